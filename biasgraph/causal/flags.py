@@ -1,0 +1,31 @@
+"""The closed vocabulary of what may be said about a number besides its value."""
+
+from __future__ import annotations
+
+STATUS_WORDS: dict[str, str] = {
+    "ok": "computed as defined",
+    "degenerate": "the table has fewer than two non-empty rows or columns: nothing to test",
+    "insufficient": "too few valid answers in the initial images or in one of the interventions",
+}
+
+FLAG_WORDS: dict[str, str] = {
+    # on nodes and pairs
+    "small_sample": "fewer than 32 valid answers in at least one set of images",
+    "near_ideal": "the initial images cannot be told from the ideal, so the sensitivity leans upwards",
+    "zero_width": "every resample gave the same number; the interval comes from smoothed shares",
+    "differential_loss": "answers were lost unevenly across the interventions (chi-square p < .01)",
+    "weak_intervention": "naming the attributes of the intervened axis hardly changed that axis itself",
+    "no_intervention": "no images were made for any attribute of the intervened axis",
+    "missing_arms": "some attributes of the intervened axis have no images of their own",
+    "fixed_by_prompt": "the prompt already fixes an attribute of this axis",
+    # on pairs
+    "expected_low": "expected counts are too low for the asymptotic chi-square test",
+    "unequal_arms": "the interventions differ by over 10 % in valid answers; "
+    "the matched sensitivity was drawn by Monte Carlo",
+    "too_few_to_match": "an intervention has too few valid answers to match sample sizes",
+    # on the graph
+    "mixed_metrics": "the axes are measured by different metrics, so their sum mixes scales",
+    "incomplete_sum": "the amplification sums only the pairs whose sensitivity is defined",
+    "values_metric": "the `values` metric ignores which attribute is which and suits a uniform ideal only",
+    "nothing_decided": "no pair had enough valid answers to be decided",
+}

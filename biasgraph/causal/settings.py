@@ -1,0 +1,127 @@
+"""Every decision of the analysis that a user may take differently, checked once."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args, get_type_hints
+
+import numpy as np
+
+from biasgraph.errors import InputError, did_you_mean
+
+Preset = Literal["default", "paper"]
+MetricName = Literal["nominal", "ordinal", "index", "values", "cost"]
+
+CONFIDENCE = 0.95
+FDR_LEVEL = 0.05
+SMALLEST_ALPHA = 1e-6  # below it the Monte Carlo fallback would need over 10 million tables
+
+_PAPER: dict[str, Any] = {
+    "metric": "values",
+    "mix": "pooled",
+    "fallback": "off",
+    "min_valid": 1,
+    "sign": "is",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisSettings:
+    """The options of one analysis. Raises InputError for a value that is not allowed.
+
+    alpha: an edge needs p <= alpha (1e-4 for one prompt: BiasConnect sec. 3.3).
+    fdr: None (alpha decides), or "bh" / "by": the adjusted p at level .05 decides.
+    metric: None takes each axis's own; a name overrides all axes.
+    mix: arms of an intervention weigh "equal" or by their valid answers ("pooled", supp. A.8).
+    fallback: "auto" draws null tables where expected counts are low; "off" never does.
+    min_valid: fewest valid answers in the initial images and in every arm.
+    unknown: answers that are unknown are left out ("exclude"), a class of their own
+    ("class", which needs an ideal), or refused ("error").
+    sign: of the bootstrapped matched sensitivity ("matched") or of the plain one ("is").
+    bootstrap: multinomial resamples for each interval of a node or pair.
+    amplification_replicates: whole-image resamples for the amplification's interval; 0 skips it.
+    noise_draws: draws for the amplification's noise floor; 0 skips it.
+    """
+
+    preset: Preset = "default"
+    alpha: float = 1e-4
+    fdr: Literal["bh", "by"] | None = None
+    metric: MetricName | None = None
+    mix: Literal["equal", "pooled"] = "equal"
+    fallback: Literal["auto", "off"] = "auto"
+    yates: bool = False
+    min_valid: int = 16
+    unknown: Literal["exclude", "class", "error"] = "exclude"
+    sign: Literal["matched", "is"] = "matched"
+    bootstrap: int = 2000
+    amplification_replicates: int = 200
+    noise_draws: int = 500
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for name in ("preset", "fdr", "metric", "mix", "fallback", "unknown", "sign"):
+            _check_choice(name, getattr(self, name), _choices(hints[name]))
+        _check_choice("yates", self.yates, (True, False))
+        _check_alpha(self.alpha, self.fallback)
+        for name, least in (
+            ("min_valid", 1),
+            ("bootstrap", 100),
+            ("amplification_replicates", 0),
+            ("noise_draws", 0),
+            ("seed", 0),
+        ):
+            _check_whole(name, getattr(self, name), least)
+
+    @classmethod
+    def resolve(cls, preset: str = "default", **explicit: Any) -> AnalysisSettings:
+        """The settings of a preset with explicit options on top; None means "not given".
+
+        Raises InputError for an unknown preset, option or value.
+        """
+        _check_choice("preset", preset, get_args(Preset))
+        known = [field.name for field in fields(cls)]
+        for name in explicit:
+            if name not in known:
+                raise InputError(
+                    f"There is no analysis option {name!r}.{did_you_mean(name, known)}"
+                )
+        given = {name: value for name, value in explicit.items() if value is not None}
+        return cls(**{**(_PAPER if preset == "paper" else {}), **given, "preset": preset})
+
+
+def generator(seed: int, *names: str) -> np.random.Generator:
+    """A random generator that depends on the seed and the names alone, never on call order."""
+    key = "\x1f".join((str(seed), *names)).encode()
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest(), "big"))
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    """The values of a Literal, or of an optional Literal with None among them."""
+    if type(None) in get_args(hint):
+        literal = next(part for part in get_args(hint) if part is not type(None))
+        return (None, *get_args(literal))
+    return get_args(hint)
+
+
+def _check_choice(name: str, value: object, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed:
+        words = [str(choice) for choice in allowed if choice is not None]
+        hint = did_you_mean(str(value), words)
+        raise InputError(f"{name} must be one of {', '.join(words)}, not {value!r}.{hint}")
+
+
+def _check_alpha(alpha: float, fallback: str) -> None:
+    if not (isinstance(alpha, float) and 0 < alpha < 1):
+        raise InputError(f"alpha must lie between 0 and 1, not {alpha!r}.")
+    if fallback == "auto" and alpha < SMALLEST_ALPHA:
+        raise InputError(
+            f"alpha below {SMALLEST_ALPHA:g} needs fallback off: "
+            "too many tables would have to be drawn."
+        )
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}.")
