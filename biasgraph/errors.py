@@ -1,0 +1,63 @@
+"""What went wrong, in words a user can act on; every error carries the exit code it ends with."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Iterable
+
+
+class BiasgraphError(Exception):
+    """Base of every error that is shown without a traceback; its message is one clear line."""
+
+    exit_code = 1
+
+
+class InputError(BiasgraphError):
+    """What the user gave is wrong. Only an axis set lists several problems, one a line."""
+
+    exit_code = 2
+
+
+class ModelError(BiasgraphError):
+    """A model, the machine or the network failed."""
+
+    exit_code = 1
+
+
+class MissingExtra(ModelError):
+    """An optional package is missing: ``MissingExtra("Parquet files", "parquet")``."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        self.feature = feature
+        self.command = f"pip install 'biasgraph[{extra}]'"
+        super().__init__(f"{feature} need an optional package: {self.command}")
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the choice nearest to `word`, or ``""`` if none is near.
+
+    Case is ignored; the leading space lets the answer be appended to any sentence.
+    """
+    by_lower = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f" Did you mean '{printable(by_lower[near[0]])}'?" if near else ""
+
+
+def printable(text: str) -> str:
+    """Make control characters, escape sequences and invisible or bidirectional marks visible.
+
+    Untrusted text (prompts, file names, model output) passes through here before it reaches a
+    terminal or an error line. Letters of any script, marks, digits, punctuation and the plain
+    space stay as they are; the result holds no line break.
+    """
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    # C: control, format (bidi marks, zero width), surrogate, private use, unassigned;
+    # Zl, Zp: line and paragraph separators.
+    category = unicodedata.category(character)
+    if category[0] == "C" or category in ("Zl", "Zp"):
+        return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return character
