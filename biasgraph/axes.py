@@ -82,7 +82,7 @@ class Axis(_Record):
     """
 
     name: _Short
-    attributes: tuple[Attribute, ...] = Field(min_length=2, max_length=50)
+    attributes: tuple[Attribute, ...] = Field(max_length=50)
     metric: Literal["nominal", "ordinal", "cost"] = "nominal"
     cost: tuple[tuple[float, ...], ...] | None = None
     question: _Long | None = None
@@ -117,7 +117,7 @@ class AxisSet(_Record):
     name: _Short
     subject: Literal["person", "animal", "object", "scene"]
     gate: _Long
-    axes: tuple[Axis, ...] = Field(min_length=1, max_length=50)
+    axes: tuple[Axis, ...] = Field(max_length=50)
 
     @model_validator(mode="after")
     def _consistent(self) -> AxisSet:
@@ -242,6 +242,8 @@ def _texts(values: Iterable[object]) -> list[tuple[int, str]]:
 
 def _set_problems(data: object) -> Iterator[Problem]:
     axes = _list(_dict(data).get("axes"))
+    if "axes" in _dict(data) and not axes:
+        yield ("axes",), "needs at least one axis"
     yield from _repeated("axis", axes, ("axes",))
     for index, axis in enumerate(axes):
         for location, text in _axis_problems(axis):
@@ -252,6 +254,8 @@ def _axis_problems(data: object) -> Iterator[Problem]:
     axis = _dict(data)
     attributes = _list(axis.get("attributes"))
     names = [_dict(attribute).get("name") for attribute in attributes]
+    if "attributes" in axis and len(attributes) < 2:
+        yield ("attributes",), "needs at least two attributes"
     yield from _repeated("attribute", attributes, ("attributes",))
     yield from _shared_words(attributes, _list(axis.get("others")))
     for index, name in _texts(names):
