@@ -1,0 +1,1 @@
+"""Generators, judges, embedders and language models behind four small protocols."""

@@ -1,0 +1,122 @@
+"""The protocols that models implement, and what travels through them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Setting = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A multiple-choice question about an image.
+
+    Attributes:
+        text: the question in words, for judges that read.
+        choices: the answers on offer; ``unknown`` is always on offer beside them.
+        captions: for each choice a sentence that is true of an image showing it, for judges that
+            match images to texts.
+    """
+
+    text: str
+    choices: tuple[str, ...]
+    captions: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.choices) < 2 or len(self.captions) != len(self.choices):
+            raise ValueError("a question needs two choices or more, and a caption for each")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A judge's answer.
+
+    Attributes:
+        choice: index into the question's choices; None is ``unknown``.
+        probabilities: one a choice, summing to one.
+    """
+
+    choice: int | None
+    probabilities: tuple[float, ...]
+
+    @property
+    def confidence(self) -> float:
+        """The probability of the likeliest choice, in (0, 1]."""
+        return max(self.probabilities)
+
+
+class ImageGenerator(Protocol):
+    """Makes images from prompts.
+
+    Image *n* depends on its prompt and seed, never on the batch it travelled in, up to rounding.
+    """
+
+    @property
+    def spec(self) -> str:
+        """What the user typed, ``backend:name[@revision]``."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the weights do."""
+        ...
+
+    @property
+    def batch_size(self) -> int:
+        """How many images to ask for at a time."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """What else decides the pixels: steps, guidance, scheduler, size."""
+        ...
+
+    def check_prompts(self, prompts: Sequence[str]) -> None:
+        """Raise InputError, naming the prompt and the count, if the encoder would cut one off."""
+        ...
+
+    def unseen_words(self, prompts: Sequence[str]) -> list[str]:
+        """Words that the model is known never to have met; empty where that is not known."""
+        ...
+
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Image]:
+        """One RGB image for each prompt, drawn with the seed of the same place."""
+        ...
+
+
+class VisualQA(Protocol):
+    """Answers multiple-choice questions about images."""
+
+    @property
+    def spec(self) -> str:
+        """What the user typed."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the weights do."""
+        ...
+
+    @property
+    def batch_size(self) -> int:
+        """How many images to ask about at a time."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """What else decides the answers."""
+        ...
+
+    def answer(
+        self, images: Sequence[Image], questions: Sequence[Question]
+    ) -> list[list[Answer]]:
+        """``answers[i][q]`` is the answer about image ``i`` to question ``q``.
+
+        An image is encoded once for all of its questions.
+        """
+        ...
