@@ -1,0 +1,39 @@
+# Everything a checkout needs: each target sets up .venv first.
+PYTHON ?= python3
+VENV ?= .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+
+.PHONY: demo test lint bench docs clean
+
+demo: $(VENV)/.demo ## audit "a librarian" with the built-in models
+	$(BIN)/biasgraph build --prompt "a librarian" $(ARGS)
+
+test: $(VENV)/.test ## run the tests
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.test ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.test ## run the benchmarks and print their ratios
+	for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
+
+docs: $(VENV)/.test ## write docs/cli.md again
+	$(BIN)/python -m biasgraph.commands.reference
+
+$(VENV)/.demo: setup.cfg pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache
