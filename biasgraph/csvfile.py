@@ -1,0 +1,174 @@
+"""CSV files as people's spreadsheets write them, and as biasgraph writes them.
+
+A spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@``, white space before it or
+not. Text cells that begin so get an apostrophe in front, which reading takes away again; numbers
+are left alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import Callable, Collection, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from biasgraph.errors import InputError, printable
+
+DELIMITERS = (",", ";", "\t")
+_RISKY = re.compile(r"'*[=+\-@\t\r\n]")
+_QUOTED = re.compile('[,;\t"\r\n]')
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+"""NUL and lone surrogates: no CSV file in UTF-8 can hold them."""
+
+
+def protect(text: str) -> str:
+    """`text` with an apostrophe before it if a spreadsheet might run it.
+
+    A text that looks protected already gets one more apostrophe, so that `unprotect` gives back
+    exactly what was written. NUL and lone surrogates become U+FFFD.
+    """
+    text = _UNWRITABLE.sub("\ufffd", text)
+    return "'" + text if _RISKY.match(text) else text
+
+
+def unprotect(cell: str) -> str:
+    """The text that `protect` turned into `cell`."""
+    return cell[1:] if cell.startswith("'") and _RISKY.match(cell) else cell
+
+
+def map_texts(column: pd.Series, change: Callable[[str], str | None]) -> pd.Series:
+    """`column` as categories, each distinct text passed through `change` once.
+
+    Missing cells stay missing; a text that `change` turns into None becomes missing.
+    """
+    column = column.astype("category")
+    changed = np.array([change(str(text)) for text in column.cat.categories], dtype=object)
+    codes, texts = pd.factorize(changed)
+    recoded = np.append(codes, -1)[column.cat.codes.to_numpy()]
+    return pd.Series(
+        pd.Categorical.from_codes(recoded, categories=pd.Index(texts)), index=column.index
+    )
+
+
+def to_csv(frame: pd.DataFrame) -> bytes:
+    """`frame` as CSV in UTF-8: text cells protected, missing cells empty, numbers exact.
+
+    Each distinct cell is formatted once, which makes it several times faster than pandas' writer;
+    and unlike Python's it quotes a carriage return, which would end the row when read back.
+    """
+    columns = [_cells(frame[name]) for name in frame.columns]
+    rows = map(",".join, zip(*columns, strict=True))
+    heading = ",".join(_cell(str(name)) for name in frame.columns)
+    return "\n".join([heading, *rows, ""]).encode("utf-8")
+
+
+def _cells(column: pd.Series) -> npt.NDArray[np.object_]:
+    codes, values = pd.factorize(column)
+    return np.array([*map(_cell, values), ""], dtype=object)[codes]
+
+
+def _cell(value: object) -> str:
+    if not isinstance(value, str):
+        return str(value)
+    text = protect(value)
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+class CsvFile:
+    """The bytes of a CSV file with ``,`` ``;`` or tab between cells, with or without a BOM.
+
+    The delimiter is the one that makes most of the `known` columns out of the first line.
+    Raises InputError, naming `source` and where possible the line, for what is no CSV file.
+    """
+
+    def __init__(self, raw: bytes, source: str, known: Collection[str]) -> None:
+        _refuse_other_formats(raw, source)
+        self._raw, self._source = raw, source
+        headings = {each: self._heading(each) for each in DELIMITERS}
+        self._delimiter = max(headings, key=lambda each: len({*known} & {*headings[each]}))
+        self.columns = headings[self._delimiter]
+
+    def frame(self) -> pd.DataFrame:
+        """All cells as texts, unprotected, by column; blank lines are left out.
+
+        Raises:
+            InputError: a column is named twice, a row has too many cells, a quote never ends.
+        """
+        for name in filter(None, self.columns):
+            if self.columns.count(name) > 1:
+                raise InputError(f"{self._source}, line 1: two columns '{printable(name)}'")
+        self._refuse_long_first_row()
+        try:
+            # Not dtype="category": its categories would turn "007" into the number 7.
+            cells = pd.read_csv(
+                io.BytesIO(self._raw),
+                sep=self._delimiter,
+                encoding="utf-8-sig",
+                dtype=str,
+                na_filter=False,
+                header=0,
+                names=range(len(self.columns)),
+                index_col=False,
+            )
+        except pd.errors.ParserError as error:
+            raise self._malformed(str(error).partition("C error:")[2].strip()) from None
+        named = {name: cells[i] for i, name in enumerate(self.columns) if name}
+        return pd.DataFrame({name: map_texts(cells, unprotect) for name, cells in named.items()})
+
+    def place(self, row: int) -> str:
+        """Where the row with this index in `frame` begins, as "line 7"."""
+        line, _ = next(itertools.islice(self._records(self._delimiter), row + 1, None))
+        return f"line {line}"
+
+    def _heading(self, delimiter: str) -> list[str]:
+        try:
+            _, cells = next(self._records(delimiter))
+        except csv.Error as error:
+            raise self._malformed(str(error)) from None
+        return [cell.strip() for cell in cells]
+
+    def _refuse_long_first_row(self) -> None:
+        # pandas would take the surplus cells of the first row for an index, or drop them.
+        for line, cells in itertools.islice(self._records(self._delimiter), 1, 2):
+            if len(cells) > len(self.columns):
+                raise self._malformed(
+                    f"Expected {len(self.columns)} fields in line {line}, saw {len(cells)}"
+                )
+
+    def _records(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+        """The line each record begins at, and its cells; blank lines left out, as pandas does."""
+        text = io.TextIOWrapper(io.BytesIO(self._raw), encoding="utf-8-sig", newline="")
+        reader = csv.reader(text, delimiter=delimiter)
+        line = 1
+        for cells in reader:
+            if len(cells) > 1 or "".join(cells).strip(" \t"):
+                yield line, cells
+            line = reader.line_num + 1
+
+    def _malformed(self, reason: str) -> InputError:
+        return InputError(f"{self._source} is not a well-formed CSV file: {printable(reason)}")
+
+
+def _refuse_other_formats(raw: bytes, source: str) -> None:
+    content = raw.removeprefix(b"\xef\xbb\xbf")
+    if not content or content.isspace():
+        raise InputError(f"{source} is empty: the first line must hold the column names")
+    if raw.startswith(b"PK\x03\x04"):
+        raise InputError(f"{source} is a workbook or archive, not a CSV file: save it as CSV UTF-8")
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{source} is encoded as UTF-16: save it as CSV UTF-8")
+    if b"\0" in raw:
+        raise InputError(f"{source} is not a CSV file: it holds binary data")
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{source}, line {line}: byte 0x{raw[error.start]:02x} is not UTF-8: "
+            "save the file as CSV UTF-8"
+        ) from None

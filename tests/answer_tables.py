@@ -1,0 +1,53 @@
+"""Small answers tables with known content, as a user would bring them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+AXES = {
+    "gender": ("male", "female"),
+    "age": ("young", "middle", "old"),
+    "clothing": ("formal", "casual"),
+}
+
+
+def librarian_table(
+    images: int = 48,
+    axes: Mapping[str, Sequence[str]] = AXES,
+    prompt: str = "a librarian",
+    model: str = "shop:v1",
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Answers in which gender pulls on clothing, and age hangs on nothing.
+
+    Initial images lean towards the first attribute of every axis (80 %); an intervention shows its
+    attribute in 95 % of the images; clothing is formal in 95 % of the men and in 10 % of the women.
+    """
+    rng = np.random.default_rng(seed)
+    arms = [("", ""), *((axis, name) for axis, names in axes.items() for name in names)]
+    rows = []
+    for (axis, attribute), number in itertools.product(arms, range(images)):
+        answers = {
+            target: str(rng.choice(names, p=_leaning(len(names)))) for target, names in axes.items()
+        }
+        if axis and rng.random() < 0.95:
+            answers[axis] = attribute
+        if axis == "gender" and "clothing" in axes:
+            formal = rng.random() < (0.95 if answers["gender"] == "male" else 0.1)
+            answers["clothing"] = "formal" if formal else "casual"
+        role = "counterfactual" if axis else "initial"
+        image = f"{axis}-{attribute}-{number}" if axis else f"initial-{number}"
+        rows += [
+            (model, prompt, role, axis, attribute, f"{prompt}/{image}", target, answer)
+            for target, answer in answers.items()
+        ]
+    columns = ["model", "prompt", "role", "axis", "attribute", "image", "target", "answer"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _leaning(size: int) -> list[float]:
+    return [0.8, *([0.2 / (size - 1)] * (size - 1))]
