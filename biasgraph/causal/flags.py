@@ -9,12 +9,12 @@ STATUS_WORDS: dict[str, str] = {
 }
 
 FLAG_WORDS: dict[str, str] = {
-    # on nodes and pairs
+    # on nodes, pairs or both
     "small_sample": "fewer than 32 valid answers in at least one set of images",
-    "near_ideal": "the initial images cannot be told from the ideal, so the sensitivity leans upwards",
+    "near_ideal": "the initial images cannot be told from the ideal; the sensitivity leans upwards",
     "zero_width": "every resample gave the same number; the interval comes from smoothed shares",
     "differential_loss": "answers were lost unevenly across the interventions (chi-square p < .01)",
-    "weak_intervention": "naming the attributes of the intervened axis hardly changed that axis itself",
+    "weak_intervention": "naming the intervened axis's attributes hardly changed that axis itself",
     "no_intervention": "no images were made for any attribute of the intervened axis",
     "missing_arms": "some attributes of the intervened axis have no images of their own",
     "fixed_by_prompt": "the prompt already fixes an attribute of this axis",
@@ -26,6 +26,6 @@ FLAG_WORDS: dict[str, str] = {
     # on the graph
     "mixed_metrics": "the axes are measured by different metrics, so their sum mixes scales",
     "incomplete_sum": "the amplification sums only the pairs whose sensitivity is defined",
-    "values_metric": "the `values` metric ignores which attribute is which and suits a uniform ideal only",
+    "values_metric": "the metric `values` ignores which attribute is which",
     "nothing_decided": "no pair had enough valid answers to be decided",
 }

@@ -1,0 +1,121 @@
+"""What a whole graph says: the strongest axes and the amplification (BiasConnect eq. 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from biasgraph.causal.resampling import image_counts
+from biasgraph.causal.sensitivity import Interval, mixed
+from biasgraph.causal.settings import AnalysisSettings, generator
+from biasgraph.causal.tables import Arm, CodedImages, Counts, Floats
+from biasgraph.causal.transport import Ideal
+
+Pair = tuple[int, int]
+
+
+def strongest(edges: Sequence[Mapping[str, Any]], end: str) -> dict[str, Any] | None:
+    """The axis at most edges' `end`: "source" gives MaxImp, "target" MaxInf.
+
+    Ties are broken by the sum of |IS| over those edges, then by name; `tied` lists the other axes
+    with as many edges. None without edges.
+    """
+    strengths: dict[str, list[float]] = {}
+    for edge in edges:
+        strengths.setdefault(edge[end], []).append(abs(edge["is"]))
+    if not strengths:
+        return None
+    ranked = sorted(
+        strengths, key=lambda axis: (-len(strengths[axis]), -sum(strengths[axis]), axis)
+    )
+    first = ranked[0]
+    most = len(strengths[first])
+    return {
+        "axis": first,
+        "edges": most,
+        "strength": sum(strengths[first]),
+        "tied": [axis for axis in ranked[1:] if len(strengths[axis]) == most],
+    }
+
+
+def amplification(
+    images: CodedImages,
+    ideals: Sequence[Ideal],
+    values: Mapping[Pair, float | None],
+    settings: AnalysisSettings,
+) -> dict[str, Any]:
+    """The amplification: the sum of |IS| over all pairs x != y, edges or not.
+
+    values: IS of every pair, None where undefined. The sum, its interval and its noise floor are
+    over the defined pairs alone, and their number stands beside them; without any, all are None.
+    ci: hull of the percentile and basic intervals over whole-image replicates, not below 0.
+    noise_floor: mean and 95 % quantile when the initial images and all arms are drawn with
+    replacement from the initial images, so that no intervention does anything.
+    """
+    defined = {pair: value for pair, value in values.items() if value is not None}
+    result: dict[str, Any] = {
+        "value": None,
+        "ci": None,
+        "noise_floor": {"mean": None, "q95": None},
+        "pairs": len(values),
+        "pairs_defined": len(defined),
+        "metrics": sorted({ideals[y].metric for _, y in values}),
+    }
+    if not defined:
+        return result
+    total = float(sum(abs(value) for value in defined.values()))
+    result["value"] = total
+    if settings.amplification_replicates:
+        totals = _replicated(images, ideals, list(defined), settings, noise=False)
+        if len(totals):
+            low, high = Interval.of(total, totals).hull
+            result["ci"] = [max(0.0, low), high]
+    if settings.noise_draws:
+        totals = _replicated(images, ideals, list(defined), settings, noise=True)
+        if len(totals):
+            result["noise_floor"] = {
+                "mean": float(totals.mean()),
+                "q95": float(np.quantile(totals, 0.95)),
+            }
+    return result
+
+
+def _replicated(
+    images: CodedImages,
+    ideals: Sequence[Ideal],
+    pairs: Sequence[Pair],
+    settings: AnalysisSettings,
+    *,
+    noise: bool,
+) -> Floats:
+    """Totals over whole-image replicates; those that lost a whole distribution are left out."""
+    kind = "noise" if noise else "amplification"
+    replicates = settings.noise_draws if noise else settings.amplification_replicates
+    sizes = [variable.size for variable in images.variables]
+    rng = generator(settings.seed, images.prompt, kind)
+    initial = image_counts(images.initial, sizes, len(images.initial), replicates, rng)
+    arms: dict[int, dict[Arm, list[Counts]]] = {}
+    for x in sorted({x for x, _ in pairs}):
+        arms[x] = {
+            arm: image_counts(
+                images.initial if noise else images.arms[arm],
+                sizes,
+                len(images.arms[arm]),
+                replicates,
+                rng,
+            )
+            for arm in images.arms_of(x)
+        }
+    totals = np.zeros(replicates)
+    with np.errstate(invalid="ignore"):
+        for y in sorted({y for _, y in pairs}):
+            ideal = ideals[y]
+            shares = ideal.shares if noise else ideal.draws(replicates, rng)
+            before = ideal.distance(mixed(initial[y][:, None], "pooled"), shares)
+            for x in (x for x, target in pairs if target == y):
+                stacked = np.stack([counts[y] for counts in arms[x].values()], axis=1)
+                after = ideal.distance(mixed(stacked, settings.mix), shares)
+                totals += np.abs(before - after)
+    return totals[np.isfinite(totals)]

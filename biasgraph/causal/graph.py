@@ -1,0 +1,257 @@
+"""From the coded answers of one prompt to its graph; it reads like BiasConnect's section 3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from biasgraph.causal.aggregate import amplification, strongest
+from biasgraph.causal.mediation import ASSUMPTIONS, Mediation
+from biasgraph.causal.nodes import node
+from biasgraph.causal.pairs import Pairs
+from biasgraph.causal.sensitivity import TargetDraws
+from biasgraph.causal.settings import AnalysisSettings, generator
+from biasgraph.causal.tables import (
+    UNKNOWN,
+    CodedImages,
+    Codes,
+    Tallies,
+    Variable,
+    counts_rows,
+    reduced,
+)
+from biasgraph.causal.transport import Ideal, resolve_ideals
+from biasgraph.errors import InputError
+
+SCHEMA = "biasgraph/1"
+UNKNOWN_CLASS = "unknown"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The graph of one prompt in plain JSON types; what is undefined is None with a reason.
+
+    nodes, pairs: a dict for each axis and each ordered pair of axes, the diagonal included.
+    links: the pairs that are edges, with their table and mediation checks.
+    graph: the graph's own attributes. tables: the rows of tables.csv.
+    """
+
+    nodes: list[dict[str, Any]]
+    pairs: list[dict[str, Any]]
+    links: list[dict[str, Any]]
+    graph: dict[str, Any]
+    tables: list[dict[str, Any]]
+
+    def node_link(self) -> dict[str, Any]:
+        """The document of graph.json: `networkx.node_link_graph(data, edges="links")` reads it."""
+        return {
+            "schema": SCHEMA,
+            "directed": True,
+            "multigraph": False,
+            "graph": self.graph,
+            "nodes": self.nodes,
+            "links": self.links,
+        }
+
+
+def analyze(
+    images: CodedImages,
+    settings: AnalysisSettings,
+    ideal: Mapping[str, Mapping[str, float]] | None = None,
+    reference: Mapping[str, Mapping[str, int]] | None = None,
+) -> Analysis:
+    """Test every pair of axes, weigh the edges, and say how sure each number is.
+
+    ideal: shares by axis and attribute; reference: counts from real images instead, resampled
+    with the rest (supp. A.9); axes in neither are uniform. Raises InputError for an ideal, a
+    metric or unknown answers that the settings or the axes do not admit.
+    """
+    counted = _treat_unknown(images, settings, {*(ideal or {}), *(reference or {})})
+    ideals = resolve_ideals(counted.variables, settings.metric, ideal, reference)
+    tallies = Tallies.of(counted)
+    draws = _initial_draws(counted, tallies, ideals, settings)
+    nodes = [
+        node(counted.prompt, variable, tallies.initial[y], ideals[y], draws[y], settings)
+        for y, variable in enumerate(counted.variables)
+    ]
+    near_ideal = [one["near_ideal"] for one in nodes]
+    pairs = Pairs(counted, tallies, ideals, draws, near_ideal, settings).rows()
+    links = _links(counted, tallies, pairs, settings)
+    _connect(nodes, pairs, links, tallies)
+    return Analysis(
+        nodes=nodes,
+        pairs=pairs,
+        links=links,
+        graph=_graph(counted, tallies, ideals, pairs, links, settings),
+        tables=counts_rows(images, Tallies.of(images)),
+    )
+
+
+def _treat_unknown(
+    images: CodedImages, settings: AnalysisSettings, with_ideal: set[str]
+) -> CodedImages:
+    """Leave unknown answers out, make them a class of their own, or refuse them."""
+    if settings.unknown == "exclude":
+        return images
+    sets = [images.initial, *images.arms.values()]
+    for y, variable in enumerate(images.variables):
+        unknown = sum(int((codes[:, y] == UNKNOWN).sum()) for codes in sets)
+        if settings.unknown == "error" and unknown:
+            raise InputError(f"{unknown} answers about {variable.name} are unknown.")
+        if settings.unknown == "class":
+            _check_unknown_class(variable, settings, with_ideal)
+    if settings.unknown == "error":
+        return images
+    sizes = np.array([variable.size for variable in images.variables], dtype=np.int16)
+
+    def recoded(codes: Codes) -> Codes:
+        return np.where(codes == UNKNOWN, sizes, codes)
+
+    return replace(
+        images,
+        variables=tuple(
+            replace(variable, attributes=(*variable.attributes, UNKNOWN_CLASS))
+            for variable in images.variables
+        ),
+        initial=recoded(images.initial),
+        arms={arm: recoded(codes) for arm, codes in images.arms.items()},
+    )
+
+
+def _check_unknown_class(
+    variable: Variable, settings: AnalysisSettings, with_ideal: set[str]
+) -> None:
+    if variable.name not in with_ideal:
+        raise InputError(
+            f"Unknown answers as a class need an ideal share, and {variable.name} has none."
+        )
+    if UNKNOWN_CLASS in variable.attributes:
+        raise InputError(f"{variable.name} already has an attribute named {UNKNOWN_CLASS}.")
+    metric = settings.metric or variable.metric
+    if metric not in ("nominal", "values"):
+        raise InputError(
+            f"The metric {metric} of {variable.name} has no place for unknown answers; "
+            "choose --metric nominal or leave them out."
+        )
+
+
+def _initial_draws(
+    images: CodedImages, tallies: Tallies, ideals: Sequence[Ideal], settings: AnalysisSettings
+) -> list[TargetDraws | None]:
+    def one(y: int, variable: Variable) -> TargetDraws | None:
+        counts = tallies.initial[y].counts
+        if counts.sum() < settings.min_valid:
+            return None
+        rng = generator(settings.seed, images.prompt, "initial", variable.name)
+        return TargetDraws.of(counts, ideals[y], settings.bootstrap, rng)
+
+    return [one(y, variable) for y, variable in enumerate(images.variables)]
+
+
+def _links(
+    images: CodedImages,
+    tallies: Tallies,
+    pairs: Sequence[dict[str, Any]],
+    settings: AnalysisSettings,
+) -> list[dict[str, Any]]:
+    """The edges with their reduced table, its labels, their mediation checks and weight."""
+    index = {variable.name: i for i, variable in enumerate(images.variables)}
+    edges = [(index[p["source"]], index[p["target"]]) for p in pairs if p["edge"]]
+    mediation = Mediation(images, tallies, settings)
+    links = []
+    for pair in (pair for pair in pairs if pair["edge"]):
+        x, y = index[pair["source"]], index[pair["target"]]
+        arms = tallies.arms_of(x)
+        table, rows, columns = reduced(tallies.contingency(x, y))
+        links.append(
+            pair
+            | {
+                "flags": list(pair["flags"]),
+                "rows": [images.variables[x].attributes[arms[row][1]] for row in rows],
+                "columns": [images.variables[y].attributes[column] for column in columns],
+                "table": table.tolist(),
+                "mediation": [mediation.check(x, z, y) for z in mediation.candidates(edges, x, y)],
+                "weight": pair["is"],
+            }
+        )
+    return links
+
+
+def _connect(
+    nodes: Sequence[dict[str, Any]],
+    pairs: Sequence[dict[str, Any]],
+    links: Sequence[dict[str, Any]],
+    tallies: Tallies,
+) -> None:
+    """Give every node its place among the edges and its manipulation check."""
+    diagonals = {pair["source"]: pair for pair in pairs if pair["source"] == pair["target"]}
+    for x, one in enumerate(nodes):
+        diagonal = diagonals[one["id"]]
+        one["diagonal"] = {
+            "p": diagonal["p"],
+            "cramers_v": diagonal["cramers_v"],
+            "accuracy": _accuracy(tallies, x),
+        }
+        leaving = [abs(link["is"]) for link in links if link["source"] == one["id"]]
+        entering = [abs(link["is"]) for link in links if link["target"] == one["id"]]
+        one |= {
+            "out_degree": len(leaving),
+            "in_degree": len(entering),
+            "out_strength": float(sum(leaving)),
+            "in_strength": float(sum(entering)),
+        }
+        for flag in ("no_intervention", "missing_arms", "differential_loss"):
+            if flag in diagonal["flags"]:
+                one["flags"].append(flag)
+        if any("weak_intervention" in p["flags"] for p in pairs if p["source"] == one["id"]):
+            one["flags"].append("weak_intervention")
+
+
+def _accuracy(tallies: Tallies, x: int) -> float | None:
+    """Mean share of an intervention's valid answers that name the attribute it asked for."""
+    answered = [arm for arm in tallies.arms_of(x) if tallies.arms[arm][x].n_valid]
+    shares = [float(tallies.arms[arm][x].shares[arm[1]]) for arm in answered]
+    return float(np.mean(shares)) if shares else None
+
+
+def _graph(
+    images: CodedImages,
+    tallies: Tallies,
+    ideals: Sequence[Ideal],
+    pairs: Sequence[dict[str, Any]],
+    links: Sequence[dict[str, Any]],
+    settings: AnalysisSettings,
+) -> dict[str, Any]:
+    index = {variable.name: i for i, variable in enumerate(images.variables)}
+    values = {
+        (index[pair["source"]], index[pair["target"]]): pair["is"]
+        for pair in pairs
+        if pair["source"] != pair["target"]
+    }
+    total = amplification(images, ideals, values, settings)
+    metrics = {ideal.metric for ideal in ideals}
+    conditions = {
+        "mixed_metrics": len(metrics) > 1,
+        "values_metric": "values" in metrics,
+        "incomplete_sum": total["pairs_defined"] < total["pairs"],
+        "nothing_decided": all(pair["status"] == "insufficient" for pair in pairs),
+    }
+    return {
+        "prompt": images.prompt,
+        "settings": asdict(settings),
+        "images": {
+            "initial": len(images.initial),
+            "interventions": sum(len(images.arms[arm]) for arm in tallies.arms),
+        },
+        "edges": len(links),
+        "max_influenced": strongest(links, "target"),
+        "max_impact": strongest(links, "source"),
+        "amplification": total,
+        "flags": [flag for flag, holds in conditions.items() if holds],
+        "mediation_assumptions": (
+            list(ASSUMPTIONS) if any(link["mediation"] for link in links) else []
+        ),
+    }

@@ -1,0 +1,159 @@
+"""Is one axis's distribution different between the arms of another? (BiasConnect sec. 3.3)"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.stats import chi2, chi2_contingency, false_discovery_control, ncx2, random_table
+
+from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings
+from biasgraph.causal.tables import Counts, Floats, reduced
+
+FEWEST_RESAMPLES = 9_999
+ENOUGH_HITS = 400  # a p-value from this many exceedances has a relative error of 5 %
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Independence:
+    """One chi-square test on the reduced table.
+
+    method: "asymptotic", "monte_carlo", or None where the table was degenerate.
+    detectable_v: the smallest V that this table could have called significant;
+    detectable_v_80: the true V that such a table finds with a power of 80 %.
+    expected_low: some expected count is below 1, or over a fifth of them below 5.
+    """
+
+    statistic: float
+    dof: int
+    p: float
+    method: str | None
+    cramers_v: float | None = None
+    cramers_v_corrected: float | None = None
+    detectable_v: float | None = None
+    detectable_v_80: float | None = None
+    expected_low: bool = False
+
+
+DEGENERATE = Independence(statistic=0.0, dof=0, p=1.0, method=None)
+
+
+def independence(
+    table: Counts, settings: AnalysisSettings, rng: np.random.Generator, alpha: float
+) -> Independence:
+    """Chi-square test of rows (arms) against columns (answers) of a table of counts.
+
+    Empty rows and columns are dropped; with fewer than two of either left the test is
+    degenerate: statistic 0, p 1, V None. Where expected counts are low, p is drawn instead
+    (`settings.fallback`), fine enough to fall clearly below alpha; then Yates does not apply.
+    """
+    table, _, _ = reduced(table)
+    if min(table.shape) < 2:
+        return DEGENERATE
+    test = chi2_contingency(table, correction=False)
+    plain, dof = float(test.statistic), int(test.dof)
+    statistic, p, method = plain, float(test.pvalue), "asymptotic"
+    low = expected_low(test.expected_freq)
+    if low and settings.fallback == "auto":
+        method = "monte_carlo"
+        p = monte_carlo_p(plain, null_statistics([table], rng), alpha)
+    elif settings.yates:
+        corrected = chi2_contingency(table, correction=True)
+        statistic, p = float(corrected.statistic), float(corrected.pvalue)
+    critical, found = detectable_statistics(dof, alpha)
+    scale = int(table.sum()) * (min(table.shape) - 1)
+    return Independence(
+        statistic=statistic,
+        dof=dof,
+        p=p,
+        method=method,
+        cramers_v=math.sqrt(plain / scale),
+        cramers_v_corrected=cramers_v_corrected(plain, table),
+        detectable_v=math.sqrt(critical / scale),
+        detectable_v_80=math.sqrt(found / scale),
+        expected_low=low,
+    )
+
+
+def expected_low(expected: Floats) -> bool:
+    """Whether the asymptotic test should not be trusted with these expected counts."""
+    return bool(expected.min() < 1 or (expected < 5).mean() > 0.2)
+
+
+def cramers_v_corrected(statistic: float, table: Counts) -> float | None:
+    """Bergsma's (2013) bias-corrected Cramér's V of a reduced table, in [0, 1]."""
+    n = int(table.sum())
+    rows, columns = table.shape
+    phi = max(0.0, statistic / n - (rows - 1) * (columns - 1) / (n - 1))
+    smaller = min(rows - (rows - 1) ** 2 / (n - 1), columns - (columns - 1) ** 2 / (n - 1)) - 1
+    return min(1.0, math.sqrt(phi / smaller)) if smaller > 0 else None
+
+
+@lru_cache(maxsize=1024)
+def detectable_statistics(dof: int, alpha: float) -> tuple[float, float]:
+    """The critical chi-square, and the noncentrality that exceeds it with a power of 80 %."""
+    critical = float(chi2.isf(alpha, dof))
+
+    def missing_power(noncentrality: float) -> float:
+        return float(ncx2.sf(critical, dof, noncentrality)) - POWER
+
+    return critical, float(brentq(missing_power, 1e-9, 10 * critical + 100))
+
+
+def monte_carlo_p(observed: float, statistics: Callable[[int], Floats], alpha: float) -> float:
+    """A valid p-value from statistics drawn under the null hypothesis.
+
+    Up to R = max(9,999, 10 / alpha - 1) draws: p = (1 + #{drawn >= observed}) / (R + 1). As soon
+    as h draws reach the observed statistic, the l-th being the last of them, it stops with
+    p = h / l, which is valid too (Besag and Clifford 1991). h is at least alpha (R + 1), so
+    stopping never turns a decision at alpha.
+    """
+    resamples = max(FEWEST_RESAMPLES, math.ceil(10 / alpha) - 1)
+    enough = max(ENOUGH_HITS, math.ceil(alpha * (resamples + 1)))
+    threshold = observed * (1 - 1e-9)  # equal tables differ by rounding
+    drawn = hits = 0
+    batch = 1_000
+    while drawn < resamples:
+        size = min(batch, resamples - drawn)
+        reached = np.flatnonzero(statistics(size) >= threshold)
+        if hits + len(reached) >= enough:
+            return float(enough / (drawn + reached[enough - hits - 1] + 1))
+        hits, drawn, batch = hits + len(reached), drawn + size, min(4 * batch, 20_000)
+    return (1 + hits) / (resamples + 1)
+
+
+def null_statistics(tables: Sequence[Counts], rng: np.random.Generator) -> Callable[[int], Floats]:
+    """A sampler of summed chi-square statistics of reduced tables with the given margins."""
+    nulls = [(random_table(t.sum(axis=1), t.sum(axis=0)), t) for t in tables]
+
+    def draw(size: int) -> Floats:
+        total = np.zeros(size)
+        for null, table in nulls:
+            cells = null.rvs(size, method="patefield", random_state=rng).reshape(size, -1)
+            expected = np.outer(table.sum(axis=1), table.sum(axis=0)).ravel() / table.sum()
+            total += (cells**2) @ (1 / expected) - table.sum()
+        return total
+
+    return draw
+
+
+def adjusted(p: Sequence[float], method: Literal["bh", "by"] = "bh") -> npt.NDArray[np.float64]:
+    """Benjamini-Hochberg ("bh") or Benjamini-Yekutieli ("by") adjusted p-values."""
+    if not p:
+        return np.zeros(0)
+    return np.asarray(false_discovery_control(p, method=method))
+
+
+def decision_alpha(settings: AnalysisSettings, family: int) -> float:
+    """The strictest level that a pair of this family may have to pass to become an edge."""
+    if settings.fdr is None or family == 0:
+        return settings.alpha
+    harmonic = sum(1 / i for i in range(1, family + 1)) if settings.fdr == "by" else 1.0
+    return FDR_LEVEL / (family * harmonic)

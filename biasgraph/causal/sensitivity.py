@@ -1,0 +1,201 @@
+"""Intersectional Sensitivity with its uncertainty (BiasConnect eq. 4; STATISTICS (d), (e))."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from biasgraph.causal.matching import matched_distance
+from biasgraph.causal.settings import CONFIDENCE, AnalysisSettings
+from biasgraph.causal.tables import Counts, Floats
+from biasgraph.causal.transport import Ideal
+
+Sign = Literal["towards", "away", "undetermined"]
+
+TAIL = (1 - CONFIDENCE) / 2
+UNEQUAL = 0.10  # arms whose valid answers differ by more are cut to one size
+
+
+@dataclass(frozen=True)
+class TargetDraws:
+    """Bootstrap replicates of one target's initial images, shared by every intervention.
+
+    counts (B, k); shares: resampled ideals (B, k), or the ideal (k,); distances (B,).
+    """
+
+    counts: Counts
+    shares: Floats
+    distances: Floats
+
+    @classmethod
+    def of(
+        cls, initial: Counts, ideal: Ideal, replicates: int, rng: np.random.Generator
+    ) -> TargetDraws:
+        counts = resample(initial[None], replicates, rng)[:, 0]
+        shares = ideal.draws(replicates, rng)
+        return cls(counts, shares, ideal.distance(counts / initial.sum(), shares))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """95 % intervals of one number; the hull of the two is the headline."""
+
+    percentile: tuple[float, float]
+    basic: tuple[float, float]
+
+    @classmethod
+    def of(cls, estimate: float, draws: Floats) -> Interval:
+        low, high = (float(q) for q in np.quantile(draws, [TAIL, 1 - TAIL]))
+        return cls((low, high), (2 * estimate - high, 2 * estimate - low))
+
+    @property
+    def hull(self) -> tuple[float, float]:
+        return min(self.percentile[0], self.basic[0]), max(self.percentile[1], self.basic[1])
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Everything one pair says about its size and direction; `fields` has the promised names."""
+
+    fields: dict[str, Any]
+    flags: list[str] = field(default_factory=list)
+
+
+def resample(
+    counts: Counts, replicates: int, rng: np.random.Generator, *, smooth: bool = False
+) -> Counts:
+    """(replicates, J, k) multinomial resamples of J sets of answers (J, k), sizes kept.
+
+    smooth resamples from (c + 1/k) / (n + 1), so that an attribute never seen may appear.
+    """
+    k = counts.shape[-1]
+    n = counts.sum(axis=-1)
+    shares = (counts + 1 / k) / (n + 1)[:, None] if smooth else counts / n[:, None]
+    drawn = [rng.multinomial(size, p, size=replicates) for size, p in zip(n, shares, strict=True)]
+    return np.stack(drawn, axis=1)
+
+
+def mixed(counts: Counts, mix: str) -> Floats:
+    """D^{Bx} (..., k) of arms (..., J, k): their equal mean, or their "pooled" counts' shares."""
+    if mix == "pooled":
+        pooled = counts.sum(axis=-2)
+        return np.asarray(pooled / pooled.sum(axis=-1, keepdims=True))
+    return np.asarray((counts / counts.sum(axis=-1, keepdims=True)).mean(axis=-2))
+
+
+def sensitivity(
+    initial: Counts,
+    arms: Counts,
+    ideal: Ideal,
+    draws: TargetDraws,
+    settings: AnalysisSettings,
+    rng: np.random.Generator,
+) -> Sensitivity:
+    """IS = W1(initial, ideal) - W1(intervention, ideal), matched and with intervals.
+
+    initial: (k,) answers, arms: (J, k) answers of the intervention, none of them empty.
+    """
+    before = float(ideal.distance(initial / initial.sum()))
+    after = float(ideal.distance(mixed(arms, settings.mix)))
+    value = before - after
+    flags: list[str] = []
+
+    def differences(start: TargetDraws, mitigated: Counts) -> Floats:
+        shares = mixed(mitigated, settings.mix)
+        return np.asarray(start.distances - ideal.distance(shares, start.shares))
+
+    start, mitigated = draws, resample(arms, settings.bootstrap, rng)
+    replicates = differences(start, mitigated)
+    if np.ptp(replicates) < 1e-12:
+        flags.append("zero_width")
+        counts = resample(initial[None], settings.bootstrap, rng, smooth=True)[:, 0]
+        distances = ideal.distance(counts / initial.sum(), draws.shares)
+        start = TargetDraws(counts, draws.shares, distances)
+        mitigated = resample(arms, settings.bootstrap, rng, smooth=True)
+        replicates = differences(start, mitigated)
+    interval = Interval.of(value, replicates)
+    matched = _Matching.of(initial, arms)
+    if matched.groups > 1:
+        flags.append("unequal_arms")
+    if not matched.possible:
+        flags.append("too_few_to_match")
+    point, cloud = None, None
+    if matched.possible:
+        one = matched.difference(initial[None], arms[None], ideal, ideal.shares, rng)
+        point = float(one[0])
+        cloud = matched.difference(start.counts, mitigated, ideal, start.shares, rng)
+    fields: dict[str, Any] = {
+        "w1_before": before,
+        "w1_after": after,
+        "is": value,
+        **_matched_fields(point, cloud),
+        "is_ci_low": interval.hull[0],
+        "is_ci_high": interval.hull[1],
+        "ci_percentile_low": interval.percentile[0],
+        "ci_percentile_high": interval.percentile[1],
+        "ci_basic_low": interval.basic[0],
+        "ci_basic_high": interval.basic[1],
+    }
+    fields["sign"] = sign(value, fields["sign_probability"], settings.sign)
+    return Sensitivity(fields, flags)
+
+
+def sign(value: float, probability: float | None, rule: str) -> Sign:
+    """The direction that may be claimed: "is" takes IS at its word, "matched" wants 97.5 %."""
+    if rule == "is":
+        return "undetermined" if value == 0 else "towards" if value > 0 else "away"
+    if probability is None or TAIL <= probability <= 1 - TAIL:
+        return "undetermined"
+    return "towards" if probability > 0.5 else "away"
+
+
+def _matched_fields(point: float | None, cloud: Floats | None) -> dict[str, float | None]:
+    if cloud is None:
+        low = high = probability = None
+    else:
+        cloud = np.where(np.abs(cloud) < 1e-12, 0.0, cloud)  # equal sums differ by rounding
+        low, high = (float(q) for q in np.quantile(cloud, [TAIL, 1 - TAIL]))
+        probability = float((cloud > 0).mean() + 0.5 * (cloud == 0).mean())
+    return {
+        "is_matched": point,
+        "is_matched_ci_low": low,
+        "is_matched_ci_high": high,
+        "sign_probability": probability,
+    }
+
+
+@dataclass(frozen=True)
+class _Matching:
+    """How many images to keep of the initial set and of each arm, so that both sides are equal.
+
+    Arms of about one size are pooled (groups = 1); others give equally many images each.
+    """
+
+    initial: int
+    arms: Counts
+    groups: int
+
+    @classmethod
+    def of(cls, initial: Counts, arms: Counts) -> _Matching:
+        sizes = arms.sum(axis=1)
+        m = min(int(initial.sum()), int(sizes.sum()))
+        if sizes.max() - sizes.min() <= UNEQUAL * sizes.max():
+            return cls(m, np.array([m]), 1)
+        each = min(m // len(sizes), int(sizes.min()))
+        return cls(each * len(sizes), np.full(len(sizes), each), len(sizes))
+
+    @property
+    def possible(self) -> bool:
+        return self.initial > 0
+
+    def difference(
+        self, initial: Counts, arms: Counts, ideal: Ideal, shares: Floats, rng: np.random.Generator
+    ) -> Floats:
+        """(B,) matched IS of initial (B, k) and arms (B, J, k)."""
+        if self.groups == 1:
+            arms = arms.sum(axis=1, keepdims=True)
+        kept = np.array([self.initial])
+        before = matched_distance(initial[:, None], kept, ideal, rng, shares=shares)
+        return np.asarray(before - matched_distance(arms, self.arms, ideal, rng, shares=shares))

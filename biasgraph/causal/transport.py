@@ -1,0 +1,172 @@
+"""Wasserstein-1 to the ideal under each ground metric (BiasConnect eqs. 1-3)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biasgraph.causal.settings import MetricName
+from biasgraph.causal.tables import Counts, Floats, Variable
+from biasgraph.errors import InputError, did_you_mean, printable
+
+SUM_TOLERANCE = 1e-6
+
+
+def wasserstein(p: Floats, q: Floats, metric: MetricName, cost: Floats | None = None) -> Floats:
+    """Wasserstein-1 between distributions over k attributes, along the last axis.
+
+    p (..., k) and q (..., k) broadcast; the result (...) is 0 where they are equal. Its range:
+    nominal (total variation) [0, 1]; ordinal [0, 1], attributes one step of 1/(k-1) apart; index
+    [0, k-1], the literal eq. 2 on attribute positions; values [0, 2/k], the k shares taken as k
+    samples; cost [0, max cost], by POT's emd2 with the (k, k) ground costs.
+    """
+    k = np.shape(p)[-1]
+    if metric == "nominal":
+        return np.asarray(0.5 * np.abs(p - q).sum(axis=-1))
+    if metric == "values":
+        return np.asarray(np.abs(np.sort(p, axis=-1) - np.sort(q, axis=-1)).mean(axis=-1))
+    if metric == "cost":
+        return _emd(p, q, np.asarray(cost, dtype=float))
+    steps = np.abs(np.cumsum(p - q, axis=-1)).sum(axis=-1)
+    return np.asarray(steps / max(k - 1, 1) if metric == "ordinal" else steps)
+
+
+def _emd(p: Floats, q: Floats, cost: Floats) -> Floats:
+    # POT imports torch unless told not to, and nothing here needs it.
+    os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
+    import ot
+
+    k = len(cost)
+    p, q = np.broadcast_arrays(p, q)
+    both = np.concatenate([p.reshape(-1, k), q.reshape(-1, k)], axis=1)
+    rows, where = np.unique(both, axis=0, return_inverse=True)
+    distances = [
+        ot.emd2(row[:k], row[k:], cost, check_marginals=False) if np.isfinite(row).all() else np.nan
+        for row in rows
+    ]
+    return np.asarray(distances, dtype=float)[where.ravel()].reshape(p.shape[:-1])
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """What one axis is compared with, and by which metric.
+
+    shares: (k,) the ideal distribution, summing to 1.
+    reference: (k,) counts of the images the shares were taken from, if they were; they are
+    resampled with everything else (BiasConnect supp. A.9).
+    """
+
+    metric: MetricName
+    shares: Floats
+    cost: Floats | None = None
+    reference: Counts | None = None
+
+    def distance(self, p: Floats, shares: Floats | None = None) -> Floats:
+        """W1 (...) of p (..., k) to the ideal, or to other ideal shares that broadcast with p."""
+        return wasserstein(p, self.shares if shares is None else shares, self.metric, self.cost)
+
+    def draws(self, replicates: int, rng: np.random.Generator) -> Floats:
+        """(replicates, k) resampled ideals, or (k,) when the ideal is not from images."""
+        if self.reference is None:
+            return self.shares
+        n = self.reference.sum()
+        return np.asarray(rng.multinomial(n, self.reference / n, size=replicates) / n)
+
+
+def resolve_ideals(
+    variables: Sequence[Variable],
+    metric: MetricName | None,
+    ideal: Mapping[str, Mapping[str, float]] | None,
+    reference: Mapping[str, Mapping[str, int]] | None,
+) -> list[Ideal]:
+    """The ideal of every variable: given shares, reference counts, or uniform.
+
+    metric None takes each variable's own. Raises InputError for an axis or attribute that does
+    not exist, shares that are negative or do not sum to 1 within 1e-6, an axis given twice, and
+    a metric that the axis or its ideal does not admit.
+    """
+    ideal, reference = ideal or {}, reference or {}
+    names = [variable.name for variable in variables]
+    for name in (*ideal, *reference):
+        if name not in names:
+            raise InputError(
+                f"The ideal names an unknown axis: {printable(str(name))}."
+                f"{did_you_mean(str(name), names)}"
+            )
+    twice = sorted(set(ideal) & set(reference))
+    if twice:
+        raise InputError(f"{twice[0]} has both an ideal and a reference; give one of them.")
+    return [
+        _resolve(variable, metric, ideal.get(variable.name), reference.get(variable.name))
+        for variable in variables
+    ]
+
+
+def _resolve(
+    variable: Variable,
+    metric: MetricName | None,
+    ideal: Mapping[str, float] | None,
+    reference: Mapping[str, int] | None,
+) -> Ideal:
+    counts = None
+    shares = np.full(variable.size, 1 / max(variable.size, 1))
+    uniform = True
+    if ideal is not None:
+        shares = _given_shares(variable, ideal)
+        uniform = bool(np.ptp(shares) <= SUM_TOLERANCE)
+    if reference is not None:
+        counts = _given_counts(variable, reference)
+        shares = counts / counts.sum()
+        uniform = False  # even a level reference stops being level when it is resampled
+    chosen: MetricName = metric or variable.metric
+    _check_metric(variable, chosen, uniform)
+    return Ideal(chosen, shares, variable.cost if chosen == "cost" else None, counts)
+
+
+def _given_shares(variable: Variable, ideal: Mapping[str, float]) -> Floats:
+    shares = np.array(_in_order(variable, ideal), dtype=float)
+    if not (np.isfinite(shares).all() and (shares >= 0).all()):
+        raise InputError(f"The ideal of {variable.name} has a share that is not a number >= 0.")
+    if abs(shares.sum() - 1) > SUM_TOLERANCE:
+        raise InputError(f"The ideal of {variable.name} sums to {shares.sum():.6g}, not to 1.")
+    return np.asarray(shares / shares.sum())
+
+
+def _given_counts(variable: Variable, reference: Mapping[str, int]) -> Counts:
+    values = _in_order(variable, reference)
+    whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values)
+    if not whole or min(values, default=0) < 0 or sum(values) == 0:
+        raise InputError(f"The reference of {variable.name} needs whole counts, not all zero.")
+    return np.array(values, dtype=np.int64)
+
+
+def _in_order(variable: Variable, given: Mapping[str, float]) -> list[float]:
+    for attribute in given:
+        if attribute not in variable.attributes:
+            raise InputError(
+                f"The ideal of {variable.name} names an unknown attribute: "
+                f"{printable(str(attribute))}.{did_you_mean(str(attribute), variable.attributes)}"
+            )
+    values = [given.get(attribute, 0) for attribute in variable.attributes]
+    if not all(isinstance(value, (int, float, np.integer, np.floating)) for value in values):
+        raise InputError(f"The ideal of {variable.name} has a share that is not a number >= 0.")
+    return values
+
+
+def _check_metric(variable: Variable, metric: MetricName, uniform: bool) -> None:
+    if metric in ("ordinal", "index") and variable.metric != "ordinal":
+        raise InputError(
+            f"The metric {metric} needs attributes in order, and {variable.name} "
+            "does not declare its own to be."
+        )
+    if metric == "values" and not uniform:
+        raise InputError(
+            f"The metric values ignores which attribute is which, so it cannot compare "
+            f"{variable.name} with an ideal that is not uniform; choose --metric nominal."
+        )
+    k = variable.size
+    if metric == "cost" and (variable.cost is None or np.shape(variable.cost) != (k, k)):
+        raise InputError(f"The metric cost needs a {k} x {k} cost matrix for {variable.name}.")
