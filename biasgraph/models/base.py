@@ -112,9 +112,7 @@ class VisualQA(Protocol):
         """What else decides the answers."""
         ...
 
-    def answer(
-        self, images: Sequence[Image], questions: Sequence[Question]
-    ) -> list[list[Answer]]:
+    def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
         """``answers[i][q]`` is the answer about image ``i`` to question ``q``.
 
         An image is encoded once for all of its questions.

@@ -1,0 +1,1 @@
+"""Trains the sandbox's models from scratch; ``biasgraph sandbox train`` is its door."""

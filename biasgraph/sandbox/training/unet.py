@@ -1,0 +1,101 @@
+"""The denoiser: a Stable Diffusion UNet in miniature, conditioned by the frozen text tower."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from biasgraph.sandbox.training.loop import Report, Schedule, fit
+
+if TYPE_CHECKING:
+    import torch
+    from diffusers import DDIMScheduler, UNet2DConditionModel
+    from transformers import CLIPTextModel, CLIPTokenizer
+
+SCHEDULE = Schedule(steps=20_000, batch=64, rate=1.5e-3, seed=13, warmup=300, ema=0.9995)
+FINE_TUNING = Schedule(steps=4_000, batch=64, rate=5e-4, seed=14, warmup=100, ema=0.999)
+SILENT = 0.05
+"""How often a caption is dropped, so that guidance is possible."""
+STEPS = 10
+"""Sampling steps of the shipped pipelines."""
+
+
+def new_scheduler() -> DDIMScheduler:
+    """Cosine noise, v-prediction, trailing spacing, no clipping: latents are not pixels."""
+    from diffusers import DDIMScheduler
+
+    return DDIMScheduler(
+        num_train_timesteps=1000,
+        beta_schedule="squaredcos_cap_v2",
+        prediction_type="v_prediction",
+        timestep_spacing="trailing",
+        rescale_betas_zero_snr=True,
+        clip_sample=False,
+        set_alpha_to_one=True,
+        steps_offset=0,
+    )
+
+
+def new_unet(seed: int) -> UNet2DConditionModel:
+    """An untrained UNet of the sandbox's size."""
+    import torch
+    from diffusers import UNet2DConditionModel
+
+    torch.manual_seed(seed)
+    return UNet2DConditionModel(
+        sample_size=8,
+        in_channels=8,
+        out_channels=8,
+        block_out_channels=(64, 96),
+        layers_per_block=1,
+        down_block_types=("CrossAttnDownBlock2D",) * 2,
+        up_block_types=("CrossAttnUpBlock2D",) * 2,
+        cross_attention_dim=128,
+        attention_head_dim=4,
+        norm_num_groups=16,
+    )
+
+
+def train_unet(
+    part: str,
+    unet: UNet2DConditionModel,
+    text: CLIPTextModel,
+    tokenizer: CLIPTokenizer,
+    latents: np.ndarray,
+    captions: list[str],
+    schedule: Schedule,
+    work: Path,
+    report: Report | None = None,
+) -> None:
+    """Train ``unet`` in place.
+
+    Args:
+        latents: (n, 8, 8, 8) float, scaled to unit variance, one for each caption.
+    """
+    import torch
+
+    noise = new_scheduler()
+    signal = noise.alphas_cumprod.sqrt().view(-1, 1, 1, 1)
+    spread = (1 - noise.alphas_cumprod).sqrt().view(-1, 1, 1, 1)
+    ids = tokenizer(
+        [*captions, ""], padding="max_length", truncation=True, return_tensors="pt"
+    ).input_ids.to(torch.int16)
+    batch = schedule.batch
+
+    def loss(rng: np.random.Generator) -> torch.Tensor:
+        rows = rng.integers(len(captions), size=batch)
+        clean = torch.from_numpy(latents[rows]).float()
+        said = np.where(rng.random(batch) < SILENT, len(captions), rows)
+        with torch.no_grad():
+            state = text(ids[said].long()).last_hidden_state
+        even = (np.arange(batch) + rng.random(batch)) / batch * len(signal)  # stratified in time
+        times = torch.from_numpy(even.astype(np.int64))
+        random = torch.randn_like(clean)
+        noisy = signal[times] * clean + spread[times] * random
+        velocity = signal[times] * random - spread[times] * clean
+        error: torch.Tensor = unet(noisy, times, state).sample - velocity
+        return error.square().mean()
+
+    fit(part, unet, loss, schedule, work, report)
