@@ -1,0 +1,129 @@
+"""The ledger alone: its schema, transactions and what it refuses."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from biasgraph.errors import InputError
+from biasgraph.ledger import AnswerRow, FileRow, Ledger, NewImage, PromptRow
+
+INITIAL = PromptRow("p0", "p0", "a nurse", "initial", "", "")
+OLD = PromptRow("p1", "p0", "an old nurse", "counterfactual", "age", "old")
+FILE = FileRow("f0", 10, 1)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.record_request([INITIAL, OLD], images=2, targets=["age", "gender"])
+    yield ledger
+    ledger.close()
+
+
+def picture(prompt: str, number: int) -> NewImage:
+    return NewImage(f"{prompt}-{number}", prompt, "a nurse", number, 2**63 - 1)
+
+
+def test_settings_of_the_file(tmp_path: Path, ledger: Ledger) -> None:
+    ask = sqlite3.connect(tmp_path / "ledger.sqlite").execute
+    assert ask("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert ask("PRAGMA user_version").fetchone() == (1,)
+    assert ask("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_a_newer_schema_is_refused_naming_both_versions(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 7")
+    connection.close()
+    with pytest.raises(InputError, match=r"version 7.*up to version 1"):
+        Ledger(path)
+
+
+def test_a_schema_cut_short_is_begun_again(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "ledger.sqlite"
+    monkeypatch.setattr("biasgraph.ledger.SCHEMA", "CREATE TABLE prompts (id);\nCREATE nonsense;\n")
+    with pytest.raises(sqlite3.OperationalError):
+        Ledger(path)
+    monkeypatch.undo()
+    ledger = Ledger(path)
+    assert ledger.requested_prompts() == []
+    ledger.close()
+
+
+def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images([(picture("p0", 0), FILE)], plan=plan)
+    with pytest.raises(sqlite3.IntegrityError):
+        ledger.add_images([(picture("p1", 0), FILE), (picture("p0", 0), FILE)], plan=plan)
+    assert [image.id for image in ledger.images()] == ["p0-0"]
+
+
+@pytest.mark.parametrize(
+    "answer", [AnswerRow(99, 1, "old"), AnswerRow(1, 99, "old")], ids=["image", "question"]
+)
+def test_foreign_keys_are_enforced(ledger: Ledger, answer: AnswerRow) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images([(picture("p0", 0), FILE)], plan=plan)
+    ledger.add_questions("judge", {"age": "{}"})
+    with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+        ledger.add_answers([answer], plan=plan)
+
+
+def test_two_identical_pictures_stay_two_images(ledger: Ledger) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images([(picture("p0", 0), FILE), (picture("p1", 0), FILE)], plan=plan)
+    assert [(image.id, image.file) for image in ledger.images()] == [("p0-0", FILE), ("p1-0", FILE)]
+
+
+def test_seeds_of_63_bits_come_back(ledger: Ledger) -> None:
+    ledger.add_images([(picture("p0", 0), FILE)], plan=ledger.plan("images", "a"))
+    assert ledger.images()[0].seed == 2**63 - 1
+
+
+def test_images_come_number_by_number_and_only_the_requested(ledger: Ledger) -> None:
+    pictures = [picture(prompt, number) for prompt in ("p1", "p0") for number in (2, 1, 0)]
+    ledger.add_images([(image, FILE) for image in pictures], plan=ledger.plan("images", "a"))
+    assert [image.id for image in ledger.images()] == ["p0-0", "p1-0", "p0-1", "p1-1"]
+    ledger.record_request([OLD], images=3, targets=["age"])
+    assert [image.id for image in ledger.images()] == ["p1-0", "p1-1", "p1-2"]
+
+
+def test_a_plan_goes_on_until_another_one_begins(ledger: Ledger) -> None:
+    first = ledger.plan("images", "a")
+    assert ledger.plan("images", "a") == first
+    assert ledger.plan("answers", "a") != first
+    assert ledger.plan("images", "b") != first
+    assert ledger.plan("images", "a") not in (first, ledger.plan("images", "b"))
+
+
+def test_a_changed_file_costs_the_answers_an_equal_one_does_not(ledger: Ledger) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images([(picture("p0", 0), FILE), (picture("p1", 0), FILE)], plan=plan)
+    ledger.add_questions("judge", {"age": "{}"})
+    same, changed = ledger.images()
+    ledger.add_answers([AnswerRow(same.key, 1, "old"), AnswerRow(changed.key, 1, "old")], plan=plan)
+    ledger.replace_files([(same, FileRow("f0", 10, 2)), (changed, FileRow("f1", 11, 3))])
+    assert [image.file for image in ledger.images()] == [
+        FileRow("f0", 10, 2),
+        FileRow("f1", 11, 3),
+    ]
+    assert set(ledger.answered("judge")) == {same.key}
+
+
+def test_paths_with_characters_of_a_uri_work(tmp_path: Path) -> None:
+    path = tmp_path / "50% #1?mode=memory" / "ledger.sqlite"
+    path.parent.mkdir()
+    Ledger(path).close()
+    assert path.stat().st_size > 0
+
+
+def test_a_ledger_opened_for_reading_is_not_written(ledger: Ledger, tmp_path: Path) -> None:
+    reader = Ledger(tmp_path / "ledger.sqlite", read_only=True)
+    assert reader.requested_targets() == ["age", "gender"]
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        reader.plan("images", "a")
+    reader.close()
