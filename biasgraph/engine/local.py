@@ -1,0 +1,281 @@
+"""Does a run's work in this process: makes the images that are missing, asks what is unanswered.
+
+Both may be cut short at any moment and called again: what is recorded is never redone, and the
+batches that follow are the ones that would have followed.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from biasgraph.engine.batches import Batch, batches_to_do
+from biasgraph.engine.progress import Interrupted, Progress, Quiet, Stop, showing
+from biasgraph.engine.questions import GATED, AxisQuestion, Verdict, check_reply
+from biasgraph.errors import ModelError, printable
+from biasgraph.ledger import GATE, AnswerRow, ImageRow, NewImage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from biasgraph.models.base import Answer, ImageGenerator, Question, VisualQA
+    from biasgraph.run import Run
+
+NO = "no"
+
+
+class DamagedImageWarning(UserWarning):
+    """An image file was damaged and its remake is another picture."""
+
+
+def generate(run: Run, generator: ImageGenerator, *, progress: Progress | None = None) -> int:
+    """Make every requested image that the run does not have; returns how many were made.
+
+    Files that are missing or damaged are made again from their recorded seeds; an image that
+    comes out as another picture loses its answers and is named in a DamagedImageWarning. The
+    generator is not touched when there is nothing to do.
+
+    Raises Interrupted after the batch in flight when the user asks to stop; ModelError when the
+    generator or the disk fails. Whatever is recorded by then is kept.
+    """
+    progress = progress or Quiet()
+    damaged = run.damaged_images()
+    if damaged:
+        with showing(progress, "Damaged images", total=len(damaged), done=0) as stop:
+            for images in _make_again(run, generator, damaged):
+                _recorded(len(images), progress, stop)
+    wanted = run.wanted_images()
+    made = {image.id: image.plan for image in run.images()}
+    if len(made) < len(wanted):
+        size = generator.batch_size
+        plan = run.plan("images", [size, [image.id for image in wanted]])
+        items = [image for image in wanted if made.get(image.id, plan) == plan]
+        with showing(progress, "Images", total=len(wanted), done=len(made)) as stop:
+            for batch in batches_to_do(items, size, is_done=lambda image: image.id in made):
+                run.add_images(batch.kept(_draw(generator, batch.items)), plan=plan)
+                _recorded(len(batch.missing), progress, stop)
+    return len(damaged) + len(wanted) - len(made)
+
+
+def declare(
+    run: Run, judge: VisualQA, questions: Sequence[AxisQuestion], gate: Question
+) -> dict[str, int]:
+    """Record what the judge is asked; returns the ledger's key of every target's question.
+
+    `ask` does it too. Called before `Run.request` and `generate`, it refuses other words than
+    those used before (InputError) while nothing has been changed or made in vain.
+    """
+    asked = {target: axis.asked() for target, axis in _by_target(questions, gate).items()}
+    return run.add_questions(judge.spec, asked)
+
+
+def ask(
+    run: Run,
+    judge: VisualQA,
+    questions: Sequence[AxisQuestion],
+    gate: Question,
+    *,
+    generator: ImageGenerator,
+    progress: Progress | None = None,
+) -> int:
+    """Ask the judge what it has not answered about the requested images; returns how many images.
+
+    The gate question goes with the others in one call; an image it says no to is ``gated`` on
+    every axis. Pictures are read back from disk: one that is missing or damaged is made again by
+    `generator`. The judge is not touched when there is nothing to ask.
+
+    Raises as `declare` and `generate` do.
+    """
+    progress = progress or Quiet()
+    keys = declare(run, judge, questions, gate)
+    asking = _Asking(run, judge, generator, _by_target(questions, gate), keys)
+    asked = 0
+    # An image that had to be drawn anew on the way has lost all its answers: look once more.
+    while work := asking.work():
+        with showing(progress, "Answers", total=work.total, done=work.done) as stop:
+            for targets, batch in work.batches:
+                answers = asking.answers(targets, batch)
+                run.add_answers([row for rows in answers for row in rows], plan=work.plan)
+                asked += len(answers)
+                _recorded(len(answers), progress, stop)
+    return asked
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Batches of images to ask about, each with the targets that are open for all of them."""
+
+    plan: int
+    total: int
+    done: int
+    batches: list[tuple[tuple[str, ...], Batch[ImageRow]]]
+
+
+@dataclass(frozen=True)
+class _Asking:
+    run: Run
+    judge: VisualQA
+    generator: ImageGenerator
+    questions: Mapping[str, AxisQuestion]
+    keys: Mapping[str, int]
+
+    def work(self) -> _Work | None:
+        """What is left to ask; None when nothing is."""
+        images, answered = self.run.images(), self.run.answered(self.judge.spec)
+        missing = {
+            image.key: self.questions.keys() - answered.get(image.key, {}).keys()
+            for image in images
+        }
+        if not any(missing.values()):
+            return None
+        size = self.judge.batch_size
+        plan = self.run.plan(
+            f"answers of {self.judge.spec}",
+            [size, list(self.questions), [image.id for image in images]],
+        )
+        gated: list[AnswerRow] = []
+        groups: dict[tuple[str, ...], list[ImageRow]] = {}
+        for image in images:
+            before = {
+                target: answer
+                for target, answer in answered.get(image.key, {}).items()
+                if answer.plan != plan
+            }
+            gate = before.get(GATE)
+            if gate is not None and gate.answer == NO:
+                gated += [
+                    AnswerRow(image.key, self.keys[target], GATED, gate.confidence)
+                    for target in missing[image.key]
+                ]
+                continue
+            open_targets = tuple(target for target in self.questions if target not in before)
+            if open_targets:
+                groups.setdefault(open_targets, []).append(image)
+        if gated:
+            self.run.add_answers(gated, plan=plan)
+        batches = [
+            (targets, batch)
+            for targets, group in groups.items()
+            for batch in batches_to_do(group, size, is_done=lambda image: not missing[image.key])
+        ]
+        left = sum(len(batch.missing) for _, batch in batches)
+        return _Work(plan, len(images), len(images) - left, batches)
+
+    def answers(self, targets: Sequence[str], batch: Batch[ImageRow]) -> list[list[AnswerRow]]:
+        """The answers about each image missing in `batch`, asked in one call.
+
+        One that had to be drawn anew and is another picture now is left out: what it has lost
+        may be more than `targets`.
+        """
+        questions = [
+            question for target in targets for question in self.questions[target].questions
+        ]
+        pictures, changed = self._pictures(batch.items)
+        replies = self.judge.answer([pictures[image.key] for image in batch.items], questions)
+        if [len(row) for row in replies] != [len(questions)] * len(batch.items):
+            raise ModelError(
+                f"{self.judge.spec} was asked {len(questions)} questions about "
+                f"{len(batch.items)} images and gave another number of answers"
+            )
+        for row in replies:
+            for reply, question in zip(row, questions, strict=True):
+                check_reply(reply, question, self.judge.spec)
+        return [
+            self._rows(image, targets, said)
+            for image, said in batch.kept(replies)
+            if image.key not in changed
+        ]
+
+    def _pictures(self, images: Sequence[ImageRow]) -> tuple[dict[int, Image], set[int]]:
+        """The pictures by image key, and the keys of those that are others than recorded."""
+        pictures: dict[int, Image] = {}
+        damaged: dict[int, ImageRow] = {}
+        changed: set[int] = set()
+        for image in dict.fromkeys(images):
+            picture = self.run.read_image(image)
+            if picture is None:
+                damaged[image.key] = image
+            else:
+                pictures[image.key] = picture
+        for again in _make_again(self.run, self.generator, list(damaged.values())):
+            for image in again:
+                picture = self.run.read_image(image)
+                if picture is None:
+                    path = printable(str(self.run.image_path(image)))
+                    raise ModelError(f"{path} does not read back as it was written")
+                pictures[image.key] = picture
+                if image.file.sha256 != damaged[image.key].file.sha256:
+                    changed.add(image.key)
+        return pictures, changed
+
+    def _rows(
+        self, image: ImageRow, targets: Sequence[str], replies: Sequence[Answer]
+    ) -> list[AnswerRow]:
+        verdicts: dict[str, Verdict] = {}
+        start = 0
+        for target in targets:
+            question = self.questions[target]
+            end = start + len(question.questions)
+            verdicts[target] = question.verdict(replies[start:end])
+            start = end
+        gate = verdicts.get(GATE)
+        if gate is not None and gate.answer == NO:
+            gated = Verdict(GATED, gate.confidence)
+            verdicts = {target: gate if target == GATE else gated for target in targets}
+        return [
+            AnswerRow(
+                image.key,
+                self.keys[target],
+                verdict.answer,
+                verdict.confidence,
+                json.dumps([round(float(p), 6) for p in verdict.probabilities])
+                if verdict.probabilities
+                else None,
+                verdict.yes,
+            )
+            for target, verdict in verdicts.items()
+        ]
+
+
+def _by_target(questions: Sequence[AxisQuestion], gate: Question) -> dict[str, AxisQuestion]:
+    """The gate question first, as one more question with the answers yes and no."""
+    asked = (AxisQuestion(GATE, (gate,), ("yes", NO)), *questions)
+    return {question.axis: question for question in asked}
+
+
+def _draw(generator: ImageGenerator, items: Sequence[NewImage | ImageRow]) -> list[Image]:
+    pictures = generator.generate([item.text for item in items], [item.seed for item in items])
+    if len(pictures) != len(items):
+        raise ModelError(
+            f"{generator.spec} was asked for {len(items)} images and gave {len(pictures)}"
+        )
+    return pictures
+
+
+def _make_again(
+    run: Run, generator: ImageGenerator, damaged: Sequence[ImageRow]
+) -> Iterator[list[ImageRow]]:
+    """Make damaged images again, batch by batch; yields them with the files they have now."""
+    if not damaged:
+        return
+    before = {image.key: image.file for image in damaged}
+    for batch in batches_to_do(damaged, generator.batch_size, is_done=lambda _: False):
+        images = run.replace_images(batch.kept(_draw(generator, batch.items)))
+        for image in images:
+            if image.file.sha256 != before[image.key].sha256:
+                warnings.warn(
+                    f"image {image.id} was damaged and its remake is another picture; "
+                    "it is asked about again",
+                    DamagedImageWarning,
+                    stacklevel=2,
+                )
+        yield images
+
+
+def _recorded(count: int, progress: Progress, stop: Stop) -> None:
+    progress.advance(count)
+    if stop.requested:
+        raise Interrupted("stopped after a whole batch; give the same command again to go on")

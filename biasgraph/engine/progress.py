@@ -1,0 +1,78 @@
+"""How an engine says where it stands, and how it is asked to stop."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Protocol
+
+from biasgraph.errors import BiasgraphError
+
+
+class Progress(Protocol):
+    """What shows progress, such as a bar in the terminal."""
+
+    def start(self, description: str, *, total: int, done: int) -> None:
+        """Work begins: `total` items, of which `done` were done by an earlier build."""
+
+    def advance(self, count: int) -> None:
+        """`count` more items are recorded."""
+
+    def finish(self) -> None:
+        """The work that was started has ended, done or not."""
+
+    def note(self, message: str) -> None:
+        """Something to tell at once."""
+
+
+class Quiet:
+    """Progress that nobody sees."""
+
+    def start(self, description: str, *, total: int, done: int) -> None: ...
+    def advance(self, count: int) -> None: ...
+    def finish(self) -> None: ...
+    def note(self, message: str) -> None: ...
+
+
+class Interrupted(BiasgraphError):
+    """The user asked to stop; what is recorded is kept."""
+
+    exit_code = 130
+
+
+class Stop:
+    """Whether to stop after the batch in flight."""
+
+    requested = False
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def heard(self, signum: int, frame: FrameType | None) -> None:
+        """First time: finish the batch. Second time: stop where we are (raises Interrupted)."""
+        if self.requested:
+            raise Interrupted("stopped at once; give the same command again to go on")
+        self.requested = True
+        # The signal may have come while the same stream was being written to.
+        with suppress(RuntimeError):
+            self._progress.note("Finishing the batch in flight; press Ctrl-C again to stop at once")
+
+
+@contextmanager
+def showing(progress: Progress, description: str, *, total: int, done: int) -> Iterator[Stop]:
+    """Show progress and listen to Ctrl-C and SIGTERM for as long as the block runs."""
+    stop = Stop(progress)
+    before = {}
+    if threading.current_thread() is threading.main_thread():  # others may not listen
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, stop.heard)
+    try:
+        progress.start(description, total=total, done=done)
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        progress.finish()
