@@ -1,0 +1,103 @@
+"""Kills a build at random moments and checks that the next one makes everything good.
+
+`kill_trials` works with any command that builds into a directory; it looks at the run directory
+alone: the ledger is whole, nothing recorded is lost or made twice, and the table at the end is
+that of a build nobody disturbed, byte for byte.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+Recorded = dict[object, tuple[object, ...]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What was recorded when the build died; `killed` is False when it was done by then."""
+
+    directory: Path
+    killed: bool
+    images: Recorded
+    answers: Recorded
+
+
+def kill_trials(
+    command: Callable[[Path], Sequence[str]],
+    home: Path,
+    *,
+    table: Callable[[Path], bytes],
+    trials: int = 20,
+    seed: int = 0,
+) -> list[Trial]:
+    """Build once undisturbed, then `trials` times with a kill -9 and a build after it.
+
+    command: the command line that builds into a directory, which does not exist yet;
+    table: the bytes to compare at the end, from the directory. Moments are drawn from the time
+    between the first sign of the run and its end.
+    """
+    undisturbed = home / "undisturbed"
+    with _started(command(undisturbed), undisturbed) as process:
+        start = time.perf_counter()
+        assert process.wait() == 0
+        seconds = time.perf_counter() - start
+    expected = table(undisturbed)
+
+    moments = random.Random(seed)
+    outcomes = []
+    for number in range(trials):
+        directory = home / f"trial-{number}"
+        with _started(command(directory), directory) as process:
+            time.sleep(moments.uniform(0, seconds))
+            process.kill()
+            killed = process.wait() != 0
+        images, answers = recorded(directory)
+        subprocess.run(command(directory), check=True)
+        images_after, answers_after = recorded(directory)
+        assert images.items() <= images_after.items(), f"{directory}: images lost or made twice"
+        assert answers.items() <= answers_after.items(), f"{directory}: answers lost or asked twice"
+        assert images_after.keys() == recorded(undisturbed)[0].keys()
+        assert table(directory) == expected, f"{directory}: another table"
+        outcomes.append(Trial(directory, killed, images, answers))
+    return outcomes
+
+
+def recorded(directory: Path) -> tuple[Recorded, Recorded]:
+    """Images and answers in the ledger, found whole, as they and their files are on disk.
+
+    Looks at a copy: the build that follows has to find the ledger as the dead one left it.
+    """
+    copy = directory.with_name(directory.name + "-look")
+    copy.mkdir()
+    for file in directory.glob("ledger.sqlite*"):
+        shutil.copy(file, copy)
+    with closing(sqlite3.connect(copy / "ledger.sqlite")) as ledger:
+        assert ledger.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert ledger.execute("PRAGMA foreign_key_check").fetchall() == []
+        begun = ledger.execute("PRAGMA user_version").fetchone() != (0,)
+        images = ledger.execute("SELECT * FROM images").fetchall() if begun else []
+        answers = ledger.execute("SELECT * FROM answers").fetchall() if begun else []
+    shutil.rmtree(copy)
+    return (
+        {image[1]: (*image, _written(directory, image[5])) for image in images},
+        {answer[:2]: answer for answer in answers},
+    )
+
+
+def _written(directory: Path, sha256: str) -> int:
+    return (directory / "images" / f"{sha256}.png").stat().st_mtime_ns
+
+
+def _started(command: Sequence[str], directory: Path) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(command)
+    while not (directory / "run.json").exists() and process.poll() is None:
+        time.sleep(0.002)
+    return process
