@@ -1,0 +1,80 @@
+"""From a prompt and an axis set to the prompt's counterfactuals (BiasConnect sec. 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from biasgraph.axes import Axis, AxisSet
+from biasgraph.errors import InputError, printable
+from biasgraph.intervention import intervene
+from biasgraph.subject import Subject, find_subject, strip_brackets
+
+__all__ = ["Prompt", "PromptPlan", "Subject", "describe", "find_subject", "plan_prompts"]
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A text for the generator, and its role; a counterfactual has its axis and attribute."""
+
+    text: str
+    role: Literal["initial", "counterfactual", "other"]
+    axis: str = ""
+    attribute: str = ""
+
+
+@dataclass(frozen=True)
+class PromptPlan:
+    """A prompt with its counterfactuals, one for each attribute of each axis, in their order.
+
+    `fixed` maps an axis that the prompt itself fixes to the attribute it says, or to its own word
+    where that means none of the axis's attributes ("angry"); such an axis is intervened on too.
+    """
+
+    initial: Prompt
+    counterfactuals: tuple[Prompt, ...]
+    subject: Subject
+    fixed: Mapping[str, str]
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """All prompts, the initial one first."""
+        return (self.initial, *self.counterfactuals)
+
+
+def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
+    """Return a prompt's counterfactuals along all axes of a set (BiasConnect, supp. A.1).
+
+    The initial text is the prompt without brackets, otherwise unchanged. Raises InputError as
+    `find_subject` does, and where a set about persons meets a subject that is a thing.
+    """
+    clean, bracket = strip_brackets(text)
+    subject = find_subject(text)
+    if axes.subject == "person" and subject.kind == "thing" and bracket is None:
+        raise InputError(
+            f"the prompt seems to be about '{printable(subject.text)}', but axis set '{axes.name}' "
+            "is about persons: put the person in brackets, as in 'a kitchen with a [chef]'"
+        )
+    fixed: dict[str, str] = {}
+    counterfactuals: list[Prompt] = []
+    for axis in axes.axes:
+        intervention = intervene(clean, subject, axis)
+        if intervention.fixed is not None:
+            fixed[axis.name] = intervention.fixed
+        for attribute in axis.attributes:
+            changed = intervention.text(attribute)
+            counterfactuals.append(Prompt(changed, "counterfactual", axis.name, attribute.name))
+    initial = Prompt(clean, "initial")
+    return PromptPlan(initial, tuple(counterfactuals), subject, MappingProxyType(fixed))
+
+
+def describe(axis: Axis, attribute: str, subject: str = "a photo of a person") -> str:
+    """Return a caption true of an image that shows an attribute: "a photo of an old person".
+
+    It is the counterfactual of `subject`, a prompt. Raises InputError: an attribute that the axis
+    lacks, or as `find_subject` does.
+    """
+    clean, _ = strip_brackets(subject)
+    return intervene(clean, find_subject(subject), axis).text(axis.attribute(attribute))
