@@ -13,7 +13,7 @@ from scipy.special import gammaln, ndtr
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import Ideal
 
-NORMAL_VARIANCE = 100.0  # from here on the normal form is within 2e-5 of the exact expectation
+NORMAL_VARIANCE = 100.0  # from here on the normal form is within 3e-5 of the exact expectation
 SUBSETS = 1000  # drawn for a cost matrix, around an estimate
 SUBSETS_PER_REPLICATE = 4  # and for each of many bootstrap replicates
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from biasgraph.causal.sensitivity import Interval, TargetDraws, resample
-from biasgraph.causal.settings import CONFIDENCE, AnalysisSettings, generator
+from biasgraph.causal.settings import TAIL, AnalysisSettings, generator
 from biasgraph.causal.tables import Floats, Tally, Variable
 from biasgraph.causal.transport import Ideal
 
@@ -99,7 +99,7 @@ def null_band(
 def wilson(initial: Tally) -> Floats:
     """(k, 2) Wilson 95 % intervals of the shares, each for itself, not all at once."""
     n, p = initial.n_valid, initial.shares
-    z = float(ndtri((1 + CONFIDENCE) / 2))
+    z = float(ndtri(1 - TAIL))
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
     return np.clip(np.stack([centre - half, centre + half], axis=1), 0.0, 1.0)

@@ -8,13 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from biasgraph.causal.matching import matched_distance
-from biasgraph.causal.settings import CONFIDENCE, AnalysisSettings
+from biasgraph.causal.settings import TAIL, AnalysisSettings
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import Ideal
 
 Sign = Literal["towards", "away", "undetermined"]
 
-TAIL = (1 - CONFIDENCE) / 2
 UNEQUAL = 0.10  # arms whose valid answers differ by more are cut to one size
 
 

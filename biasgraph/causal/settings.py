@@ -13,7 +13,7 @@ from biasgraph.errors import InputError, did_you_mean
 Preset = Literal["default", "paper"]
 MetricName = Literal["nominal", "ordinal", "index", "values", "cost"]
 
-CONFIDENCE = 0.95
+TAIL = 0.025  # left out on each side of every interval, which is thus a 95 % one
 FDR_LEVEL = 0.05
 SMALLEST_ALPHA = 1e-6  # below it the Monte Carlo fallback would need over 10 million tables
 

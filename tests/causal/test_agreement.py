@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from biasgraph.causal.agreement import (
+    attenuation,
+    confusion,
+    corrected_sensitivity,
+    flip_confusion,
+    true_shares,
+)
+from biasgraph.causal.settings import AnalysisSettings, MetricName
+from biasgraph.causal.transport import Ideal, wasserstein
+from biasgraph.errors import InputError
+
+PAPER_SIZES = (2, 3, 6, 3, 2, 2, 4, 4)
+
+
+@pytest.mark.parametrize("metric", ["nominal", "ordinal", "index", "values"])
+@given(st.integers(0, 2**32), st.integers(2, 6), st.floats(0, 0.4))
+def test_even_errors_shrink_every_distance_by_the_same_factor(
+    metric: MetricName, seed: int, k: int, error: float
+) -> None:
+    p, uniform = np.random.default_rng(seed).dirichlet(np.ones(k)), np.full(k, 1 / k)
+    seen = flip_confusion(k, error).T @ p
+    before, after = wasserstein(p, uniform, metric), wasserstein(seen, uniform, metric)
+    assert after == pytest.approx(abs(attenuation(k, error)) * before, abs=1e-12)
+
+
+@pytest.mark.parametrize(("error", "percent"), [(0.05, 8.0), (0.10, 16.1)])
+def test_the_mean_attenuation_over_the_papers_axes(error: float, percent: float) -> None:
+    lost = np.mean([1 - attenuation(k, error) for k in PAPER_SIZES])
+    assert round(100 * lost, 1) == pytest.approx(percent, abs=0.051)
+
+
+@given(st.integers(0, 2**32), st.integers(2, 6), st.floats(0, 0.3))
+def test_correction_undoes_the_errors(seed: int, k: int, error: float) -> None:
+    p = np.random.default_rng(seed).dirichlet(np.ones(k))
+    errors = flip_confusion(k, error)
+    assert true_shares(errors.T @ p, errors) == pytest.approx(p, abs=1e-9)
+
+
+@given(st.integers(0, 2**32), st.integers(2, 5))
+def test_corrected_shares_are_shares_and_the_nearest_ones(seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    observed = rng.dirichlet(np.full(k, 0.3))  # often outside of what the errors can produce
+    errors = 0.7 * np.eye(k) + 0.3 * rng.dirichlet(np.ones(k), size=k)
+    found = true_shares(observed, errors)
+    assert (found >= 0).all() and found.sum() == pytest.approx(1)
+    best = minimize(
+        lambda p: ((errors.T @ p - observed) ** 2).sum(),
+        np.full(k, 1 / k),
+        method="SLSQP",
+        bounds=[(0, 1)] * k,
+        constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    assert ((errors.T @ found - observed) ** 2).sum() <= best.fun + 1e-6
+
+
+def test_many_shares_and_many_matrices_at_once() -> None:
+    rng = np.random.default_rng(0)
+    observed = rng.dirichlet(np.full(3, 0.4), size=(5, 2))
+    errors = np.stack([flip_confusion(3, e) for e in (0, 0.1, 0.2, 0.3, 0.4)])
+    together = true_shares(observed, errors[:, None])
+    for b in range(5):
+        for j in range(2):
+            alone = true_shares(observed[b, j], errors[b])
+            assert together[b, j] == pytest.approx(alone, abs=1e-9)
+    same = true_shares(observed[0, 0], errors)
+    assert same.shape == (5, 3)
+    assert same[2] == pytest.approx(true_shares(observed[0, 0], errors[2]), abs=1e-9)
+
+
+def test_shares_that_no_truth_could_give_are_fitted() -> None:
+    errors = flip_confusion(2, 0.2)
+    assert true_shares(np.array([0.9, 0.1]), errors) == pytest.approx([1, 0], abs=1e-6)
+
+
+def test_a_confusion_matrix_is_counted_by_truth() -> None:
+    assert confusion(np.array([[9, 1], [4, 16]])).tolist() == [[0.9, 0.1], [0.2, 0.8]]
+
+
+def test_a_truth_never_labelled_is_refused() -> None:
+    with pytest.raises(InputError, match="lack one of the attributes"):
+        confusion(np.array([[9, 1], [0, 0]]))
+
+
+def test_a_judge_that_cannot_tell_is_refused() -> None:
+    with pytest.raises(InputError, match="condition number"):
+        confusion(np.array([[52, 48], [48, 52]]))
+
+
+def corrected(labelled: list[list[int]], **options: object) -> object:
+    settings = AnalysisSettings.resolve(bootstrap=300, **options)
+    return corrected_sensitivity(
+        np.array([40, 8]),
+        np.array([[30, 18], [24, 24]]),
+        Ideal("nominal", np.array([0.5, 0.5])),
+        np.array(labelled),
+        settings,
+        np.random.default_rng(0),
+    )
+
+
+def test_a_judge_without_error_changes_nothing() -> None:
+    found = corrected([[100, 0], [0, 100]])
+    assert found.w1_before == pytest.approx(40 / 48 - 0.5)
+    assert found.w1_after == pytest.approx(54 / 96 - 0.5)
+    assert found.value == pytest.approx(found.w1_before - found.w1_after)
+
+
+def test_correction_undoes_the_attenuation_of_is() -> None:
+    seen, truth = corrected([[100, 0], [0, 100]]), corrected([[90, 10], [10, 90]])
+    assert truth.value == pytest.approx(seen.value / attenuation(2, 0.1))
+    low, high = truth.interval.hull
+    assert low < truth.value < high
+
+
+def test_few_labelled_images_widen_the_interval() -> None:
+    sure, unsure = corrected([[900, 100], [100, 900]]), corrected([[18, 2], [2, 18]])
+    assert sure.value == pytest.approx(unsure.value)
+    widths = [np.diff(one.interval.hull)[0] for one in (sure, unsure)]
+    assert widths[1] > 1.1 * widths[0]
+
+
+def test_pooled_arms_weigh_by_their_answers() -> None:
+    settings = AnalysisSettings(mix="pooled", bootstrap=100)
+    found = corrected_sensitivity(
+        np.array([40, 8]),
+        np.array([[30, 10], [10, 10]]),
+        Ideal("nominal", np.array([0.5, 0.5])),
+        np.array([[50, 0], [0, 50]]),
+        settings,
+        np.random.default_rng(0),
+    )
+    assert found.w1_after == pytest.approx(40 / 60 - 0.5)
+
+
+def test_an_ideal_from_images_was_seen_by_the_same_judge() -> None:
+    reference = np.array([90, 10])  # as all-first truth looks through 10 % errors
+    found = corrected_sensitivity(
+        np.array([90, 10]),
+        np.array([[50, 50]]),
+        Ideal("nominal", reference / 100, reference=reference),
+        np.array([[90, 10], [10, 90]]),
+        AnalysisSettings(bootstrap=100),
+        np.random.default_rng(0),
+    )
+    assert found.w1_before == pytest.approx(0, abs=1e-6)
+    assert found.w1_after == pytest.approx(0.5)

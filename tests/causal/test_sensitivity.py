@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from biasgraph.causal.sensitivity import (
+    Interval,
+    Sensitivity,
+    TargetDraws,
+    mixed,
+    resample,
+    sensitivity,
+    sign,
+)
+from biasgraph.causal.settings import AnalysisSettings, MetricName
+from biasgraph.causal.transport import Ideal
+
+QUICK = AnalysisSettings(bootstrap=400)
+
+
+def uniform(k: int, metric: MetricName = "nominal") -> Ideal:
+    cost = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / (k - 1)
+    return Ideal(metric, np.full(k, 1 / k), cost if metric == "cost" else None)
+
+
+def measure(
+    initial: list[int],
+    arms: list[list[int]],
+    ideal: Ideal | None = None,
+    options: AnalysisSettings = QUICK,
+    seed: int = 0,
+) -> Sensitivity:
+    ideal = ideal or uniform(len(initial))
+    rng = np.random.default_rng(seed)
+    draws = TargetDraws.of(np.array(initial), ideal, options.bootstrap, rng)
+    return sensitivity(np.array(initial), np.array(arms), ideal, draws, options, rng)
+
+
+# What BiasConnect prints in fig. 3, at 48 images for each prompt.
+@pytest.mark.parametrize("metric", ["nominal", "ordinal", "index", "values", "cost"])
+def test_minus_0_198_is_minus_57_of_288_under_every_metric(metric: MetricName) -> None:
+    arms = [[48, 0]] * 5 + [[21, 27]]  # 261 of 288, where 34 of 48 were before
+    found = measure([34, 14], arms, uniform(2, metric)).fields["is"]
+    assert found == pytest.approx(-57 / 288)
+    assert round(found, 3) == -0.198
+
+
+@pytest.mark.parametrize(
+    ("metric", "arms"),
+    [
+        ("nominal", [[25, 8, 8, 7], [24, 8, 8, 8]]),  # 49 of 96 where 30 of 48 were before
+        ("values", [[19, 10, 10, 9], [19, 10, 10, 9]]),  # 38 of 96: twice the change
+    ],
+)
+def test_0_115_is_11_of_96_under_nominal_and_22_of_192_under_values(
+    metric: MetricName, arms: list[list[int]]
+) -> None:
+    found = measure([30, 6, 6, 6], arms, uniform(4, metric)).fields["is"]
+    assert found == pytest.approx(11 / 96)
+    assert round(found, 3) == 0.115
+
+
+def test_the_mix_of_the_arms() -> None:
+    arms = np.array([[30, 10], [10, 10]])
+    assert mixed(arms, "equal").tolist() == pytest.approx([0.625, 0.375])
+    assert mixed(arms, "pooled").tolist() == pytest.approx([40 / 60, 20 / 60])
+    even = np.array([[30, 10], [15, 25]])
+    assert mixed(even, "equal") == pytest.approx(mixed(even, "pooled"))
+    stacked = np.stack([arms, even])
+    assert mixed(stacked, "equal")[0] == pytest.approx(mixed(arms, "equal"))
+    assert mixed(stacked, "pooled")[1] == pytest.approx(mixed(even, "pooled"))
+
+
+def test_pooling_weighs_the_arms_by_their_answers() -> None:
+    arms = [[40, 0], [10, 10]]
+    pooled = measure([30, 10], arms, options=AnalysisSettings(mix="pooled", bootstrap=400))
+    assert pooled.fields["w1_after"] == pytest.approx(50 / 60 - 0.5)
+    assert measure([30, 10], arms).fields["w1_after"] == pytest.approx(0.75 - 0.5)
+
+
+@given(
+    st.lists(st.integers(0, 30), min_size=2, max_size=5).filter(any),
+    st.integers(1, 4),
+    st.sampled_from(["nominal", "ordinal", "index", "values"]),
+)
+@settings(max_examples=40, deadline=None)
+def test_arms_that_answer_as_the_initial_images_change_nothing(
+    initial: list[int], arms: int, metric: MetricName
+) -> None:
+    found = measure(initial, [initial] * arms, uniform(len(initial), metric)).fields
+    assert found["is"] == pytest.approx(0, abs=1e-12)
+    assert found["w1_before"] == pytest.approx(found["w1_after"])
+
+
+@given(
+    st.integers(2, 4).flatmap(
+        lambda k: st.tuples(
+            st.lists(st.integers(0, 20), min_size=k, max_size=k).filter(any),
+            st.lists(
+                st.lists(st.integers(0, 20), min_size=k, max_size=k).filter(any),
+                min_size=1,
+                max_size=4,
+            ),
+        )
+    ),
+    st.sampled_from(["nominal", "ordinal", "index", "values"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_hull_holds_both_intervals_and_the_probability_is_one(
+    counts: tuple[list[int], list[list[int]]], metric: MetricName
+) -> None:
+    initial, arms = counts
+    found = measure(initial, arms, uniform(len(initial), metric)).fields
+    for kind in ("percentile", "basic"):
+        assert found["is_ci_low"] <= found[f"ci_{kind}_low"] <= found[f"ci_{kind}_high"]
+        assert found[f"ci_{kind}_high"] <= found["is_ci_high"]
+    assert found["is_ci_low"] < found["is_ci_high"]
+    if found["is_matched"] is not None:
+        assert 0 <= found["sign_probability"] <= 1
+        assert found["is_matched_ci_low"] <= found["is_matched_ci_high"]
+
+
+@given(st.permutations(range(4)))
+@settings(max_examples=10, deadline=None)
+def test_nominal_sensitivity_does_not_mind_relabelling(order: list[int]) -> None:
+    initial, arms = np.array([30, 10, 6, 2]), np.array([[20, 10, 10, 8], [40, 4, 2, 2]])
+    found = measure(initial.tolist(), arms.tolist()).fields
+    moved = measure(initial[order].tolist(), arms[:, order].tolist()).fields
+    assert moved["is"] == pytest.approx(found["is"])
+    assert moved["is_matched"] == pytest.approx(found["is_matched"])
+
+
+def test_basic_mirrors_percentile() -> None:
+    interval = Interval.of(0.5, np.linspace(0.4, 0.8, 1001))
+    assert interval.percentile == pytest.approx((0.41, 0.79))
+    assert interval.basic == pytest.approx((0.21, 0.59))
+    assert interval.hull == pytest.approx((0.21, 0.79))
+
+
+def test_a_resample_is_multinomial_and_keeps_sizes() -> None:
+    counts = np.array([[30, 10, 8], [0, 24, 0]])
+    drawn = resample(counts, 4000, np.random.default_rng(0))
+    assert drawn.shape == (4000, 2, 3)
+    assert (drawn.sum(axis=-1) == [48, 24]).all()
+    assert (drawn[:, 1] == [0, 24, 0]).all()
+    assert drawn[:, 0].mean(axis=0) == pytest.approx([30, 10, 8], rel=0.02)
+    assert drawn[:, 0, 0].var() == pytest.approx(48 * 30 / 48 * 18 / 48, rel=0.1)
+
+
+def test_a_smooth_resample_lets_unseen_attributes_appear() -> None:
+    drawn = resample(np.array([[48, 0]]), 4000, np.random.default_rng(0), smooth=True)
+    assert drawn[:, 0, 1].mean() / 48 == pytest.approx(0.5 / 49, rel=0.2)
+
+
+def test_without_any_variety_the_interval_is_smoothed_and_says_so() -> None:
+    found = measure([48, 0], [[48, 0], [48, 0]])
+    assert "zero_width" in found.flags
+    assert found.fields["is"] == 0
+    assert found.fields["is_ci_low"] < 0 < found.fields["is_ci_high"]
+    assert found.fields["sign"] == "undetermined"
+    turned = measure([48, 0], [[0, 48], [0, 48]])  # from one corner to the other
+    assert "zero_width" in turned.flags and turned.fields["sign"] == "undetermined"
+    assert "zero_width" not in measure([47, 1], [[48, 0], [48, 0]]).flags
+
+
+def test_a_large_move_towards_the_ideal_is_claimed_and_away_too() -> None:
+    towards = measure([46, 2], [[24, 24], [25, 23]]).fields
+    assert towards["sign"] == "towards" and towards["sign_probability"] > 0.975
+    assert towards["is_ci_low"] > 0 and towards["is_matched_ci_low"] > 0
+    away = measure([26, 22], [[48, 0], [46, 2]]).fields
+    assert away["sign"] == "away" and away["sign_probability"] < 0.025
+    assert away["is_ci_high"] < 0 and away["is_matched_ci_high"] < 0
+
+
+@pytest.mark.parametrize(
+    ("value", "probability", "rule", "expected"),
+    [
+        (0.1, 0.976, "matched", "towards"),
+        (0.1, 0.975, "matched", "undetermined"),
+        (0.1, 0.025, "matched", "undetermined"),
+        (0.1, 0.024, "matched", "away"),
+        (0.1, None, "matched", "undetermined"),
+        (0.1, 0.1, "is", "towards"),
+        (-0.1, None, "is", "away"),
+        (0.0, 0.99, "is", "undetermined"),
+    ],
+)
+def test_the_rule_of_the_sign(
+    value: float, probability: float | None, rule: str, expected: str
+) -> None:
+    assert sign(value, probability, rule) == expected
+
+
+def test_the_paper_preset_takes_is_at_its_word() -> None:
+    tiny = AnalysisSettings.resolve("paper", bootstrap=400)
+    assert measure([25, 23], [[25, 23], [24, 24]], options=tiny).fields["sign"] == "towards"
+    assert measure([25, 23], [[25, 23], [24, 24]]).fields["sign"] == "undetermined"
+
+
+def bias_under_no_effect(k: int, arms: int) -> tuple[float, float]:
+    """Mean IS and mean matched IS when nothing happens and all images follow the ideal."""
+    rng = np.random.default_rng(k * 10 + arms)
+    ideal = uniform(k)
+    plain, matched = [], []
+    for _ in range(400):
+        counts = rng.multinomial(48, ideal.shares, size=arms + 1)
+        draws = TargetDraws.of(counts[0], ideal, 100, rng)
+        fast = AnalysisSettings(bootstrap=100)
+        found = sensitivity(counts[0], counts[1:], ideal, draws, fast, rng).fields
+        plain.append(found["is"])
+        matched.append(found["is_matched"])
+    return float(np.mean(plain)), float(np.mean(matched))
+
+
+@pytest.mark.parametrize(("k", "arms", "bias"), [(2, 2, 0.017), (6, 6, 0.075)])
+def test_matching_removes_the_lean_of_is_near_the_ideal(k: int, arms: int, bias: float) -> None:
+    plain, matched = bias_under_no_effect(k, arms)
+    assert plain == pytest.approx(bias, abs=0.007)
+    assert matched == pytest.approx(0, abs=0.007)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 6])
+def test_the_matched_distance_of_the_arms_is_that_of_as_few_images(k: int) -> None:
+    """E over tables of E_m[TV] at m = 48 equals the tabled mean of TV at n = 48."""
+    exact = 0.5 * k * (binom.pmf(np.arange(49), 48, 1 / k) @ np.abs(np.arange(49) / 48 - 1 / k))
+    rng = np.random.default_rng(k)
+    one = rng.multinomial(48, np.full(k, 1 / k))
+    arms = rng.multinomial(48, np.full(k, 1 / k), size=(300, 3))
+    fast = AnalysisSettings(bootstrap=100)
+    draws = TargetDraws.of(one, uniform(k), 100, rng)
+    found = []
+    for arm in arms:
+        fields = sensitivity(one, arm, uniform(k), draws, fast, rng).fields
+        found.append(fields["w1_before"] - fields["is_matched"])
+    assert np.mean(found) == pytest.approx(exact, abs=0.005)
+
+
+def test_arms_of_unequal_size_are_cut_to_one_size() -> None:
+    found = measure([30, 18], [[48, 0], [0, 24]])
+    assert "unequal_arms" in found.flags
+    # 24 images from each arm: always 24 and 24, at the ideal; 48 of 48 initial images.
+    assert found.fields["is_matched"] == pytest.approx(30 / 48 - 0.5)
+    assert "unequal_arms" not in measure([30, 18], [[48, 0], [0, 44]]).flags
+    assert "unequal_arms" in measure([30, 18], [[48, 0], [0, 43]]).flags
+
+
+def test_more_initial_images_than_in_the_arms_are_cut_down_too() -> None:
+    found = measure([60, 36], [[24, 24]])
+    few = measure([30, 18], [[24, 24]])
+    assert found.fields["is"] == pytest.approx(few.fields["is"])
+    assert found.fields["is_matched"] > few.fields["is_matched"]
+
+
+def test_too_few_answers_to_match_leave_the_direction_open() -> None:
+    found = measure([2, 0], [[1, 0], [0, 2], [5, 5]])
+    assert "too_few_to_match" in found.flags
+    assert found.fields["is_matched"] is None and found.fields["sign_probability"] is None
+    assert found.fields["sign"] == "undetermined"
+    assert found.fields["is"] is not None
+
+
+def test_one_image_on_each_side() -> None:
+    found = measure([1, 0], [[1, 0], [0, 1]]).fields
+    assert found["is"] == pytest.approx(0.5)
+    assert found["is_matched"] == pytest.approx(0)  # one image is always half away from uniform
+
+
+def test_a_cost_matrix_goes_all_the_way() -> None:
+    found = measure([30, 10, 8], [[20, 14, 14], [16, 16, 16]], uniform(3, "cost")).fields
+    plain = measure([30, 10, 8], [[20, 14, 14], [16, 16, 16]], uniform(3, "ordinal")).fields
+    assert found["is"] == pytest.approx(plain["is"])
+    assert found["is_matched"] == pytest.approx(plain["is_matched"], abs=0.01)
+    assert found["is_ci_low"] == pytest.approx(plain["is_ci_low"], abs=1e-9)
+    assert found["sign_probability"] == pytest.approx(plain["sign_probability"], abs=0.06)
+
+
+def test_an_ideal_from_few_images_widens_the_interval() -> None:
+    shares = np.array([0.5, 0.5])
+    arms = [[24, 24], [24, 24]]
+    sure = measure([40, 8], arms, Ideal("nominal", shares)).fields
+    unsure = measure([40, 8], arms, Ideal("nominal", shares, reference=np.array([10, 10]))).fields
+    assert sure["is"] == unsure["is"]
+    width = [f["is_ci_high"] - f["is_ci_low"] for f in (sure, unsure)]
+    assert width[1] > 1.3 * width[0]
+
+
+def test_the_same_generator_gives_the_same_numbers() -> None:
+    given = [30, 10, 8], [[20, 14, 14], [16, 16, 16]]
+    assert measure(*given, seed=5) == measure(*given, seed=5)
+    assert measure(*given, seed=5) != measure(*given, seed=6)
