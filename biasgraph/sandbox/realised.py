@@ -1,0 +1,88 @@
+"""The realised truth: what the shipped generators were seen to draw, counted over many images.
+
+The planted truth is what the training pictures were drawn from; no network learns it exactly.
+``realised.csv`` holds the answers of both judges about 2,000 images a prompt, for a few
+occupations and all their counterfactuals; ``benchmarks/sandbox_card.py`` writes it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from biasgraph.causal.settings import MetricName
+from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.sandbox.truth import Truth, truth_of
+from biasgraph.sandbox.world import AXES
+
+TABLE = Path(__file__).with_name("realised.csv")
+COLUMNS = ("model", "prompt", "axis", "attribute", "judge", "target", "answer", "count")
+"""As in tables.csv, with the generator and the judge; answers never given are left out."""
+
+Counts = Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]]
+"""(axis, attribute), or ("", "") for the initial prompt -> target -> answer -> images."""
+
+
+def measured(model: str = "sandbox:stereotyped", table: Path = TABLE) -> tuple[str, ...]:
+    """The initial prompts whose realised truth is known."""
+    return tuple(dict.fromkeys(prompt for spec, prompt, _ in _read(table) if spec == model))
+
+
+def realised_counts(prompt: str, model: str, judge: str, table: Path = TABLE) -> Counts:
+    """How often each answer was given about the images of a prompt and its counterfactuals.
+
+    Raises:
+        InputError: it was not measured for this model and judge.
+    """
+    known = _read(table)
+    if (model, prompt, judge) not in known:
+        prompts = measured(model, table)
+        raise InputError(
+            f"no realised truth of '{printable(prompt)}' for {printable(model)} and the judge "
+            f"{printable(judge)}: measured are {', '.join(prompts) or 'none'}."
+            f"{did_you_mean(prompt, prompts)}"
+        )
+    return known[model, prompt, judge]
+
+
+def realised_truth(
+    prompt: str, model: str, judge: str, metrics: Mapping[str, MetricName], table: Path = TABLE
+) -> Truth:
+    """The distributions and pairs that an audit of these very many images finds.
+
+    Args:
+        metrics: ground metric by axis; nominal where not given.
+
+    Raises:
+        InputError: as `realised_counts`.
+    """
+    counts = realised_counts(prompt, model, judge, table)
+    arms = {arm: _shares(counts[arm]) for arm in counts if arm != ("", "")}
+    return truth_of(_shares(counts["", ""]), arms, metrics)
+
+
+def _shares(counts: Mapping[str, Mapping[str, int]]) -> dict[str, np.ndarray]:
+    """Shares of the valid answers by axis; unknown and gated ones are left out."""
+    shares = {}
+    for axis, attributes in AXES.items():
+        valid = np.array([counts[axis].get(attribute, 0) for attribute in attributes], dtype=float)
+        shares[axis] = valid / valid.sum()
+    return shares
+
+
+@cache
+def _read(
+    table: Path,
+) -> dict[tuple[str, str, str], dict[tuple[str, str], dict[str, dict[str, int]]]]:
+    """Counts by model, prompt and judge."""
+    known: dict[tuple[str, str, str], dict[tuple[str, str], dict[str, dict[str, int]]]] = {}
+    with table.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            arms = known.setdefault((row["model"], row["prompt"], row["judge"]), {})
+            answers = arms.setdefault((row["axis"], row["attribute"]), {})
+            answers.setdefault(row["target"], {})[row["answer"]] = int(row["count"])
+    return known
