@@ -254,12 +254,12 @@ class Reader:
         if head in pictures or head.isdecimal() or head.endswith(("'s", "s'")):
             raise Unsure(f"'{head}' is no subject")
         if cut or any(is_being(_owner(word)) or word in pictures for word in modifiers):
-            raise Unsure(f"'{head}' may not belong to '{modifiers[-1] if modifiers else head}'")
+            raise Unsure(f"'{head}' may not be its noun")
         verbs = words("verbs") | _s_forms()
         if modifiers and (head in verbs or any(map(_is_clause, modifiers, modifiers[1:]))):
             raise Unsure("a verb may be among its words")
-        plain = all(_describes(word) or kind_of(word) != "unknown" for word in modifiers)
-        if len(run) > (MAX_WORDS_UNKNOWN if determined or plain else 2):
+        strange = [word for word in modifiers if not _describes(word) and kind_of(word) == "unknown"]
+        if len(run) > MAX_WORDS_UNKNOWN or (len(strange) > 1 and not determined):
             raise Unsure("too many words that may be its noun")
         if not determined and self.word(run[0]) in words("verbs"):
             raise Unsure(f"it starts with the verb '{self.word(run[0])}'")
