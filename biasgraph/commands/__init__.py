@@ -1,0 +1,67 @@
+"""The command line: parse, call, print. Commands import what they need when they run."""
+
+from __future__ import annotations
+
+import io
+import sys
+import traceback
+from collections.abc import Sequence
+
+import rich_click as click
+
+from biasgraph import __version__
+from biasgraph.commands.build import build
+from biasgraph.commands.sandbox import sandbox
+from biasgraph.commands.show import show
+from biasgraph.errors import BiasgraphError, printable
+
+INTERRUPTED = 130
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Audit a text-to-image model for bias, and see how its biases pull on each other.
+
+    For a prompt, biasgraph draws a graph: an edge says that diversifying the images along one
+    axis moves another axis towards its ideal distribution, or away from it.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+cli.add_command(build)
+cli.add_command(sandbox)
+cli.add_command(show)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code.
+
+    Exit codes: 0 done; 1 the machine, the network or a model failed; 2 the input is wrong; 3 a
+    gate failed; 130 interrupted. An error is one line on stderr; anything unexpected is a bug and
+    shows where it happened.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a name in another script ends no audit
+    try:
+        code: object = cli.main(arguments, prog_name="biasgraph", standalone_mode=False)
+    except BiasgraphError as error:
+        return _fail(str(error), error.exit_code)
+    except click.ClickException as error:
+        return _fail(error.format_message(), int(error.exit_code))
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted", err=True)
+        return INTERRUPTED
+    except Exception:
+        traceback.print_exc()
+        return _fail("this is a bug in biasgraph: please report it with the lines above", 1)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str, code: int) -> int:
+    lines = [printable(line) for line in message.splitlines()]
+    click.secho("\n".join([f"Error: {lines[0]}", *lines[1:]]), err=True, fg="red")
+    return code

@@ -1,0 +1,202 @@
+"""`biasgraph build`: from a prompt, or from answers, to the graph."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+
+from biasgraph.commands.output import output_options, present, present_plan
+
+FROM, AXES, TESTS, WHERE = "What to audit", "Axes and ideal", "Analysis", "Output"
+"""The panels of the help."""
+
+
+def _names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(filter(None, (name.strip() for name in (value or "").split(","))))
+
+
+@click.command()
+@click.option(
+    "--prompt",
+    metavar="TEXT",
+    panel=FROM,
+    help="The prompt to audit: 'a librarian'. Put the subject in brackets where it is not clear: "
+    "'a photo of a [bird photographer] in the wild'.",
+)
+@click.option(
+    "--model",
+    metavar="SPEC",
+    panel=FROM,
+    help="The image generator, as backend:name. Default: sandbox:stereotyped, a toy that ships "
+    "with biasgraph.",
+)
+@click.option(
+    "--vqa",
+    metavar="SPEC",
+    panel=FROM,
+    help="The model that answers questions about the images. Default for the sandbox: sandbox.",
+)
+@click.option(
+    "--images",
+    type=click.IntRange(min=1),
+    panel=FROM,
+    help="Images for the prompt and for each of its counterfactuals. Default: 48.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    panel=FROM,
+    help="Seed of the images and of the resampling. Default: 0.",
+)
+@click.option(
+    "--answers",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    panel=FROM,
+    help="Analyse a finished answers table (CSV or Parquet) instead: no model does any work. "
+    "Columns: model, prompt, role, axis, attribute, image, target, answer[, confidence].",
+)
+@click.option(
+    "--axes",
+    metavar="NAME|FILE",
+    panel=AXES,
+    help="A shipped axis set or your own YAML file. Default: occupation; with --answers, the "
+    "axes that the table holds.",
+)
+@click.option(
+    "--only",
+    callback=_names,
+    metavar="AXIS,...",
+    panel=AXES,
+    help="Look at these axes only.",
+)
+@click.option(
+    "--ideal",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    panel=AXES,
+    help="The ideal distributions, as YAML: 'axis: {attribute: share}'. An axis that the file "
+    "does not name is uniform, as all are by default.",
+)
+@click.option(
+    "--unlisted",
+    type=click.Choice(["error", "unknown"]),
+    panel=AXES,
+    help="What an answer is that its axis lacks. Default: error; unknown where no axes are "
+    "declared.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(["default", "paper"]),
+    panel=TESTS,
+    help="The decisions below at once: biasgraph's own, or the literal reading of BiasConnect. "
+    "An explicit option beats the preset.",
+)
+@click.option(
+    "--alpha",
+    type=float,
+    panel=TESTS,
+    help="A pair of axes is an edge when p is at most this. Default: 0.0001.",
+)
+@click.option(
+    "--fdr",
+    type=click.Choice(["bh", "by"]),
+    panel=TESTS,
+    help="Let the false discovery rate (.05; Benjamini-Hochberg or -Yekutieli) decide on edges "
+    "instead of --alpha.",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(["nominal", "ordinal", "index", "values", "cost"]),
+    panel=TESTS,
+    help="Ground metric of the distance to the ideal, for all axes. Default: each axis's own.",
+)
+@click.option(
+    "--mix",
+    type=click.Choice(["equal", "pooled"]),
+    panel=TESTS,
+    help="How an intervention's attributes are mixed: equal weights (default), or pooled counts.",
+)
+@click.option(
+    "--fallback",
+    type=click.Choice(["auto", "off"]),
+    panel=TESTS,
+    help="Draw null tables where expected counts are low (auto, the default), or never.",
+)
+@click.option(
+    "--min-valid",
+    type=click.IntRange(min=1),
+    panel=TESTS,
+    help="Fewest valid answers that each set of images needs. Default: 16.",
+)
+@click.option(
+    "--yates/--no-yates",
+    default=None,
+    panel=TESTS,
+    help="Yates's correction of 2x2 tables. Default: off.",
+)
+@click.option(
+    "--unknown",
+    type=click.Choice(["exclude", "class", "error"]),
+    panel=TESTS,
+    help="Leave unknown answers out (default), count them as a class (needs --ideal), or refuse "
+    "them.",
+)
+@click.option(
+    "--sign",
+    type=click.Choice(["matched", "is"]),
+    panel=TESTS,
+    help="Decide the direction of an edge by sensitivity at matched sample sizes (default), or "
+    "by the plain one.",
+)
+@click.option(
+    "--bootstrap",
+    type=click.IntRange(min=100),
+    panel=TESTS,
+    help="Resamples behind each interval. Default: 2000; 10000 for publication.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    panel=WHERE,
+    help="Where the result goes. Default: outputs/MODEL/PROMPT, or outputs/ANSWERS.",
+)
+@click.option(
+    "--fresh",
+    is_flag=True,
+    panel=WHERE,
+    help="Move a run that is already there aside and begin anew.",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    panel=WHERE,
+    help="Say what would be made and asked, and how long it would take; do nothing.",
+)
+@output_options(WHERE)
+def build(as_json: bool, quiet: bool, **options: Any) -> None:
+    """Build the causal graph of a prompt's biases.
+
+    Images are made for the prompt and for its counterfactuals ("a female librarian"), a judge
+    answers questions about each, and every pair of axes is tested and weighed. With --answers,
+    the answers are already there.
+    """
+    from biasgraph.options import BuildOptions
+
+    checked = BuildOptions.given(options)  # before anything slow is imported
+    from biasgraph import audit
+    from biasgraph.commands.progress import TerminalProgress
+    from biasgraph.options import BuildOptions
+
+    wanted = BuildOptions.given(options)
+    if wanted.dry_run:
+        present_plan(audit.plan(wanted), as_json=as_json, quiet=quiet)
+        return
+    progress = None if quiet else TerminalProgress()
+    result = audit.build(wanted, progress, command=sys.argv[1:])
+    present(result, as_json=as_json, quiet=quiet)

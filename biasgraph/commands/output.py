@@ -1,0 +1,66 @@
+"""What every command that has a result does with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from biasgraph.result import Result
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def output_options(panel: str) -> Callable[[Command], Command]:
+    """The options --json and --quiet, as `as_json` and `quiet`."""
+
+    def decorate(command: Command) -> Command:
+        as_json = click.option(
+            "--json", "as_json", is_flag=True, panel=panel,
+            help="Print graph.json and nothing else to stdout.",
+        )  # fmt: skip
+        quiet = click.option(
+            "--quiet", "-q", is_flag=True, panel=panel, help="Print nothing but errors."
+        )
+        return as_json(quiet(command))
+
+    return decorate
+
+
+def present(result: Result, *, as_json: bool, quiet: bool) -> None:
+    """Print a result: as one JSON document, as tables, or not at all."""
+    from rich.console import Console
+
+    from biasgraph.report import terminal
+
+    console = Console(highlight=False, stderr=as_json)
+    if as_json:
+        click.echo(json.dumps(result.document))
+    elif not quiet:
+        terminal.show(console, result.document, result.pair_records())
+    if result.directory is not None and not quiet:
+        terminal.show_files(console, result.directory)
+
+
+def present_plan(plan: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    """Print what a build would do: as one JSON document, as lines, or not at all."""
+    from biasgraph.errors import printable
+
+    if as_json:
+        click.echo(json.dumps(plan))
+    elif not quiet:
+        seconds = plan["seconds"]
+        pace = "not known" if seconds is None else f"about {seconds:,.0f} s on two CPU cores"
+        click.echo(f"Subject: {printable(plan['subject'])}")
+        for prompt in plan["prompts"]:
+            click.echo(f"  {printable(prompt)}")
+        click.echo(
+            f"{len(plan['prompts'])} prompts, {plan['images']:,} images, "
+            f"{plan['questions']:,} questions, {plan['answers']:,} answers"
+        )
+        click.echo(f"Time: {pace}; what the run has already is not made again")
+        click.echo(f"Directory: {printable(plan['directory'])}")
+        click.echo("Nothing was done.")

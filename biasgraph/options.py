@@ -1,0 +1,113 @@
+"""What a build is asked to do: every option once, and which of them go together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from biasgraph.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biasgraph.axes import AxisSet
+    from biasgraph.causal.settings import AnalysisSettings
+
+ANALYSIS = (
+    "preset", "alpha", "fdr", "metric", "mix", "fallback", "yates", "min_valid", "unknown",
+    "sign", "bootstrap",
+)  # fmt: skip
+MODEL_WORK = ("prompt", "model", "vqa", "images", "seed", "fresh", "dry_run")
+OUTPUTS = Path("outputs")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BuildOptions:
+    """The options of one build; None means "not given".
+
+    prompt, model, vqa, images, seed: what to ask which models for; or
+    answers: a finished answers table instead, as a file or a data frame.
+    axes: a shipped axis set or a YAML file; only: the axes of it to look at.
+    ideal: shares by axis and attribute, or the YAML file that holds them.
+    unlisted: what an answer counts as that its axis lacks ("error" or "unknown").
+    output: where the result goes; fresh: move a run that is there aside first.
+    dry_run: plan and say what would be done, and do nothing.
+    The others are those of `AnalysisSettings`.
+
+    Raises InputError for options that make no sense together.
+    """
+
+    prompt: str | None = None
+    model: str | None = None
+    vqa: str | None = None
+    images: int | None = None
+    seed: int | None = None
+    answers: str | Path | pd.DataFrame | None = None
+    axes: str | AxisSet | None = None
+    only: tuple[str, ...] = ()
+    ideal: str | Path | Mapping[str, Mapping[str, float]] | None = None
+    unlisted: Literal["error", "unknown"] | None = None
+    preset: str | None = None
+    alpha: float | None = None
+    fdr: str | None = None
+    metric: str | None = None
+    mix: str | None = None
+    fallback: str | None = None
+    yates: bool | None = None
+    min_valid: int | None = None
+    unknown: str | None = None
+    sign: str | None = None
+    bootstrap: int | None = None
+    output: str | Path | None = None
+    fresh: bool = False
+    dry_run: bool = False
+
+    def __post_init__(self) -> None:
+        self.analysis_settings()
+        if self.answers is None and self.prompt is None:
+            raise InputError(
+                "nothing to build from: give --prompt 'a librarian', or --answers FILE"
+            )
+        if self.answers is not None:
+            for name in MODEL_WORK:
+                value = getattr(self, name)
+                if value is not None and value is not False:
+                    option = "--" + name.replace("_", "-")
+                    raise InputError(
+                        f"{option} and --answers exclude each other: with an answers table no "
+                        "model does any work"
+                    )
+
+    @classmethod
+    def given(cls, options: Mapping[str, Any]) -> BuildOptions:
+        """The options by their names; InputError, with a hint, for one that does not exist."""
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise InputError(f"there is no option '{name}'.{did_you_mean(name, known)}")
+        return cls(**options)
+
+    def analysis_settings(self) -> AnalysisSettings:
+        """The settings of the analysis; a preset fills what is not given. Raises InputError."""
+        from biasgraph.causal.settings import AnalysisSettings
+
+        given = {name: getattr(self, name) for name in ANALYSIS}
+        preset = given.pop("preset") or "default"
+        return AnalysisSettings.resolve(preset, seed=self.seed, **given)
+
+    @property
+    def directory(self) -> Path | None:
+        """Where the result of an answers table goes: `output`, or under outputs/ by its name."""
+        if self.output is not None:
+            return Path(self.output)
+        if isinstance(self.answers, str | Path):
+            return OUTPUTS / slug(Path(self.answers).stem)
+        return None
+
+
+def slug(text: str) -> str:
+    """`text` as one part of a path on any system: letters, digits and dashes, at most 60."""
+    return re.sub(r"[\W_]+", "-", text)[:60].strip("-") or "unnamed"

@@ -1,0 +1,94 @@
+"""The tables of a result as data frames and as CSV files, and back again.
+
+nodes.csv has a column for each number of a node, nested ones by a dotted name (`w1_null.q95`).
+Lists are JSON, except flags, which stand side by side with a semicolon between them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+PAIR_TEXTS = ("source", "target", "metric", "method", "sign", "status", "flags")
+PAIR_WHOLE = ("dof",)
+LABEL = "toy"
+TABLE_COLUMNS = ("prompt", "axis", "attribute", "target", "answer", "count")
+
+
+def with_label(frame: pd.DataFrame, toy: str | None) -> pd.DataFrame:
+    """`frame` with one more column that says, in every row, that the numbers describe a toy."""
+    return frame if toy is None else frame.assign(**{LABEL: toy})
+
+
+def pairs_frame(pairs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """All ordered pairs of axes, the diagonal included; undefined numbers are missing."""
+    frame = pd.DataFrame.from_records([{**pair, "flags": _joined(pair["flags"])} for pair in pairs])
+    return _typed_pairs(frame)
+
+
+def pairs_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
+    """The frame of `pairs_frame`, from the cells of pairs.csv."""
+    texts = cells.drop(columns=LABEL, errors="ignore").astype(object)
+    return _typed_pairs(texts.where(texts != "", None).assign(flags=texts["flags"]))
+
+
+def _typed_pairs(frame: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({name: _typed(str(name), frame[name]) for name in frame.columns})
+
+
+def _typed(name: str, column: pd.Series) -> pd.Series:
+    column = column.astype(object)
+    if name == "edge":
+        return column.astype(str) == "True"
+    if name in PAIR_TEXTS:
+        return column.where(column.notna(), None)
+    numbers = column.map(float, na_action="ignore").astype("float64")
+    return numbers.astype("Int64") if name in PAIR_WHOLE else numbers
+
+
+def nodes_frame(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """One row for each axis; nested numbers get dotted names, lists stay lists."""
+    return pd.DataFrame.from_records([_flat(node) for node in nodes])
+
+
+def nodes_for_csv(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """`nodes_frame` with its lists as texts."""
+    rows = [
+        {name: _list_as_text(name, value) for name, value in _flat(node).items()} for node in nodes
+    ]
+    return pd.DataFrame.from_records(rows)
+
+
+def counts_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The counts behind every table, as tables.csv has them."""
+    frame = pd.DataFrame.from_records(list(rows), columns=list(TABLE_COLUMNS)).astype(object)
+    return frame.assign(count=frame["count"].astype("int64"))
+
+
+def counts_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
+    """The frame of `counts_frame`, from the cells of tables.csv."""
+    texts = cells[list(TABLE_COLUMNS)].astype(object)
+    return texts.assign(count=pd.to_numeric(texts["count"]).astype("int64"))
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+def _list_as_text(name: str, value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    return _joined(value) if name == "flags" else json.dumps(value, ensure_ascii=False)
+
+
+def _joined(flags: Sequence[str]) -> str:
+    return ";".join(flags)

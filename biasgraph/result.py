@@ -1,0 +1,150 @@
+"""The result of an audit in memory and on the disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.answers import Answers
+from biasgraph.csvfile import CsvFile, to_csv
+from biasgraph.errors import InputError, printable
+from biasgraph.report import graphs, tables
+from biasgraph.report.files import write_files, writing_to
+from biasgraph.runrecord import RECORD, shown
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+SCHEMA_NAME = "biasgraph"
+SCHEMA_VERSION = "1"
+GRAPH = "graph.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The causal graph of a prompt's biases and what it was computed from.
+
+    document: everything graph.json holds, in plain JSON types; what is undefined is None.
+    pairs: every ordered pair of axes, edge or not, the diagonal included (pairs.csv).
+    tables: the counts behind it (tables.csv: prompt, axis, attribute, target, answer, count).
+    answers: the answers table it was made from (answers.csv).
+    directory: where it was saved last, if it was.
+    """
+
+    document: graphs.Document
+    pairs: pd.DataFrame
+    tables: pd.DataFrame
+    answers: pd.DataFrame
+    directory: Path | None = None
+
+    @cached_property
+    def graph(self) -> nx.DiGraph[str]:
+        """The graph: axes with their fields as nodes, the edges that survived with theirs."""
+        return graphs.graph_of(self.document)
+
+    @cached_property
+    def nodes(self) -> pd.DataFrame:
+        """One row for each axis; nested numbers have dotted names ("w1_null.q95")."""
+        return tables.nodes_frame(self.document["nodes"])
+
+    def pair_records(self) -> list[dict[str, Any]]:
+        """The rows of `pairs` as plain dicts; what is undefined is None."""
+        cells = self.pairs.astype(object)
+        records = cells.where(cells.notna(), None).to_dict("records")
+        return [{str(name): value for name, value in record.items()} for record in records]
+
+    def files(self) -> dict[str, bytes]:
+        """The contents of the files that `save` writes, by name."""
+        toy = self.document["graph"]["toy"]
+        nodes = tables.nodes_for_csv(self.document["nodes"])
+        return {
+            "answers.csv": to_csv(self.answers),
+            "tables.csv": to_csv(tables.with_label(self.tables, toy)),
+            "pairs.csv": to_csv(tables.with_label(self.pairs, toy)),
+            "nodes.csv": to_csv(tables.with_label(nodes, toy)),
+            "graph.graphml": graphs.to_graphml(self.document),
+            GRAPH: graphs.to_json(self.document),
+        }
+
+    def save(self, directory: str | Path) -> list[Path]:
+        """Write all files into `directory`, or none; returns their paths.
+
+        Raises:
+            InputError: the directory holds something else, or a run with images of its own.
+            ModelError: it cannot be written.
+        """
+        folder = Path(directory)
+        with writing_to(folder):
+            _refuse_foreign(folder)
+        return write_files(folder, self.files())
+
+
+def load(directory: str | Path) -> Result:
+    """Read a result back from its directory.
+
+    Raises:
+        InputError: there is none, it is damaged, or it was made by another version of biasgraph.
+    """
+    folder = Path(directory)
+    document = read_document(folder)
+    pairs, counts = read_pairs(folder), _read_cells(folder / "tables.csv", tables.TABLE_COLUMNS)
+    answers = Answers.read(folder / "answers.csv").frame
+    return Result(document, pairs, tables.counts_from_cells(counts), answers, folder)
+
+
+def read_document(folder: Path) -> graphs.Document:
+    """The document of graph.json in `folder`; InputError as for `load`."""
+    path = folder / GRAPH
+    try:
+        document = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        what = f"{shown(folder)} holds no result: it has no {GRAPH}"
+        raise InputError(what if folder.is_dir() else f"there is no {shown(folder)}") from None
+    except OSError as error:
+        raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{shown(path)} is damaged: it is not JSON") from None
+    schema = document.get("schema") if isinstance(document, dict) else None
+    name, _, version = str(schema).partition("/")
+    if name != SCHEMA_NAME:
+        raise InputError(f"{shown(path)} is no graph of biasgraph's")
+    if version != SCHEMA_VERSION:
+        raise InputError(
+            f"{shown(path)} has schema version {printable(version)}; this biasgraph reads version "
+            f"{SCHEMA_VERSION}: install a newer one"
+        )
+    return dict(document)
+
+
+def read_pairs(folder: Path) -> pd.DataFrame:
+    """The frame of pairs.csv in `folder`; InputError as for `load`."""
+    return tables.pairs_from_cells(_read_cells(folder / "pairs.csv", ("source", "target")))
+
+
+def _read_cells(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
+    cells = CsvFile(raw, shown(path), columns).frame()
+    if not {*columns} <= {*cells.columns}:
+        raise InputError(f"{shown(path)} is damaged: it lacks columns")
+    return cells
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Never overwrite what an answers table's result did not put there."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{shown(folder)} is a file, not a directory; give another -o")
+    if (folder / RECORD).exists():
+        raise InputError(f"{shown(folder)} holds a run with images of its own; give another -o")
+    if folder.is_dir() and not (folder / GRAPH).exists() and any(folder.iterdir()):
+        raise InputError(
+            f"{shown(folder)} is not empty and holds no result of biasgraph's; nothing in it was "
+            "touched: give another -o"
+        )

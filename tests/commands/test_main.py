@@ -1,0 +1,268 @@
+"""The command line as a user meets it: exit codes, stdout and stderr of real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from click.testing import CliRunner
+
+import biasgraph
+from biasgraph import audit
+from biasgraph.commands import cli, main
+from tests.answer_tables import librarian_table
+
+ROOT = Path(__file__).parents[2]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run the command line in an empty directory that holds librarian.csv."""
+    librarian_table(images=40).to_csv(tmp_path / "librarian.csv", index=False)
+
+    def run_process(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, ROOT / "cli.py", *map(str, arguments)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONWARNINGS": "error", **environment},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+        )
+
+    return run_process
+
+
+def test_build_prints_tables_and_writes_files(run: Run, tmp_path: Path) -> None:
+    done = run("build", "--answers", "librarian.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 of 6 pairs of axes are edges" in done.stdout
+    assert "graph.json" in done.stdout
+    assert {*os.listdir(tmp_path / "outputs" / "librarian")} >= {"graph.json", "pairs.csv"}
+    shown = run("show", "outputs/librarian")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout == done.stdout
+
+
+def test_json_is_one_document_and_all_else_goes_to_stderr(run: Run) -> None:
+    done = run("build", "--answers", "librarian.csv", "--json", "-o", "out")
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert document == json.loads(run("show", "out", "--json").stdout)
+    assert nx.node_link_graph(document, edges="links").number_of_edges() == 1
+    assert "graph.json" in done.stderr
+
+
+def test_quiet(run: Run) -> None:
+    done = run("build", "--answers", "librarian.csv", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = run("build", "--answers", "librarian.csv", "--quiet", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)
+
+
+def test_every_analysis_option_reaches_the_analysis(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "ideal.yaml").write_text("gender: {male: 0.25, female: 0.75}\n")
+    options = (
+        "--axes occupation --only gender,clothing --ideal ideal.yaml --unlisted unknown "
+        "--preset paper --alpha 0.01 --fdr by --metric nominal --mix equal --fallback auto "
+        "--min-valid 2 --yates --unknown exclude --sign matched --bootstrap 150 --json -q"
+    )
+    done = run("build", "--answers", "librarian.csv", *options.split())
+    assert done.returncode == 2, "clothing has other attributes in the shipped set"
+    assert "column attribute" in done.stderr
+    done = run(
+        "build", "--answers", "librarian.csv", *options.replace("--axes occupation ", "").split()
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    graph = json.loads(done.stdout)["graph"]
+    expected = {
+        "preset": "paper", "alpha": 0.01, "fdr": "by", "metric": "nominal", "mix": "equal",
+        "fallback": "auto", "min_valid": 2, "yates": True, "unknown": "exclude",
+        "sign": "matched", "bootstrap": 150,
+    }  # fmt: skip
+    assert graph["settings"] | expected == graph["settings"]
+    assert graph["ideal"] == {"source": "ideal.yaml", "axes": ["gender"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bild"], "No such command 'bild'"),
+        (["build"], "nothing to build from"),
+        (["build", "--promt", "x"], "--promt"),
+        (["build", "--answers", "nothing.csv"], "cannot read nothing.csv"),
+        (["build", "--answers", "."], "cannot read ."),
+        (["build", "--answers", "librarian.csv", "--seed", "0"], "--seed and --answers exclude"),
+        (["build", "--answers", "librarian.csv", "--prompt", "x"], "--prompt and --answers"),
+        (["build", "--answers", "librarian.csv", "--dry-run"], "--dry-run and --answers"),
+        (["build", "--answers", "librarian.csv", "--alpha", "2"], "alpha must lie between"),
+        (["build", "--answers", "librarian.csv", "--alpha", "low"], "'low' is not a valid float"),
+        (["build", "--answers", "librarian.csv", "--preset", "papr"], "'papr'"),
+        (["build", "--answers", "librarian.csv", "--axes", "ocupation"], "unknown axis set"),
+        (["build", "--answers", "librarian.csv", "--only", "gendr"], "no axis 'gendr'"),
+        (["build", "--answers", "librarian.csv", "--ideal", "librarian.csv"], "ideal"),
+        (["build", "--answers", "librarian.csv", "--metric", "ordinal"], "needs attributes in"),
+        (["build", "--answers", "librarian.csv", "-o", "librarian.csv"], "is a file"),
+        (["build", "--answers", "librarian.csv", "-o", "."], "is not empty"),
+        (["build", "--prompt", "a librarian", "--images", "0"], "'--images'"),
+        (["show", "nowhere"], "there is no nowhere"),
+        (["show", "."], "holds no result"),
+        (["show"], "Missing argument 'RUN'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    librarian_table(images=1).to_csv(tmp_path / "librarian.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    [line] = printed.err.splitlines()
+    assert line.startswith("Error: ")
+    assert message in line
+    assert os.listdir(tmp_path) == ["librarian.csv"]
+
+
+def test_exit_codes_reach_the_shell(run: Run, tmp_path: Path) -> None:
+    done = run("build", "--answers", "nothing.csv")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "Error: cannot read nothing.csv: No such file or directory\n"
+    done = run("build", "--answers", "librarian.csv", "-o", "librarian.csv/below")
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.startswith("Error: cannot write to ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_stdout_is_no_success(run: Run, tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, ROOT / "cli.py", "build", "--answers", "librarian.csv"],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=120,
+        )
+    assert done.returncode != 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on a file's size")
+def test_a_full_disk_is_exit_code_1_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
+    code = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "from biasgraph.commands import main\n"
+        "sys.exit(main(['build', '--answers', 'librarian.csv', '-o', 'out']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "cannot write to out: File too large" in done.stderr
+    assert os.listdir(tmp_path) == ["librarian.csv"]
+
+
+def test_names_from_other_scripts_on_a_narrow_terminal(run: Run, tmp_path: Path) -> None:
+    axes = {"גיל": ("צעיר", "זקן"), "性别": ("男", "女")}
+    librarian_table(images=5, axes=axes, prompt="図書館員").to_csv(tmp_path / "図.csv", index=False)
+    done = run("build", "--answers", "図.csv", PYTHONIOENCODING="ascii", COLUMNS="60")
+    assert done.returncode == 0
+    assert "???" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows counts no children's time")
+def test_help_takes_less_than_400_ms() -> None:
+    import resource
+
+    def processor_time() -> float:  # on a free machine; the clock would measure its other work
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    times = []
+    for _ in range(3):
+        start = processor_time()
+        subprocess.run([sys.executable, ROOT / "cli.py", "--help"], check=True, capture_output=True)
+        times.append(processor_time() - start)
+    assert min(times) < 0.4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process on Windows")
+def test_an_interruption_is_exit_code_130(run: Run, tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from biasgraph import audit\n"
+        "from biasgraph.commands import main\n"
+        "def build(options):\n"
+        "    print('started', flush=True)\n"
+        "    import time; time.sleep(60)\n"
+        "audit.build = build\n"
+        "sys.exit(main(['build', '--answers', 'librarian.csv']))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "started\n"
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors.strip() == "Interrupted"
+
+
+def test_a_bug_shows_where_it_happened(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(options: object) -> None:
+        raise RuntimeError("unexpected")
+
+    monkeypatch.setattr(audit, "build", broken)
+    assert main(["build", "--answers", "x.csv"]) == 1
+    errors = capsys.readouterr().err
+    assert "RuntimeError: unexpected" in errors
+    assert errors.rstrip().endswith("please report it with the lines above")
+
+
+def test_errors_of_several_lines_keep_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    librarian_table(images=2).to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "ideal.yaml").write_text("gender: {male: 2}\nage: {yuong: 1}\n")
+    arguments = ["build", "--answers", str(tmp_path / "a.csv"), "--ideal"]
+    assert main([*arguments, str(tmp_path / "ideal.yaml")]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 3
+
+
+def test_without_a_command_there_is_help() -> None:
+    done = CliRunner().invoke(cli, [])
+    assert done.exit_code == 0
+    assert "build" in done.output
+
+
+def test_version() -> None:
+    done = CliRunner().invoke(cli, ["--version"], prog_name="biasgraph")
+    assert done.output == f"biasgraph {biasgraph.__version__}\n"

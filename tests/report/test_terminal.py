@@ -1,0 +1,139 @@
+"""What a result looks like in the terminal."""
+
+from __future__ import annotations
+
+import copy
+import io
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+import biasgraph
+from biasgraph.errors import printable
+from biasgraph.report.terminal import show
+from tests.answer_tables import AXES, librarian_table
+from tests.hostile import HOSTILE, UNWRITABLE
+
+
+def screen(result: biasgraph.Result, document: dict[str, Any] | None = None) -> str:
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=80, highlight=False)
+    show(console, document or result.document, result.pair_records())
+    return buffer.getvalue()
+
+
+def words(text: str) -> str:
+    """The text without its line breaks."""
+    return " ".join(text.split())
+
+
+@pytest.fixture(scope="module")
+def result() -> biasgraph.Result:
+    return biasgraph.analyze(librarian_table(), bootstrap=100)
+
+
+def test_says_what_was_audited_and_what_was_found(result: biasgraph.Result) -> None:
+    text = words(screen(result))
+    link = result.document["links"][0]
+    for expected in (
+        "Prompt a librarian",
+        "Model shop:v1",
+        "Judge not recorded",
+        "Images 48 initial, 336 counterfactual",
+        "Ideal uniform",
+        "Metric nominal",
+        "p of at most 0.0001",
+        "male 73%",
+        "1 of 6 pairs of axes are edges",
+        f"+{link['is']:.3f} [+{link['is_ci_low']:.3f}, +{link['is_ci_high']:.3f}]",
+        f"{link['cramers_v']:.2f}",
+        "The strongest axis is gender: 1 edge",
+        "The most influenced axis is clothing",
+        "Amplification",
+        "5 pairs without an edge need not be independent",
+    ):
+        assert expected in text
+    assert "clothing towards its" in text
+    assert "toy" not in text
+
+
+def test_fits_80_columns(result: biasgraph.Result) -> None:
+    assert max(cell_len(line) for line in screen(result).splitlines()) <= 80
+
+
+@pytest.mark.parametrize(
+    ("sign", "expected"),
+    [
+        ("away", "clothing away from its ideal"),
+        ("undetermined", "clothing in an undetermined direction"),
+        ("undetermined", "gender → clothing: an edge, but its direction lies within chance"),
+        (None, "clothing in an undetermined direction"),
+    ],
+)
+def test_the_direction_is_told_in_words(
+    result: biasgraph.Result, sign: str | None, expected: str
+) -> None:
+    document = copy.deepcopy(result.document)
+    document["links"][0]["sign"] = sign
+    shown = words(screen(result, document))
+    assert all(word in shown for word in expected.split())
+
+
+def test_mediation_comes_with_its_assumptions(result: biasgraph.Result) -> None:
+    document = copy.deepcopy(result.document)
+    verdict = {"through": "age", "verdict": "consistent with mediation by age"}
+    document["links"][0]["mediation"] = [verdict]
+    document["graph"]["mediation_assumptions"] = ["No second mediator."]
+    text = words(screen(result, document))
+    assert "gender → clothing: consistent with mediation by age (candidate: age)." in text
+    assert "Assumed: No second mediator." in text
+
+
+def test_a_run_too_small_to_decide_says_so() -> None:
+    text = words(screen(biasgraph.analyze(librarian_table(images=8), bootstrap=100)))
+    assert "0 of 6 pairs of axes are edges" in text
+    assert "No pair had enough valid answers to be decided." in text
+    assert "too few valid answers to measure the distance to the ideal" in text
+    assert "strongest" not in text
+
+
+def test_reasons_and_flags_are_told_in_words() -> None:
+    frame = librarian_table()
+    frame = frame[frame["axis"] != "age"]
+    frame.loc[frame["target"] == "clothing", "answer"] = "casual"
+    text = words(screen(biasgraph.analyze(frame, bootstrap=100)))
+    assert "age → gender, age → clothing: no images were made for any attribute" in text
+    assert "gender → clothing: the table has fewer than two non-empty rows or columns" in text
+    assert "age: no images were made for any attribute of the intervened axis." in text
+    assert "clothing: every resample gave the same number" in text
+
+
+def test_notes_false_discovery_rate_and_ideal() -> None:
+    frame = librarian_table()
+    frame.loc[0, "answer"] = "man"
+    ideal = {"gender": {"male": 0.3, "female": 0.7}}
+    text = words(screen(biasgraph.analyze(frame, ideal=ideal, fdr="bh", bootstrap=100)))
+    assert "gender: 1 answers are none of its attributes" in text
+    assert "false discovery rate .05 (bh)" in text
+    assert "Ideal given (uniform for the other axes)" in text
+
+
+def test_a_toy_is_called_a_toy() -> None:
+    toy = biasgraph.analyze(librarian_table(model="sandbox:debiased"), bootstrap=100)
+    assert "describe a toy" in words(screen(toy).replace("|", ""))
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text not in UNWRITABLE])
+def test_hostile_names_show_up_as_text(text: str) -> None:
+    axes = {text: (text, text + "!"), "gender": AXES["gender"]}
+    frame = librarian_table(images=8, axes=axes, prompt=text, model=text)
+    result = biasgraph.analyze(frame, alpha=0.7, min_valid=1, bootstrap=100)
+    assert result.document["links"]
+    shown = screen(result)
+    lines = shown.splitlines()
+    assert all(line == printable(line) for line in lines)
+    assert max(cell_len(line) for line in lines) <= 80
+    start = "".join(printable(text).split())[:20]
+    assert start in "".join(shown.split())

@@ -1,0 +1,84 @@
+"""Which options go together, and what they add up to."""
+
+from __future__ import annotations
+
+import typing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.errors import InputError
+from biasgraph.options import BuildOptions, slug
+from tests.answer_tables import librarian_table
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("prompt", "a librarian"),
+        ("prompt", ""),
+        ("model", "sandbox:stereotyped"),
+        ("vqa", "sandbox"),
+        ("images", 48),
+        ("seed", 0),
+        ("fresh", True),
+        ("dry_run", True),
+    ],
+)
+def test_an_answers_table_needs_no_model(option: str, value: Any) -> None:
+    name = option.replace("_", "-")
+    with pytest.raises(InputError, match=f"^--{name} and --answers exclude each other"):
+        BuildOptions(answers="answers.csv", **{option: value})
+
+
+def test_something_must_be_built_from() -> None:
+    with pytest.raises(InputError, match="nothing to build from"):
+        BuildOptions()
+
+
+def test_an_option_that_does_not_exist() -> None:
+    with pytest.raises(InputError, match=r"no option 'promt'. Did you mean 'prompt'"):
+        BuildOptions.given({"promt": "a librarian"})
+
+
+def test_bad_settings_are_found_before_anything_is_read() -> None:
+    with pytest.raises(InputError, match="alpha must lie between 0 and 1"):
+        BuildOptions(answers="nothing.csv", alpha=7.0)
+
+
+def test_a_preset_fills_what_is_not_given() -> None:
+    options = BuildOptions(prompt="a librarian", preset="paper", mix="equal", seed=3)
+    expected = AnalysisSettings.resolve("paper", mix="equal", seed=3)
+    assert options.analysis_settings() == expected
+
+
+def test_where_the_result_of_a_table_goes() -> None:
+    def directory(**options: Any) -> Path | None:
+        return BuildOptions(**options).directory
+
+    assert directory(answers="some/where/My answers.v2.csv") == Path("outputs/My-answers-v2")
+    assert directory(answers=Path("a.csv"), output="b") == Path("b")
+    assert directory(answers=librarian_table(images=1)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a librarian", "a-librarian"),
+        ("../../etc", "etc"),
+        ("...", "unnamed"),
+        ("図書館員", "図書館員"),
+        ("x" * 300, "x" * 60),
+        ("a_b\0\n", "a-b"),
+    ],
+)
+def test_slugs_are_one_safe_part_of_a_path(text: str, expected: str) -> None:
+    assert slug(text) == expected
+
+
+def test_options_offer_every_setting_of_the_analysis() -> None:
+    offered = {*typing.get_type_hints(AnalysisSettings)}
+    internal = {"amplification_replicates", "noise_draws"}
+    assert offered - internal <= {field for field in BuildOptions.__dataclass_fields__}
