@@ -62,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    lines = [printable(line) for line in message.splitlines()]
-    click.secho("\n".join([f"Error: {lines[0]}", *lines[1:]]), err=True, fg="red")
+    title = "" if code == INTERRUPTED else "Error: "
+    lines = "\n".join(printable(line) for line in message.splitlines())
+    click.secho(f"{title}{lines}", err=True, fg="red")
     return code

@@ -188,12 +188,10 @@ def build(as_json: bool, quiet: bool, **options: Any) -> None:
     """
     from biasgraph.options import BuildOptions
 
-    checked = BuildOptions.given(options)  # before anything slow is imported
+    wanted = BuildOptions.given(options)  # before anything slow is imported
     from biasgraph import audit
     from biasgraph.commands.progress import TerminalProgress
-    from biasgraph.options import BuildOptions
 
-    wanted = BuildOptions.given(options)
     if wanted.dry_run:
         present_plan(audit.plan(wanted), as_json=as_json, quiet=quiet)
         return

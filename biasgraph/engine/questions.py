@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.counterfactuals import describe
 from biasgraph.errors import ModelError
+from biasgraph.models.base import Question
 
 if TYPE_CHECKING:
-    from biasgraph.axes import Axis
-    from biasgraph.models.base import Answer, Question
+    from biasgraph.axes import Axis, AxisSet
+    from biasgraph.models.base import Answer
 
+YES_NO = ("yes", "no")
 YES = 0
 """The choice that says yes in every yes/no question, the gate question among them."""
 
@@ -82,6 +85,35 @@ class AxisQuestion:
             answer, deciding = self.default, list(replies)
         confidence = min((c for c in map(confidence_of, deciding) if c is not None), default=None)
         return Verdict(answer, confidence, probabilities, len(said_yes))
+
+
+def questions_about(axes: AxisSet) -> tuple[Question, list[AxisQuestion]]:
+    """The gate question of an axis set, and what is asked about each of its axes.
+
+    The caption of a choice is the counterfactual of "a photo of a person" that says it. A yes/no
+    question stands between its attribute and the axis's default.
+    """
+    article = "an" if axes.subject[0] in "aeiou" else "a"
+    gate = Question(
+        axes.gate,
+        YES_NO,
+        (f"a photo of {article} {axes.subject}", f"a photo without {article} {axes.subject}"),
+    )
+    return gate, [_about(axis, f"a photo of {article} [{axes.subject}]") for axis in axes.axes]
+
+
+def _about(axis: Axis, subject: str) -> AxisQuestion:
+    if axis.question is not None:
+        captions = tuple(describe(axis, name, subject) for name in axis.names)
+        return AxisQuestion.of(axis, [Question(axis.question, tuple(axis.names), captions)])
+    default = describe(axis, str(axis.default), subject)
+    return AxisQuestion.of(
+        axis,
+        [
+            Question(asked.text, YES_NO, (describe(axis, asked.attribute, subject), default))
+            for asked in axis.yes_no
+        ],
+    )
 
 
 def choice(reply: Answer, names: Sequence[str]) -> Verdict:

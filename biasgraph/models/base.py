@@ -76,6 +76,11 @@ class ImageGenerator(Protocol):
         """What else decides the pixels: steps, guidance, scheduler, size."""
         ...
 
+    @property
+    def seconds_per_image(self) -> float | None:
+        """A rough pace for estimates; None where it is not known."""
+        ...
+
     def check_prompts(self, prompts: Sequence[str]) -> None:
         """Raise InputError, naming the prompt and the count, if the encoder would cut one off."""
         ...
@@ -110,6 +115,11 @@ class VisualQA(Protocol):
     @property
     def settings(self) -> Mapping[str, Setting]:
         """What else decides the answers."""
+        ...
+
+    @property
+    def seconds_per_image(self) -> float | None:
+        """A rough pace for estimates, all questions together; None where it is not known."""
         ...
 
     def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:

@@ -30,6 +30,7 @@ class ClipJudge:
     spec: str
     batch_size: int
     unknown_below: float
+    seconds_per_image: float | None = None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -100,28 +101,27 @@ class ClipJudge:
 
     @cached_property
     def _model(self) -> Any:
-        from transformers import AutoModel
+        import torch
 
-        return self._load(AutoModel, use_safetensors=True)
+        return self._load("AutoModel", dtype=torch.float32, use_safetensors=True)
 
     @cached_property
     def _tokenizer(self) -> Any:
-        from transformers import AutoTokenizer
-
-        return self._load(AutoTokenizer)
+        return self._load("AutoTokenizer")
 
     @cached_property
     def _processor(self) -> Any:
-        from transformers import AutoImageProcessor
+        return self._load("AutoImageProcessor", backend="pil")
 
-        return self._load(AutoImageProcessor, backend="pil")
-
-    def _load(self, kind: Any, **options: Any) -> Any:
+    def _load(self, kind: str, **options: Any) -> Any:
         from biasgraph.models.quiet import loading
 
         try:
             with loading():
-                return kind.from_pretrained(self.folder, local_files_only=True, **options)
+                import transformers
+
+                loader = getattr(transformers, kind)
+                return loader.from_pretrained(self.folder, local_files_only=True, **options)
         except (OSError, ValueError) as error:
             raise ModelError(f"cannot load {self.spec}: {printable(str(error))}") from error
 

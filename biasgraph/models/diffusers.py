@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ class DiffusersGenerator:
     guidance: float
     batch_size: int
     words: frozenset[str] = field(default=frozenset(), repr=False)
+    seconds_per_image: float | None = None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -43,9 +45,9 @@ class DiffusersGenerator:
         return {"steps": self.steps, "guidance": self.guidance}
 
     def check_prompts(self, prompts: Sequence[str]) -> None:
-        window = self._tokenizer.model_max_length
+        tokenizer, window = self._tokenizer
         for prompt in prompts:
-            count = len(self._tokenizer(prompt, truncation=False, verbose=False).input_ids)
+            count = len(tokenizer.encode(prompt).ids)
             if count > window:
                 raise InputError(
                     f"'{printable(prompt)}' has {count} tokens, and {self.spec} reads {window}: "
@@ -72,24 +74,32 @@ class DiffusersGenerator:
         return list(made.images)
 
     @cached_property
-    def _tokenizer(self) -> Any:
-        from transformers import AutoTokenizer
+    def _tokenizer(self) -> tuple[Any, int]:
+        """The tokenizer and its window in tokens, read without loading transformers."""
+        from tokenizers import Tokenizer
 
-        from biasgraph.models.quiet import loading
-
-        with loading():
-            return AutoTokenizer.from_pretrained(self.folder / "tokenizer")
+        folder = self.folder / "tokenizer"
+        try:
+            tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+            tokenizer.no_truncation()
+            settings = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+        except Exception as error:  # the tokenizers library raises nothing narrower
+            raise ModelError(
+                f"cannot read the tokenizer of {self.spec}: {printable(str(error))}"
+            ) from error
+        return tokenizer, int(settings["model_max_length"])
 
     @cached_property
     def _pipeline(self) -> Any:
-        from diffusers import AutoPipelineForText2Image
-
         from biasgraph.models.quiet import loading
 
         try:
             with loading():
+                import torch
+                from diffusers import AutoPipelineForText2Image
+
                 pipeline = AutoPipelineForText2Image.from_pretrained(
-                    self.folder, use_safetensors=True, local_files_only=True
+                    self.folder, dtype=torch.float32, use_safetensors=True, local_files_only=True
                 )
         except (OSError, ValueError) as error:
             raise ModelError(f"cannot load {self.spec}: {printable(str(error))}") from error

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 WEIGHTS = Path(__file__).parent / "weights"
 WORLDS = ("stereotyped", "debiased")
 BATCH = 48
+SECONDS_PER_IMAGE = 0.018
+SECONDS_PER_ANSWERS = 0.001
+"""The pace on two CPU cores, for estimates; benchmarks/bench_build.py measures it."""
 
 
 def generator(name: str, spec: str) -> DiffusersGenerator:
@@ -43,6 +46,7 @@ def generator(name: str, spec: str) -> DiffusersGenerator:
         guidance=sampling["guidance"],
         batch_size=BATCH,
         words=vocabulary(),
+        seconds_per_image=SECONDS_PER_IMAGE,
     )
 
 
@@ -54,9 +58,11 @@ def judge(name: str, spec: str) -> ClipJudge | SecondJudge:
     """
     thresholds = json.loads((WEIGHTS / "sandbox.json").read_text("utf-8"))["unknown_below"]
     if name == "":
-        return ClipJudge(WEIGHTS / "clip", spec, BATCH, thresholds["clip"])
+        return ClipJudge(WEIGHTS / "clip", spec, BATCH, thresholds["clip"], SECONDS_PER_ANSWERS)
     if name == "judge2":
-        return SecondJudge(WEIGHTS / "judge2", spec, BATCH, thresholds["judge2"])
+        return SecondJudge(
+            WEIGHTS / "judge2", spec, BATCH, thresholds["judge2"], SECONDS_PER_ANSWERS
+        )
     raise InputError(
         f"--vqa '{printable(spec)}': the sandbox's judges are sandbox and sandbox:judge2."
         f"{did_you_mean(name, ['judge2'])}"
@@ -74,6 +80,7 @@ class SecondJudge:
     spec: str
     batch_size: int
     unknown_below: float
+    seconds_per_image: float | None = None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -142,11 +149,12 @@ class SecondJudge:
 
     @cached_property
     def _model(self) -> Any:
-        from transformers import ResNetForImageClassification
-
         from biasgraph.models.quiet import loading
 
         with loading():
+            import torch
+            from transformers import ResNetForImageClassification
+
             return ResNetForImageClassification.from_pretrained(
-                self.folder, use_safetensors=True, local_files_only=True
+                self.folder, dtype=torch.float32, use_safetensors=True, local_files_only=True
             )

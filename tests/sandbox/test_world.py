@@ -76,7 +76,7 @@ def test_edges_of_both_signs_and_independent_pairs(name: str) -> None:
     pairs = [
         pair
         for occupation in OCCUPATIONS
-        for pair in truth(world(name), Scene(occupation)).pairs
+        for pair in truth(world(name), Scene(occupation), {}).pairs
         if pair.cramers_v is not None
     ]
     edges = [pair for pair in pairs if pair.cramers_v >= 0.1]

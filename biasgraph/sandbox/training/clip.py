@@ -151,8 +151,8 @@ def train_clip(
         groups.append([place[text] for text in (GATE_CAPTIONS if "gender" in asked else jobs)])
         batch = torch.cat([ids[rows], option_ids[np.concatenate(groups)]])
         length = int((batch != tokenizer.pad_token_id).sum(1).max()) + 1
-        embedded = _unit(clip.get_text_features(batch[:, :length]))
-        shots = _unit(clip.get_image_features(roughen(pixels(pictures.images[rows]), rng)))
+        embedded = unit(clip.get_text_features(batch[:, :length]))
+        shots = unit(clip.get_image_features(roughen(pixels(pictures.images[rows]), rng)))
         scale = clip.logit_scale.exp().clamp(max=40.0)
         captions, options = embedded[: len(rows)], embedded[len(rows) :]
         against = list((scale * shots @ options.T).split([len(group) for group in groups], dim=1))
@@ -176,7 +176,8 @@ def train_clip(
     return clip
 
 
-def _unit(features: Any) -> torch.Tensor:
+def unit(features: Any) -> torch.Tensor:
+    """The projected features of a CLIP tower, scaled to length one; (n, 96)."""
     from torch.nn import functional
 
     tensor = features if not hasattr(features, "pooler_output") else features.pooler_output

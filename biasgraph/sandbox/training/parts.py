@@ -16,17 +16,21 @@ from typing import Any
 
 import numpy as np
 
+from biasgraph.sandbox.captions import choice_caption
 from biasgraph.sandbox.training import clip as clips
 from biasgraph.sandbox.training import judge2 as judges
 from biasgraph.sandbox.training import unet as unets
 from biasgraph.sandbox.training import vae as vaes
-from biasgraph.sandbox.training.data import Pictures, draw_pictures
+from biasgraph.sandbox.training.data import NOBODY, Pictures, draw_pictures
 from biasgraph.sandbox.training.loop import Report
+from biasgraph.sandbox.world import AXES
 
 PARTS = ("tokenizer", "clip", "vae", "judge2", "stereotyped", "debiased")
 JUDGE_PICTURES = 40_000
 UNET_PICTURES = {"stereotyped": 120_000, "debiased": 60_000}
-SEEDS = {"judges": 1, "stereotyped": 2, "debiased": 3}
+SEEDS = {"judges": 1, "stereotyped": 2, "debiased": 3, "held out": 999}
+HELD_OUT = 1_000
+SUREST = 0.7
 
 
 def train(part: str, work: Path, report: Report | None = None) -> None:
@@ -158,12 +162,8 @@ def _counter(what: str, total: int, report: Report | None) -> Callable[[int], No
     return count
 
 
-def export(work: Path, out: Path, facts: dict[str, Any]) -> None:
-    """Write the finished parts as pipelines and models, fp16 safetensors, with ``sandbox.json``.
-
-    Args:
-        facts: the sampling settings and the thresholds of ``unknown``; see docs/sandbox.md.
-    """
+def export(work: Path, out: Path) -> None:
+    """Write the finished parts as pipelines and models, fp16 safetensors, with ``sandbox.json``."""
     import torch
     from diffusers import StableDiffusionPipeline
     from transformers import CLIPImageProcessorPil
@@ -195,8 +195,52 @@ def export(work: Path, out: Path, facts: dict[str, Any]) -> None:
     ).save_pretrained(out / "clip")
     _fresh(out / "judge2")
     _load(work, "judge2").to(torch.float16).save_pretrained(out / "judge2")
+    facts = {
+        "sampling": {"steps": unets.STEPS, "guidance": 1.0},
+        "unknown_below": {"clip": _clip_threshold(work), "judge2": _judge2_threshold(work)},
+    }
     text_of = json.dumps(facts, indent=2, sort_keys=True) + "\n"
     (out / "sandbox.json").write_text(text_of, "utf-8", newline="\n")
+
+
+def _clip_threshold(work: Path) -> float:
+    """See :func:`_threshold`."""
+    import torch
+
+    clip, tokenizer = _load(work, "clip").eval(), _load(work, "tokenizer")
+    held_out = draw_pictures("stereotyped", HELD_OUT, SEEDS["held out"])
+    people = clips.pixels(held_out.images[held_out.occupation != NOBODY])
+    tops = []
+    with torch.no_grad():
+        shots = clips.unit(clip.get_image_features(people))
+        for axis, values in AXES.items():
+            texts = [choice_caption(axis, value, 0) for value in values]
+            ids = tokenizer(texts, padding=True, return_tensors="pt")
+            logits = clip.logit_scale.exp() * shots @ clips.unit(clip.get_text_features(**ids)).T
+            tops.append(logits.softmax(1).amax(1).numpy())
+    return _threshold(tops)
+
+
+def _judge2_threshold(work: Path) -> float:
+    """See :func:`_threshold`."""
+    import torch
+
+    model = _load(work, "judge2").eval()
+    held_out = draw_pictures("stereotyped", HELD_OUT, SEEDS["held out"])
+    people = clips.pixels(held_out.images[held_out.occupation != NOBODY])
+    sizes = [*(len(values) for values in AXES.values()), 2]
+    with torch.no_grad():
+        tables = model(people).logits.split(sizes, dim=1)
+    return _threshold([table.softmax(1).amax(1).numpy() for table in tables])
+
+
+def _threshold(tops: list[np.ndarray]) -> float:
+    """The probability below which a judge says unknown.
+
+    It is the one that 1 in 1,000 answers about held-out drawings stay below on the axis where the
+    judge is least sure, and at most ``SUREST``, since generated pictures are less sharp.
+    """
+    return round(min(SUREST, *(float(np.quantile(top, 0.001)) for top in tops)), 2)
 
 
 def _fresh(folder: Path) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from diffusers import DDIMScheduler, UNet2DConditionModel
     from transformers import CLIPTextModel, CLIPTokenizer
 
-SCHEDULE = Schedule(steps=20_000, batch=64, rate=1.5e-3, seed=13, warmup=300, ema=0.9995)
-FINE_TUNING = Schedule(steps=4_000, batch=64, rate=5e-4, seed=14, warmup=100, ema=0.999)
+SCHEDULE = Schedule(steps=11_000, batch=64, rate=1.5e-3, seed=13, warmup=300, ema=0.9995)
+FINE_TUNING = Schedule(steps=3_000, batch=64, rate=8e-4, seed=14, warmup=100, ema=0.999)
 SILENT = 0.05
 """How often a caption is dropped, so that guidance is possible."""
 STEPS = 10
@@ -34,7 +34,7 @@ def new_scheduler() -> DDIMScheduler:
         rescale_betas_zero_snr=True,
         clip_sample=False,
         set_alpha_to_one=True,
-        steps_offset=0,
+        steps_offset=1,
     )
 
 
@@ -50,8 +50,8 @@ def new_unet(seed: int) -> UNet2DConditionModel:
         out_channels=8,
         block_out_channels=(64, 96),
         layers_per_block=1,
-        down_block_types=("CrossAttnDownBlock2D",) * 2,
-        up_block_types=("CrossAttnUpBlock2D",) * 2,
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
+        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
         cross_attention_dim=128,
         attention_head_dim=4,
         norm_num_groups=16,

@@ -1,0 +1,180 @@
+"""`biasgraph sandbox`: the built-in models' planted truth, and their training."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from biasgraph.sandbox.truth import Truth
+    from biasgraph.sandbox.world import Scene
+
+PARTS = ("tokenizer", "clip", "vae", "judge2", "stereotyped", "debiased")
+
+
+@click.group()
+def sandbox() -> None:
+    """The built-in models: toys whose biases are known because they were planted."""
+
+
+@sandbox.command("truth")
+@click.option(
+    "--prompt",
+    required=True,
+    metavar="TEXT",
+    help="A prompt in the sandbox's words: 'a librarian'.",
+)
+@click.option(
+    "--world",
+    type=click.Choice(["stereotyped", "debiased"]),
+    default="stereotyped",
+    show_default=True,
+    help="Which planted world to enumerate.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+def truth_command(prompt: str, world: str, as_json: bool) -> None:
+    """Print a prompt's exact distributions and true graph in a planted world.
+
+    Every number is enumerated from the world's structural causal model: what an audit of
+    infinitely many images would find if the generator had learnt its world exactly.
+    """
+    from biasgraph.axes import load_axis_set
+    from biasgraph.sandbox.truth import metrics_of, scene_of, truth
+    from biasgraph.sandbox.world import world as planted
+
+    scene = scene_of(prompt)
+    found = truth(planted(world), scene, metrics_of(load_axis_set("occupation")))
+    if as_json:
+        click.echo(json.dumps(_document(prompt, world, scene, found)))
+    else:
+        _print(prompt, world, found)
+
+
+def _document(prompt: str, world: str, scene: Scene, found: Truth) -> dict[str, Any]:
+    from biasgraph.sandbox.world import AXES
+
+    def shares(distribution: Any) -> dict[str, dict[str, float]]:
+        return {
+            axis: dict(zip(AXES[axis], distribution[axis].tolist(), strict=True)) for axis in AXES
+        }
+
+    return {
+        "toy": "planted biases of the sandbox, which describe no real model",
+        "prompt": prompt,
+        "world": world,
+        "occupation": scene.occupation,
+        "interventions": dict(scene.do),
+        "contexts": list(scene.contexts),
+        "initial": shares(found.initial),
+        "counterfactuals": [
+            {"axis": axis, "attribute": attribute, "distribution": shares(distribution)}
+            for (axis, attribute), distribution in found.arms.items()
+        ],
+        "pairs": [
+            {
+                "source": pair.source,
+                "target": pair.target,
+                "cramers_v": pair.cramers_v,
+                "w1_before": pair.w1_before,
+                "w1_after": pair.w1_after,
+                "is": pair.sensitivity,
+            }
+            for pair in found.pairs
+        ],
+    }
+
+
+def _print(prompt: str, world: str, found: Truth) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from biasgraph.errors import printable
+    from biasgraph.sandbox.world import AXES
+
+    console = Console(highlight=False)
+    console.print(f"'{escape(printable(prompt))}' in the {world} world of the sandbox, a toy")
+    initial = Table("Axis", "Exact shares of the initial prompt")
+    for axis, attributes in AXES.items():
+        parts = zip(attributes, found.initial[axis], strict=True)
+        initial.add_row(axis, ", ".join(f"{name} {share:.3f}" for name, share in parts))
+    console.print(initial)
+    edges = Table("Edge", "Cramér's V", "W1 before", "W1 after", "IS")
+    moved = [pair for pair in found.pairs if (pair.cramers_v or 0) >= 0.1]
+    for pair in sorted(moved, key=lambda pair: -(pair.cramers_v or 0)):
+        edges.add_row(
+            f"{pair.source} -> {pair.target}",
+            f"{pair.cramers_v:.3f}",
+            f"{pair.w1_before:.3f}",
+            f"{pair.w1_after:.3f}",
+            f"{pair.sensitivity:+.3f}",
+        )
+    console.print(edges)
+    still = sum((pair.cramers_v or 0) < 1e-9 for pair in found.pairs)
+    console.print(
+        f"{len(moved)} of {len(found.pairs)} pairs have a true Cramér's V of 0.1 or more; {still} "
+        "are independent. Ideal: uniform. IS above 0 moves the target towards it."
+    )
+
+
+@sandbox.command("train")
+@click.option(
+    "--work",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="Checkpoints and finished parts; the same command goes on where it was stopped.",
+)
+@click.option(
+    "--part",
+    type=click.Choice(PARTS),
+    multiple=True,
+    help="Train this part only; repeatable. Default: all, in order.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where the fp16 weights go when all parts are done. Default: WORK/weights.",
+)
+@click.option("--threads", type=click.IntRange(min=1), help="CPU threads. Default: torch's own.")
+def train_command(
+    work: Path, part: tuple[str, ...], output: Path | None, threads: int | None
+) -> None:
+    """Train the sandbox's models from scratch, reproducibly from seeds.
+
+    On two CPU cores it takes some two hours; docs/sandbox.md has the times and what was measured.
+    """
+    import torch
+
+    from biasgraph.sandbox.training import parts
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    report = _Report()
+    for name in part or PARTS:
+        parts.train(name, work, report)
+        click.echo(f"{name}: done", err=True)
+    if all((work / name).is_dir() for name in PARTS):
+        out = output or work / "weights"
+        parts.export(work, out)
+        click.echo(f"Weights: {out}")
+
+
+class _Report:
+    """A line on stderr every ten seconds of training."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def __call__(self, part: str, done: int, total: int, loss: float) -> None:
+        now = time.monotonic()
+        if now - self._last > 10 or done == total:
+            self._last = now
+            shown = "" if loss != loss else f", loss {loss:.4f}"
+            click.echo(f"{part}: {done:,} of {total:,}{shown}", err=True)

@@ -1,0 +1,156 @@
+"""What models do for an audit: the plan of prompts, images and questions, its cost, and the work.
+
+Loading a plan loads no weights; generators and judges load theirs when they are first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.axes import AxisSet, load_axis_set
+from biasgraph.counterfactuals import PromptPlan, plan_prompts
+from biasgraph.engine.local import ask, declare, generate
+from biasgraph.engine.progress import Progress
+from biasgraph.engine.questions import questions_about
+from biasgraph.errors import InputError, printable
+from biasgraph.models.registry import backend_of, load_generator, load_judge
+from biasgraph.options import OUTPUTS, BuildOptions, slug
+from biasgraph.run import Run, open_run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biasgraph.models.base import ImageGenerator, VisualQA
+
+MODEL = "sandbox:stereotyped"
+AXES = "occupation"
+IMAGES = 48
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Work:
+    """One prompt's plan: what is generated with which model and asked of which judge."""
+
+    axes: AxisSet
+    plan: PromptPlan
+    generator: ImageGenerator
+    judge: VisualQA
+    images: int
+    seed: int
+    directory: Path
+
+    @classmethod
+    def of(cls, options: BuildOptions) -> Work:
+        """The work that options ask for.
+
+        Raises:
+            InputError: the prompt, axes or models are wrong, or the generator would cut a
+                counterfactual off; nothing has been written by then.
+        """
+        axes = options.axes if isinstance(options.axes, AxisSet) else None
+        axes = axes or load_axis_set(str(options.axes or AXES))
+        axes = axes.only(options.only) if options.only else axes
+        plan = plan_prompts(str(options.prompt), axes)
+        spec = options.model or MODEL
+        generator = load_generator(spec)
+        generator.check_prompts([prompt.text for prompt in plan.prompts])
+        return cls(
+            axes=axes,
+            plan=plan,
+            generator=generator,
+            judge=load_judge(options.vqa or _usual_judge(spec)),
+            images=IMAGES if options.images is None else options.images,
+            seed=SEED if options.seed is None else options.seed,
+            directory=Path(options.output or OUTPUTS / slug(spec) / _folder(plan.initial.text)),
+        )
+
+    def size(self) -> dict[str, Any]:
+        """What would be done: prompts, images, questions, and the seconds it would take.
+
+        ``seconds`` is None for models whose speed is not known.
+        """
+        _, asked = questions_about(self.axes)
+        images = len(self.plan.prompts) * self.images
+        paces = (self.generator.seconds_per_image, self.judge.seconds_per_image)
+        seconds = None if None in paces else images * sum(pace for pace in paces if pace)
+        return {
+            "subject": self.plan.subject.text,
+            "prompts": [prompt.text for prompt in self.plan.prompts],
+            "images": images,
+            "questions": images * (1 + sum(len(axis.questions) for axis in asked)),
+            "answers": images * len(asked),
+            "seconds": seconds,
+            "directory": str(self.directory),
+        }
+
+    @contextmanager
+    def opened(self, *, fresh: bool) -> Iterator[Run]:
+        """The run this work belongs to, locked for as long as the block runs; see `open_run`."""
+        with open_run(
+            self.directory,
+            generator=self.generator,
+            judges=[self.judge],
+            seed=self.seed,
+            fresh=fresh,
+        ) as run:
+            yield run
+
+    def do(
+        self, run: Run, settings: dict[str, Any], command: Sequence[str], progress: Progress | None
+    ) -> pd.DataFrame:
+        """Make what images are missing, ask what is not answered; returns the answers table.
+
+        Raises:
+            Interrupted: the user stopped it; the same call goes on from there.
+            InputError: the judge was asked in other words before.
+            ModelError: a model or the disk failed.
+        """
+        gate, questions = questions_about(self.axes)
+        declare(run, self.judge, questions, gate)
+        run.request(
+            [self.plan.prompts],
+            images=self.images,
+            targets=[axis.name for axis in self.axes.axes],
+            settings={**settings, "images": self.images, "axes": self.axes.digest()},
+            command=command,
+        )
+        generate(run, self.generator, progress=progress)
+        ask(run, self.judge, questions, gate, generator=self.generator, progress=progress)
+        return run.answers(self.judge.spec)
+
+    def origin(self) -> dict[str, Any]:
+        """What the graph says of where it comes from."""
+        texts = [prompt.text for prompt in self.plan.prompts]
+        return {
+            "model": self.generator.spec,
+            "model_fingerprint": self.generator.fingerprint,
+            "vqa": self.judge.spec,
+            "vqa_fingerprint": self.judge.fingerprint,
+            "seed": self.seed,
+            "subject": self.plan.subject.text,
+            "fixed_by_prompt": dict(self.plan.fixed),
+            "unseen_words": self.generator.unseen_words(texts),
+        }
+
+
+def _usual_judge(model: str) -> str:
+    if backend_of(model) == "sandbox":
+        return "sandbox"
+    raise InputError(
+        f"--vqa is needed for {printable(model)}: name the model that answers questions about its "
+        "images"
+    )
+
+
+def _folder(prompt: str) -> str:
+    """A prompt's folder name; where the name loses something, a hash keeps prompts apart."""
+    name = slug(prompt)
+    if name.replace("-", " ") == prompt:
+        return name
+    return f"{name}-{sha256(prompt.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
