@@ -97,7 +97,7 @@ class ClipJudge:
 
     @cached_property
     def _scale(self) -> float:
-        return float(self._model.logit_scale.exp())
+        return float(self._model.logit_scale.detach().exp())
 
     @cached_property
     def _model(self) -> Any:

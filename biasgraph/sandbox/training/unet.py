@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from diffusers import DDIMScheduler, UNet2DConditionModel
     from transformers import CLIPTextModel, CLIPTokenizer
 
-SCHEDULE = Schedule(steps=11_000, batch=64, rate=1.5e-3, seed=13, warmup=300, ema=0.9995)
-FINE_TUNING = Schedule(steps=3_000, batch=64, rate=8e-4, seed=14, warmup=100, ema=0.999)
+SCHEDULE = Schedule(steps=9_000, batch=64, rate=1.5e-3, seed=13, warmup=300, ema=0.9995)
+FINE_TUNING = Schedule(steps=2_500, batch=64, rate=8e-4, seed=14, warmup=100, ema=0.999)
 SILENT = 0.05
 """How often a caption is dropped, so that guidance is possible."""
 STEPS = 10

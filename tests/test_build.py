@@ -1,0 +1,239 @@
+"""`biasgraph build --prompt`: the whole way on the real sandbox, as a user goes it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import networkx as nx
+import pandas as pd
+import pytest
+
+from biasgraph.result import load
+from tests.kill_trials import kill_trials
+
+SMALL = ("--images", "6", "--only", "gender,clothing", "--min-valid", "2", "--bootstrap", "100")
+PROMPTS = 5  # the initial one, two of gender, two of clothing
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "biasgraph", *arguments]
+
+
+def run(*arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == expect, done.stderr
+    return done
+
+
+def build(directory: Path, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    return run("build", "--prompt", "a librarian", "-o", str(directory), *arguments, expect=expect)
+
+
+def images_of(directory: Path) -> dict[str, tuple[str, int]]:
+    ledger = sqlite3.connect(directory / "ledger.sqlite")
+    rows = ledger.execute("SELECT id, sha256 FROM images").fetchall()
+    ledger.close()
+    return {
+        name: (sha, (directory / "images" / f"{sha}.png").stat().st_mtime_ns) for name, sha in rows
+    }
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("build") / "run"
+    done = build(directory, *SMALL)
+    assert "toy" in done.stdout
+    return directory
+
+
+def copy_of(small: Path, tmp_path: Path) -> Path:
+    import shutil
+
+    return Path(shutil.copytree(small, tmp_path / "run", copy_function=shutil.copy2))
+
+
+def test_a_build_leaves_a_complete_run(small: Path) -> None:
+    names = {path.name for path in small.iterdir()}
+    assert {
+        "run.json", "ledger.sqlite", "images", "answers.csv", "tables.csv", "pairs.csv",
+        "nodes.csv", "graph.json", "graph.graphml",
+    } <= names  # fmt: skip
+    answers = pd.read_csv(small / "answers.csv")
+    assert len(answers) == PROMPTS * 6 * 2
+    assert answers["model"].eq("sandbox:stereotyped").all()
+    document = json.loads((small / "graph.json").read_text("utf-8"))
+    graph = nx.node_link_graph(document, edges="links")
+    assert set(graph) == {"gender", "clothing"}
+    assert document["graph"]["subject"] == "a librarian"
+    assert document["graph"]["vqa"] == "sandbox"
+    assert "toy" in document["graph"]["toy"]
+    assert len(load(small).pairs) == 4
+
+
+def test_a_rerun_does_no_model_work(small: Path, tmp_path: Path) -> None:
+    directory = copy_of(small, tmp_path)
+    before = images_of(directory), (directory / "answers.csv").read_bytes()
+    code = (
+        "import sys; from biasgraph.commands import main; code = main(sys.argv[1:]);"
+        "assert not {'torch', 'diffusers', 'transformers', 'ot'} & set(sys.modules);"
+        "sys.exit(code)"
+    )
+    arguments = ["build", "--prompt", "a librarian", "-o", str(directory), *SMALL]
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True)
+    assert (images_of(directory), (directory / "answers.csv").read_bytes()) == before
+
+
+def test_another_alpha_reuses_everything(small: Path, tmp_path: Path) -> None:
+    directory = copy_of(small, tmp_path)
+    before = images_of(directory)
+    build(directory, *SMALL, "--alpha", "0.05")
+    assert images_of(directory) == before
+    settings = json.loads((directory / "graph.json").read_text("utf-8"))["graph"]["settings"]
+    assert settings["alpha"] == 0.05
+
+
+def test_more_images_leave_the_old_as_they_were(small: Path, tmp_path: Path) -> None:
+    directory = copy_of(small, tmp_path)
+    before = images_of(directory)
+    old = pd.read_csv(directory / "answers.csv")
+    build(directory, *SMALL, "--images", "9")
+    after = images_of(directory)
+    assert len(after) == PROMPTS * 9
+    assert before.items() <= after.items()
+    new = pd.read_csv(directory / "answers.csv")
+    same = new.merge(old, on=["image", "target"], suffixes=("", "_old"))
+    assert len(same) == len(old)
+    assert same["answer"].eq(same["answer_old"]).all()
+
+
+def test_another_seed_or_model_is_refused_by_name(small: Path, tmp_path: Path) -> None:
+    directory = copy_of(small, tmp_path)
+    before = images_of(directory)
+    assert "seed" in build(directory, *SMALL, "--seed", "1", expect=2).stderr
+    other = build(directory, *SMALL, "--model", "sandbox:debiased", expect=2)
+    assert "sandbox:debiased" in other.stderr
+    assert images_of(directory) == before
+
+
+def test_fresh_keeps_the_old_run_aside(small: Path, tmp_path: Path) -> None:
+    directory = copy_of(small, tmp_path)
+    before = images_of(directory)
+    build(directory, *SMALL, "--seed", "1", "--fresh")
+    aside = next(path for path in tmp_path.iterdir() if path.name.startswith("run-until-"))
+    assert images_of(aside) == before
+    assert not set(images_of(directory).values()) & set(before.values())
+
+
+def test_a_damaged_image_is_made_again(small: Path, tmp_path: Path) -> None:
+    directory = copy_of(small, tmp_path)
+    picture = next((directory / "images").glob("*.png"))
+    whole = picture.read_bytes()
+    picture.write_bytes(whole[: len(whole) // 2])
+    build(directory, *SMALL)
+    assert picture.read_bytes() == whole
+
+
+def test_the_second_judge_joins_the_run(small: Path, tmp_path: Path) -> None:
+    directory = copy_of(small, tmp_path)
+    before = images_of(directory)
+    build(directory, *SMALL, "--vqa", "sandbox:judge2")
+    assert images_of(directory) == before
+    assert load(directory).document["graph"]["vqa"] == "sandbox:judge2"
+
+
+def test_json_is_the_only_thing_on_stdout(small: Path, tmp_path: Path) -> None:
+    done = build(copy_of(small, tmp_path), *SMALL, "--json")
+    assert json.loads(done.stdout)["schema"] == "biasgraph/1"
+
+
+def test_a_dry_run_does_nothing(tmp_path: Path) -> None:
+    done = build(tmp_path / "run", "--dry-run")
+    assert "27 prompts, 1,296 images" in done.stdout
+    assert "10,368 answers" in done.stdout
+    assert not (tmp_path / "run").exists()
+    plan = json.loads(build(tmp_path / "run", "--dry-run", "--json").stdout)
+    assert plan["images"] == 1296
+    assert plan["seconds"] > 0
+
+
+def test_fixed_axes_and_unseen_words_are_named(tmp_path: Path) -> None:
+    prompt = "a zealous female librarian"
+    done = run("build", "--prompt", prompt, "-o", str(tmp_path / "run"), *SMALL)
+    graph = load(tmp_path / "run").document["graph"]
+    assert graph["fixed_by_prompt"] == {"gender": "female"}
+    assert graph["unseen_words"] == ["zealous"]
+    assert "zealous" in done.stdout + done.stderr
+
+
+def test_ctrl_c_finishes_the_batch_and_says_how_to_go_on(tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    arguments = ("--images", "40", "--only", "gender,clothing", "--bootstrap", "100")
+    words = command("build", "--prompt", "a librarian", "-o", str(directory), *arguments)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not any((directory / "images").glob("*.png")):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "again" in errors
+    made = images_of(directory)
+    assert 0 < len(made) < PROMPTS * 40
+    assert len(made) % 48 == 0
+    build(directory, *arguments)
+    assert made.items() <= images_of(directory).items()
+
+
+LONG = "a librarian " + "and a chair " * 1000
+BAD: list[tuple[str, Sequence[str]]] = [
+    ("prompt", ("--prompt", "")),
+    ("prompt", ("--prompt", LONG)),
+    ("bracket", ("--prompt", "beautiful and strange")),
+    ("Did you mean 'occupation'", ("--prompt", "a cook", "--axes", "ocupation")),
+    ("Did you mean 'gender'", ("--prompt", "a cook", "--only", "gendr")),
+    ("images", ("--prompt", "a cook", "--images", "0")),
+    ("alpha", ("--prompt", "a cook", "--alpha", "2")),
+    ("Did you mean", ("--prompt", "a cook", "--model", "sandbox:stereotypd")),
+    ("Did you mean", ("--prompt", "a cook", "--vqa", "sandbox:judge")),
+    ("tokens", ("--prompt", "a photo of a [cook] " + "in a small village " * 9)),
+    ("nothing to build", ()),
+    ("No such option", ("--promt", "a cook")),
+]
+
+
+@pytest.mark.parametrize(("word", "arguments"), BAD)
+def test_bad_input_is_one_line_and_nothing_written(
+    word: str, arguments: Sequence[str], tmp_path: Path
+) -> None:
+    done = run("build", *arguments, "-o", str(tmp_path / "out"), expect=2)
+    assert word.lower() in done.stderr.lower()
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_twenty_kills_lose_nothing(tmp_path: Path) -> None:
+    trials = kill_trials(
+        lambda directory: command(
+            "build",
+            "--prompt",
+            "a nurse",
+            "--quiet",
+            "-o",
+            str(directory),
+            *SMALL,
+            "--images",
+            "24",
+        ),  # fmt: skip
+        tmp_path,
+        table=lambda directory: (directory / "answers.csv").read_bytes(),
+    )
+    assert sum(trial.killed for trial in trials) >= 12
