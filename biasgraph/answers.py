@@ -76,7 +76,7 @@ class Answers:
             InputError: names the source, the first bad row, its column, and how many more.
         """
         _refuse_missing_columns(frame.columns, source)
-        rows = _normalised(frame.reset_index(drop=True))
+        rows = _normalised(frame.reset_index(drop=True), source)
         if rows.empty:
             raise InputError(f"{source} has no rows: there is nothing to analyse")
         answers = cls(rows, source, place or (lambda row: f"row {row + 1}"))
@@ -210,30 +210,38 @@ def _arm_codes(frame: pd.DataFrame) -> npt.NDArray[np.int64]:
     return codes
 
 
-def _normalised(frame: pd.DataFrame) -> pd.DataFrame:
+def _normalised(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     """The columns that count, as categories of texts; rows without any cell left out."""
 
     def text(cell: str) -> str | None:
         return None if cell.strip() in EMPTY else cell
 
-    columns = {name: map_texts(frame[name], text) for name in COLUMNS}
-    if "confidence" in frame.columns:
-        columns["confidence"] = _numbers(frame["confidence"])
+    columns = {}
+    for name in (name for name in (*COLUMNS, "confidence") if name in frame.columns):
+        try:
+            number = name == "confidence"
+            columns[name] = _numbers(frame[name]) if number else map_texts(frame[name], text)
+        except TypeError:  # unhashable: a list or a record, as Parquet can hold
+            raise InputError(f"{source}, column {name}: its cells are no texts") from None
     rows = pd.DataFrame(columns)
     return rows[rows[list(COLUMNS)].notna().any(axis=1)]
 
 
 def _numbers(column: pd.Series) -> pd.Series:
     """`column` as floats; missing and empty cells are NaN, what is no number is infinite."""
-    texts = column.astype("category").cat
-    numbers = pd.to_numeric(texts.categories.to_series(), errors="coerce").fillna(np.inf)
-    numbers[texts.categories.astype(str).str.strip() == ""] = np.nan
-    values = np.append(numbers.to_numpy(dtype=np.float64), np.nan)[texts.codes.to_numpy()]
+    cells = column.astype("category").cat
+    texts = cells.categories.astype(str).str.strip().str.replace(",", ".")  # 0,5 in many countries
+    numbers = pd.to_numeric(texts.to_series(), errors="coerce").fillna(np.inf)
+    numbers[texts == ""] = np.nan
+    values = np.append(numbers.to_numpy(dtype=np.float64), np.nan)[cells.codes.to_numpy()]
     return pd.Series(values, index=column.index)
 
 
 def _refuse_missing_columns(columns: Iterable[object], source: str) -> None:
     names = [str(name) for name in columns]
+    for name in names:
+        if name in COLUMNS and names.count(name) > 1:
+            raise InputError(f"{source} has two columns '{name}'")
     missing = [name for name in COLUMNS if name not in names]
     if len(missing) == len(COLUMNS):
         raise InputError(
@@ -254,6 +262,6 @@ def _parquet_frame(raw: bytes, source: str) -> pd.DataFrame:
         raise MissingExtra("Parquet files", "parquet") from None
     try:
         return pd.read_parquet(io.BytesIO(raw), engine="pyarrow")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, NotImplementedError) as error:
         reason = printable(str(error).partition("\n")[0])
         raise InputError(f"{source} is not a readable Parquet file: {reason}") from None

@@ -163,8 +163,8 @@ def _answer_codes(
     for target, texts in strays.groupby("target", sort=False)["answer"]:
         shown = listed(texts.value_counts().index[:3].tolist())
         notes.append(
-            f"{printable(str(target))}: {len(texts):,} answers are none of its attributes and "
-            f"count as unknown ({shown}{', ...' if texts.nunique() > 3 else ''})"
+            f"{printable(str(target))}: answers that are none of its attributes count as unknown, "
+            f"{len(texts):,} in all ({shown}{', ...' if texts.nunique() > 3 else ''})"
         )
     return np.where(codes < 0, np.where(unlisted, UNKNOWN, reserved), codes).astype(np.int16), notes
 

@@ -101,9 +101,9 @@ class CsvFile:
         """
         for name in filter(None, self.columns):
             if self.columns.count(name) > 1:
-                raise InputError(f"{self._source}, line 1: two columns '{printable(name)}'")
-        self._refuse_long_first_row()
+                raise InputError(f"{self._source} has two columns '{printable(name)}'")
         try:
+            self._refuse_long_first_row()
             # Not dtype="category": its categories would turn "007" into the number 7.
             cells = pd.read_csv(
                 io.BytesIO(self._raw),
@@ -115,14 +115,17 @@ class CsvFile:
                 names=range(len(self.columns)),
                 index_col=False,
             )
-        except pd.errors.ParserError as error:
-            raise self._malformed(str(error).partition("C error:")[2].strip()) from None
+        except (csv.Error, pd.errors.ParserError) as error:
+            raise self._malformed(str(error).rpartition("C error:")[2].strip()) from None
         named = {name: cells[i] for i, name in enumerate(self.columns) if name}
         return pd.DataFrame({name: map_texts(cells, unprotect) for name, cells in named.items()})
 
     def place(self, row: int) -> str:
         """Where the row with this index in `frame` begins, as "line 7"."""
-        line, _ = next(itertools.islice(self._records(self._delimiter), row + 1, None))
+        try:
+            line, _ = next(itertools.islice(self._records(self._delimiter), row + 1, None))
+        except csv.Error:  # a cell that Python's reader finds too long, and pandas does not
+            return f"row {row + 1}"
         return f"line {line}"
 
     def _heading(self, delimiter: str) -> list[str]:

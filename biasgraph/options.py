@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -47,7 +47,7 @@ class BuildOptions:
     seed: int | None = None
     answers: str | Path | pd.DataFrame | None = None
     axes: str | AxisSet | None = None
-    only: tuple[str, ...] = ()
+    only: Sequence[str] | None = None
     ideal: str | Path | Mapping[str, Mapping[str, float]] | None = None
     unlisted: Literal["error", "unknown"] | None = None
     preset: str | None = None
@@ -83,11 +83,17 @@ class BuildOptions:
 
     @classmethod
     def given(cls, options: Mapping[str, Any]) -> BuildOptions:
-        """The options by their names; InputError, with a hint, for one that does not exist."""
+        """The options by their names; `only` may be one text with commas.
+
+        Raises InputError, with a hint, for an option that does not exist.
+        """
         known = [field.name for field in fields(cls)]
         for name in options:
             if name not in known:
                 raise InputError(f"there is no option '{name}'.{did_you_mean(name, known)}")
+        if isinstance(options.get("only"), str):
+            names = (name.strip() for name in options["only"].split(","))
+            options = {**options, "only": tuple(filter(None, names))}
         return cls(**options)
 
     def analysis_settings(self) -> AnalysisSettings:

@@ -25,7 +25,7 @@ SCHEMA_VERSION = "1"
 GRAPH = "graph.json"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The causal graph of a prompt's biases and what it was computed from.
 
@@ -41,6 +41,12 @@ class Result:
     tables: pd.DataFrame
     answers: pd.DataFrame
     directory: Path | None = None
+
+    def __repr__(self) -> str:
+        axes, edges = len(self.document["nodes"]), len(self.document["links"])
+        where = "" if self.directory is None else f" in {str(self.directory)!r}"
+        prompt = self.document["graph"]["prompt"]
+        return f"<Result of {prompt!r}{where}: {axes} axes, {edges} edges>"
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
@@ -104,6 +110,8 @@ def read_document(folder: Path) -> graphs.Document:
         document = json.loads(path.read_bytes())
     except FileNotFoundError:
         what = f"{shown(folder)} holds no result: it has no {GRAPH}"
+        if (folder / RECORD).exists():
+            what = f"the run in {shown(folder)} is not finished: give its build command again"
         raise InputError(what if folder.is_dir() else f"there is no {shown(folder)}") from None
     except OSError as error:
         raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None

@@ -183,6 +183,12 @@ def test_a_damaged_result(
         load(tmp_path / "out")
 
 
+def test_an_unfinished_run(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(InputError, match="is not finished: give its build command again"):
+        load(tmp_path)
+
+
 def test_no_such_result(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no .*nowhere"):
         load(tmp_path / "nowhere")

@@ -43,6 +43,11 @@ def test_an_option_that_does_not_exist() -> None:
         BuildOptions.given({"promt": "a librarian"})
 
 
+@pytest.mark.parametrize("only", ["gender, age,", ("gender", "age")])
+def test_only_is_a_list_or_one_text(only: Any) -> None:
+    assert BuildOptions.given({"prompt": "a librarian", "only": only}).only == ("gender", "age")
+
+
 def test_bad_settings_are_found_before_anything_is_read() -> None:
     with pytest.raises(InputError, match="alpha must lie between 0 and 1"):
         BuildOptions(answers="nothing.csv", alpha=7.0)

@@ -14,10 +14,6 @@ FROM, AXES, TESTS, WHERE = "What to audit", "Axes and ideal", "Analysis", "Outpu
 """The panels of the help."""
 
 
-def _names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
-    return tuple(filter(None, (name.strip() for name in (value or "").split(","))))
-
-
 @click.command()
 @click.option(
     "--prompt",
@@ -68,7 +64,6 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 )
 @click.option(
     "--only",
-    callback=_names,
     metavar="AXIS,...",
     panel=AXES,
     help="Look at these axes only.",

@@ -73,6 +73,7 @@ def _origin(graph: Record, nodes: Sequence[Record]) -> Table:
     grid = Table.grid(padding=(0, 2))
     for title, words in (
         ("Prompt", _clipped(graph["prompt"], 300)),
+        ("Subject", graph["subject"]),
         ("Model", graph["model"]),
         ("Judge", graph["vqa"] or "not recorded in an answers table"),
         ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
@@ -80,7 +81,8 @@ def _origin(graph: Record, nodes: Sequence[Record]) -> Table:
         ("Metric", _metrics(nodes)),
         ("Edges", _rule(graph["settings"])),
     ):
-        grid.add_row(Text(title, "bold"), _plain(words))
+        if words is not None:
+            grid.add_row(Text(title, "bold"), _plain(words))
     grid.add_row()
     return grid
 
@@ -261,6 +263,9 @@ def _caveats(document: Record) -> Iterator[str]:
                 edges.setdefault(flag, []).append(link)
     for flag, links in edges.items():
         yield f"{_arrows(links)}: {FLAG_WORDS.get(flag, flag)}."
+    unseen = graph.get("unseen_words")
+    if unseen:
+        yield f"Words that the model never saw and may ignore: {', '.join(unseen)}."
     yield from (f"{note}." for note in graph["notes"])
 
 

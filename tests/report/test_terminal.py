@@ -115,9 +115,20 @@ def test_notes_false_discovery_rate_and_ideal() -> None:
     frame.loc[0, "answer"] = "man"
     ideal = {"gender": {"male": 0.3, "female": 0.7}}
     text = words(screen(biasgraph.analyze(frame, ideal=ideal, fdr="bh", bootstrap=100)))
-    assert "gender: 1 answers are none of its attributes" in text
+    assert (
+        "gender: answers that are none of its attributes count as unknown, 1 in all (man)" in text
+    )
     assert "false discovery rate .05 (bh)" in text
     assert "Ideal given (uniform for the other axes)" in text
+
+
+def test_subject_judge_and_unseen_words(result: biasgraph.Result) -> None:
+    document = copy.deepcopy(result.document)
+    document["graph"] |= {"subject": "a librarian", "vqa": "clip:x", "unseen_words": ["mossy"]}
+    text = words(screen(result, document))
+    assert "Subject a librarian" in text
+    assert "Judge clip:x" in text
+    assert "never saw and may ignore: mossy." in text
 
 
 def test_a_toy_is_called_a_toy() -> None:
