@@ -16,7 +16,7 @@ from typing import Literal
 
 from biasgraph.grammar import is_plural, singular_in, word_rows, words
 
-MAX_WORDS = 8  # after the determiners; more are believed to be several phrases in a row
+MAX_WORDS = 12  # after the determiners; more are believed to be several phrases in a row
 MAX_WORDS_UNKNOWN = 5  # where the head noun is in no list
 
 Kind = Literal["person", "animal", "thing", "unknown"]
@@ -258,8 +258,8 @@ class Reader:
         verbs = words("verbs") | _s_forms()
         if modifiers and (head in verbs or any(map(_is_clause, modifiers, modifiers[1:]))):
             raise Unsure("a verb may be among its words")
-        strange = [word for word in modifiers if not _describes(word) and kind_of(word) == "unknown"]
-        if len(run) > MAX_WORDS_UNKNOWN or (len(strange) > 1 and not determined):
+        strange = sum(kind_of(word) == "unknown" and not _describes(word) for word in modifiers)
+        if len(run) > MAX_WORDS_UNKNOWN or (strange > 1 and not determined):
             raise Unsure("too many words that may be its noun")
         if not determined and self.word(run[0]) in words("verbs"):
             raise Unsure(f"it starts with the verb '{self.word(run[0])}'")

@@ -15,6 +15,7 @@ from biasgraph.nounphrase import (
     is_being,
     is_clause,
     is_participle,
+    kind_of,
     tokenize,
 )
 
@@ -95,7 +96,10 @@ class Vocabulary:
                 continue
             owner = None if match["measure"] else self._owners[self._before[_spaced(word)]]
             found = found or owner or match.group()
-            modifiers = modifiers[: match.start()] + " " + modifiers[match.end() :]
+            left, right = modifiers[: match.start()].rstrip(), modifiers[match.end() :].lstrip()
+            if right.startswith("and "):  # "tall, old and wise"
+                left = left.removesuffix(",")
+            modifiers = f"{left} {right}"
         return _tidy(modifiers), found
 
     def strip_after(self, after: str) -> tuple[str, str | None]:
@@ -138,13 +142,13 @@ class Vocabulary:
         return after
 
     def _pronouns(self, after: str, plural: bool) -> Iterator[tuple[int, int, int, int]]:
-        """Start, end, row and column of each pronoun before any other being is named."""
+        """Start, end, row and column of each pronoun before any other person is named."""
         owners = {self._owners.get(noun) for noun in ("man", "woman")}
         if plural or None in owners or len(owners) < 2:
             return
         tokens = tokenize(after)
         for i, token in enumerate(tokens):
-            if is_being(token.lower):
+            if kind_of(token.lower) == "person":
                 return
             following = tokens[i + 1] if i + 1 < len(tokens) else None
             for row, forms in enumerate(word_rows("pronouns")):

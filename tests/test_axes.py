@@ -114,7 +114,7 @@ def test_digest_tells_sets_apart() -> None:
 
 def test_records_are_frozen_and_hashable() -> None:
     with pytest.raises(ValidationError):
-        OCCUPATION.name = "x"  # type: ignore[misc]
+        OCCUPATION.name = "x"
     assert len({OCCUPATION, load_axis_set("occupation")}) == 1
 
 
