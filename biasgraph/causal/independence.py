@@ -100,6 +100,8 @@ def cramers_v_corrected(statistic: float, table: Counts) -> float | None:
 def detectable_statistics(dof: int, alpha: float) -> tuple[float, float]:
     """The critical chi-square, and the noncentrality that exceeds it with a power of 80 %."""
     critical = float(chi2.isf(alpha, dof))
+    if alpha >= POWER:  # even no effect is found as often
+        return critical, 0.0
 
     def missing_power(noncentrality: float) -> float:
         return float(ncx2.sf(critical, dof, noncentrality)) - POWER

@@ -154,7 +154,7 @@ def test_an_axis_more_changes_no_number_of_the_others() -> None:
     st.integers(0, 40),
     st.floats(0, 1),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_whatever_the_answers_the_result_is_plain_and_explained(
     seed: int, sizes: list[int], n: int, lost: float
 ) -> None:

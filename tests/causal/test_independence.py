@@ -287,10 +287,19 @@ def test_the_detectable_effects_are_the_documented_ones() -> None:
 
 
 @pytest.mark.parametrize("dof", [1, 5, 15])
-@pytest.mark.parametrize("alpha", [1e-4, 0.05])
+@pytest.mark.parametrize("alpha", [1e-200, 1e-4, 0.05, 0.79])
 def test_the_noncentrality_gives_its_power(dof: int, alpha: float) -> None:
     critical, noncentrality = detectable_statistics(dof, alpha)
     assert ncx2.sf(critical, dof, noncentrality) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("alpha", [0.8, 0.999])
+def test_a_level_above_the_power_detects_even_nothing(alpha: float) -> None:
+    critical, noncentrality = detectable_statistics(3, alpha)
+    assert noncentrality == 0
+    assert chi2.sf(critical, 3) == pytest.approx(alpha)
+    found = independence(np.array([[9, 3], [5, 7]]), PLAIN, rng(), alpha)
+    assert found.detectable_v_80 == 0
 
 
 def test_the_smallest_detectable_effect_is_where_p_meets_alpha() -> None:

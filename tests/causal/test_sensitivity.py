@@ -86,7 +86,7 @@ def test_pooling_weighs_the_arms_by_their_answers() -> None:
     st.integers(1, 4),
     st.sampled_from(["nominal", "ordinal", "index", "values"]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_arms_that_answer_as_the_initial_images_change_nothing(
     initial: list[int], arms: int, metric: MetricName
 ) -> None:
@@ -108,7 +108,7 @@ def test_arms_that_answer_as_the_initial_images_change_nothing(
     ),
     st.sampled_from(["nominal", "ordinal", "index", "values"]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_hull_holds_both_intervals_and_the_probability_is_one(
     counts: tuple[list[int], list[list[int]]], metric: MetricName
 ) -> None:
@@ -124,7 +124,7 @@ def test_the_hull_holds_both_intervals_and_the_probability_is_one(
 
 
 @given(st.permutations(range(4)))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_nominal_sensitivity_does_not_mind_relabelling(order: list[int]) -> None:
     initial, arms = np.array([30, 10, 6, 2]), np.array([[20, 10, 10, 8], [40, 4, 2, 2]])
     found = measure(initial.tolist(), arms.tolist()).fields
