@@ -221,18 +221,9 @@ def test_bad_input_is_one_line_and_nothing_written(
 
 
 def test_twenty_kills_lose_nothing(tmp_path: Path) -> None:
+    words = ("build", "--prompt", "a nurse", "--quiet", *SMALL, "--images", "24")
     trials = kill_trials(
-        lambda directory: command(
-            "build",
-            "--prompt",
-            "a nurse",
-            "--quiet",
-            "-o",
-            str(directory),
-            *SMALL,
-            "--images",
-            "24",
-        ),  # fmt: skip
+        lambda directory: command(*words, "-o", str(directory)),
         tmp_path,
         table=lambda directory: (directory / "answers.csv").read_bytes(),
     )
