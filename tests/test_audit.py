@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from biasgraph.errors import InputError, ModelError
 from biasgraph.options import BuildOptions
 from biasgraph.result import Result, load
 from tests.answer_tables import librarian_table
+from tests.hostile import HOSTILE, UNWRITABLE
 
 FILES = {"answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml"}
 
@@ -155,6 +158,24 @@ def test_a_result_is_loaded_as_it_was_saved(table: Path, tmp_path: Path) -> None
     pd.testing.assert_frame_equal(back.answers.astype(object), result.answers.astype(object))
     assert back.pair_records() == result.pair_records()
     assert back.files() == result.files()
+
+
+def test_hostile_names_go_through_every_file(tmp_path: Path) -> None:
+    texts = [text for text in HOSTILE if text not in UNWRITABLE and not text.startswith(".")]
+    axes = {texts[0]: texts[::2], texts[1]: texts[1::2]}
+    frame = librarian_table(images=1, axes=axes, prompt=texts[2], model=texts[3])
+    output = tmp_path / texts[4].replace("/", "")
+    result = build(BuildOptions(answers=frame, output=output, bootstrap=100))
+    assert result.directory is not None
+    assert [node["attributes"] for node in result.document["nodes"]] == [*axes.values()]
+    back = load(result.directory)
+    assert back.document == result.document
+    assert back.files() == result.files()
+    assert {*back.tables["answer"]} == {*texts, "unknown", "gated"}
+    for name in ("tables.csv", "answers.csv", "pairs.csv", "nodes.csv"):
+        text = result.files()[name].decode()
+        cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+        assert not [cell for cell in cells if cell[:1] in ("=", "+", "@", "\t", "\r", "\n")], name
 
 
 @pytest.mark.parametrize(
