@@ -68,6 +68,9 @@ AFTER: dict[str, dict[str, tuple[str, ...]]] = {
 NOUNS: dict[str, str] = {"man": "male", "woman": "female"}
 """Nouns that stand for "person" and fix the gender."""
 
+GATE_CAPTIONS = ("a photo of a person", "a photo without a person")
+"""What the gate question's yes and no say of a picture."""
+
 _ORDER = ("emotion", "disability", "bodytype", "age", "ethnicity", "gender")
 _USUAL = 0.6  # how often an attribute is put in its usual words
 

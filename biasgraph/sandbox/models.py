@@ -14,7 +14,7 @@ from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.clip import ClipJudge
 from biasgraph.models.diffusers import DiffusersGenerator
 from biasgraph.models.files import fingerprint
-from biasgraph.sandbox.captions import read, vocabulary
+from biasgraph.sandbox.captions import GATE_CAPTIONS, read, vocabulary
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -119,16 +119,14 @@ class SecondJudge:
         ]
 
     def _label(self, caption: str, question: Question) -> str:
-        if question.choices == ("yes", "no") and "without a person" in caption:
-            return "person:no"
+        if caption in GATE_CAPTIONS:
+            return "person:yes" if caption == GATE_CAPTIONS[0] else "person:no"
         try:
             named = dict(read(caption).do)
         except ValueError:
-            named = {"": ""}
-        if not named:
-            return "person:yes"
-        axis, attribute = next(iter(named.items()))
-        if len(named) > 1 or f"{axis}:{attribute}" not in self._labels:
+            named = {}
+        axis, attribute = next(iter(named.items()), ("", ""))
+        if len(named) != 1 or f"{axis}:{attribute}" not in self._labels:
             raise InputError(
                 f"{self.spec} knows the sandbox's eight axes only and cannot tell "
                 f"'{printable(caption)}' in '{printable(question.text)}'"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgraph.sandbox.captions import choice_caption
+from biasgraph.sandbox.captions import GATE_CAPTIONS, choice_caption
 from biasgraph.sandbox.training.data import NOBODY, Pictures
 from biasgraph.sandbox.training.loop import Report, Schedule, fit
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS
@@ -29,8 +29,6 @@ ASKED = (
     ("disability", "emotion", "environment", "clothing"),
 )
 """The axes whose choices a training step asks about, in turn with the gate or the occupation."""
-
-GATE_CAPTIONS = ("a photo of a person", "a photo without a person")
 
 
 def train_tokenizer(captions: list[str]) -> CLIPTokenizer:
