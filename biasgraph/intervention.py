@@ -120,6 +120,9 @@ def intervene(text: str, subject: Subject, axis: Axis) -> Intervention:
         vocabulary.pronoun_meaning(sentence.after, sentence.plural),
     )
     bare = replace(sentence, modifiers=modifiers, after=after)
+    if not bare.complement:  # it may have stood behind what was taken out
+        end = _complement_length(after)
+        bare = replace(bare, complement=after[:end], after=after[end:])
     if noun:
         bare = _with_noun(bare, noun)
     if sentence.starts_with_capital:

@@ -89,12 +89,12 @@ def _shown(prompt: str) -> str:
 
 def _bracketed(text: str, tokens: Sequence[Token], start: int, end: int) -> Subject:
     """The subject within brackets, with the adjectives and determiners right before them."""
-    inside = [index for index, token in enumerate(tokens) if start <= token.start < end]
+    inside = [i for i, token in enumerate(tokens) if token.start < end and token.end > start]
     first, last = inside[0], inside[-1]
     try:
         first, noun, head = Reader(tokens[: last + 1]).noun_phrase(first)
     except Unsure:  # the user is sure: the last word in the brackets is the head
-        noun, head = first, max(index for index in inside if tokens[index].is_word)
+        noun, head = first, max(i for i in inside if tokens[i].is_word)
     if noun == first:
         while first and is_adjective(tokens[first - 1].lower):
             first -= 1

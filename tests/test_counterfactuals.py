@@ -584,7 +584,6 @@ TAILS = st.lists(
             "with a hearing aid",
             "of renown",
             "wearing his hat",
-            "and smiling",
         ]
     ),
     max_size=3,

@@ -31,7 +31,9 @@ def tibet() -> list[dict[str, str]]:
 
 
 def test_tibet_96_of_100_right_and_the_rest_ask() -> None:
-    right, asked, wrong = [], [], []
+    right: list[dict[str, str]] = []
+    wrong: list[dict[str, str]] = []
+    asked: list[str] = []
     for row in tibet():
         try:
             subject = find_subject(row["prompt"])
@@ -173,6 +175,8 @@ def test_number(prompt: str, plural: bool) -> None:
         ("colorful [stars] planets and galaxies", "colorful stars", "stars"),
         ("[librarian reading a book]", "librarian", "librarian"),
         ("the [老人]", "the 老人", "老人"),
+        ("a super[man] flying", "a superman", "superman"),
+        ("0[0]", "00", "00"),
     ],
 )
 def test_brackets(prompt: str, text: str, head: str) -> None:
