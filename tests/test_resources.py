@@ -46,7 +46,7 @@ def test_an_installed_package_is_read_as_the_checkout_is(
 
     request.addfinalizer(resources._root.cache_clear)
     request.addfinalizer(resources.read_text.cache_clear)
-    monkeypatch.setattr(resources.resources, "files", not_installed)
+    monkeypatch.setattr("importlib.resources.files", not_installed)
     resources._root.cache_clear()
     resources.read_text.cache_clear()
     assert resources.read_text("axes", "occupation.yaml") == from_package
