@@ -212,7 +212,7 @@ def test_an_interruption_is_exit_code_130(run: Run, tmp_path: Path) -> None:
         "import sys\n"
         "from biasgraph import audit\n"
         "from biasgraph.commands import main\n"
-        "def build(options):\n"
+        "def build(*arguments, **named):\n"
         "    print('started', flush=True)\n"
         "    import time; time.sleep(60)\n"
         "audit.build = build\n"
@@ -237,7 +237,7 @@ def test_an_interruption_is_exit_code_130(run: Run, tmp_path: Path) -> None:
 def test_a_bug_shows_where_it_happened(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(options: object) -> None:
+    def broken(*arguments: object, **named: object) -> None:
         raise RuntimeError("unexpected")
 
     monkeypatch.setattr(audit, "build", broken)
