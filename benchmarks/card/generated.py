@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.card.harvest import Harvest, texts_of
-from benchmarks.card.replies import EXTRA, JUDGES
+from benchmarks.card.glyphs import BADGE_OF
+from benchmarks.card.harvest import Harvest, texts_of, threshold
+from benchmarks.card.replies import JUDGES, Replies
 from benchmarks.exact import AXIS_SET, METRICS, VARIABLES, planted_truth
 from benchmarks.shares import Estimate, clustered, mean, wilson
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes, tally
@@ -20,6 +21,7 @@ from biasgraph.sandbox.world import CONTEXTS, OCCUPATIONS
 
 AUDIT = 48
 PLANTED = 500
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 PHRASED = 48
 """Images of each occupation and context phrase."""
 
@@ -76,15 +78,19 @@ def _obeyed(harvest: Harvest, occupation: str, judge: str, x: int, a: int) -> in
 
 
 def _others_obeyed(harvest: Harvest, occupations: Sequence[str]) -> dict[str, Estimate]:
-    """The CLIP's view on occupations, context phrases, and whether there is a person at all."""
+    """Occupations by their badges, context phrases by their props, and whether there is a person.
+
+    The last is the CLIP's word.
+    """
     jobs, props, people = [], [], []
     for occupation in OCCUPATIONS:
-        place = EXTRA[0].choices.index(occupation)
         for text in texts_of(occupation).values():
-            jobs.append(int((harvest.replies(text, "clip", AUDIT).besides(0) == place).sum()))
+            jobs.append(
+                int((harvest.glyphs(text, "occupation", AUDIT) == BADGE_OF[occupation]).sum())
+            )
             people.append(int((harvest.codes(text, "clip", AUDIT)[:, 0] != GATED).sum()))
     for text, phrase in _phrased(occupations).items():
-        props.append(int((harvest.replies(text, "clip", PHRASED).besides(1) == phrase).sum()))
+        props.append(int((harvest.glyphs(text, "context", PHRASED) == phrase).sum()))
     return {
         "occupation": clustered(jobs, [AUDIT] * len(jobs)),
         "context": clustered(props, [PHRASED] * len(props)),
@@ -247,12 +253,15 @@ def _answers(codes: Codes, attributes: Sequence[str]) -> list[tuple[str, int]]:
 def agreement_section(harvests: Sequence[Harvest]) -> dict[str, Any]:
     """Do the two judges say the same about the images of 26 audits?"""
     found: dict[str, Any] = {"images": 0, "axes": {}}
+    raw: dict[str, list[Replies]] = {judge: [] for judge in JUDGES}
     tables = {v.name: np.zeros((v.size, v.size), dtype=np.int64) for v in VARIABLES}
     lost = {v.name: np.zeros(3, dtype=np.int64) for v in VARIABLES}  # clip, judge2, either
     for harvest in harvests:
         harvest.make(wanted_audits(OCCUPATIONS, AUDIT))
         for text in wanted_audits(OCCUPATIONS, AUDIT):
-            first, second = (harvest.codes(text, judge, AUDIT) for judge in JUDGES)
+            for judge, replies in raw.items():
+                replies.append(harvest.replies(text, judge, AUDIT))
+            first, second = (raw[judge][-1].codes(threshold(judge)) for judge in JUDGES)
             found["images"] += AUDIT
             for y, variable in enumerate(VARIABLES):
                 a, b = first[:, y].astype(int), second[:, y].astype(int)
@@ -269,6 +278,21 @@ def agreement_section(harvests: Sequence[Harvest]) -> dict[str, Any]:
             },
             "confusion": confusion.tolist(),
             "attributes": list(AXIS_SET.axis(name).names),
+        }
+    found["thresholds"] = _thresholds(*(Replies.together(raw[judge]) for judge in JUDGES))
+    return found
+
+
+def _thresholds(first: Replies, second: Replies) -> dict[str, Any]:
+    """What each threshold would make unknown: of the answers the judges differ on, and agree on."""
+    forced = first.codes(0.0), second.codes(0.0)
+    differ = forced[0] != forced[1]
+    found = {}
+    for step in THRESHOLDS:
+        unknown = (first.codes(step) == UNKNOWN) | (second.codes(step) == UNKNOWN)
+        found[str(step)] = {
+            "differing": wilson(int(unknown[differ].sum()), int(differ.sum())),
+            "agreeing": wilson(int(unknown[~differ].sum()), int((~differ).sum())),
         }
     return found
 

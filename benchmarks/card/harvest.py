@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.card.replies import JUDGES, Replies
+from benchmarks.card import glyphs
+from benchmarks.card.replies import ASKED, JUDGES, Replies
 from benchmarks.exact import AXIS_SET, VARIABLES
 from biasgraph.causal.tables import Arm, CodedImages, Codes
 from biasgraph.counterfactuals import PromptPlan, plan_prompts
@@ -32,6 +33,7 @@ from biasgraph.run import seed_for
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+GLYPHS = {"occupation": glyphs.badges, "context": glyphs.props}
 SEED = 0
 BLOCK = 480
 Item = tuple[str, int]
@@ -98,8 +100,8 @@ class Harvest:
 
     @staticmethod
     def _learn(known: dict[str, dict[int, tuple[Path, int]]], path: Path) -> None:
-        with np.load(path) as block:
-            texts, which, places = block["texts"], block["which"], block["places"]
+        block = _read(path)
+        texts, which, places = block["texts"], block["which"], block["places"]
         for row, (text, place) in enumerate(zip(which.tolist(), places.tolist(), strict=True)):
             known.setdefault(str(texts[text]), {})[place] = (path, row)
 
@@ -136,17 +138,29 @@ class Harvest:
 
     def replies(self, text: str, judge: str, n: int) -> Replies:
         """The replies about the first n pictures of a prompt; KeyError if they were not made."""
-        where = [self._known[text][place] for place in range(n)]
-        by_file: dict[Path, list[int]] = {}
-        for place, (path, _) in enumerate(where):
-            by_file.setdefault(path, []).append(place)
-        first = next(iter(by_file))
-        width = _read(first, judge).choices.shape[1]
-        found = Replies(np.empty((n, width), dtype=np.int16), np.empty((n, width), np.float32))
-        for path, places in by_file.items():
-            chosen = _read(path, judge)[np.array([where[place][1] for place in places])]
-            found.choices[places], found.confidences[places] = chosen.choices, chosen.confidences
+        shape = (n, len(ASKED))
+        found = Replies(np.empty(shape, dtype=np.int16), np.empty(shape, dtype=np.float32))
+        for path, places, rows in self._found(text, n):
+            block = _read(path)
+            found.choices[places] = block[f"{judge}_choices"][rows]
+            found.confidences[places] = block[f"{judge}_confidences"][rows]
         return found
+
+    def glyphs(self, text: str, kind: str, n: int) -> np.ndarray:
+        """(n,) the badges ("occupation") or props ("context") of a prompt's first n pictures."""
+        read = np.empty(n, dtype=np.int16)
+        for path, places, rows in self._found(text, n):
+            read[places] = _read(path)[kind][rows]
+        return read
+
+    def _found(self, text: str, n: int) -> Iterator[tuple[Path, list[int], list[int]]]:
+        """The files that hold the first n pictures, which of these, and their rows there."""
+        by_file: dict[Path, list[tuple[int, int]]] = {}
+        for place in range(n):
+            path, row = self._known[text][place]
+            by_file.setdefault(path, []).append((place, row))
+        for path, both in by_file.items():
+            yield path, [place for place, _ in both], [row for _, row in both]
 
     def codes(self, text: str, judge: str, n: int) -> Codes:
         """The same as an audit codes them, unknown answers by the shipped threshold."""
@@ -186,8 +200,8 @@ def measured_pace(world: str) -> float:
     draw(world, items)  # loads the weights
     started = time.monotonic()
     pictures = draw(world, items)
-    for name, judge in _models(world)[1].items():
-        Replies.ask(judge, name, pictures)
+    for judge in _models(world)[1].values():
+        Replies.ask(judge, pictures)
     return len(items) / (time.monotonic() - started)
 
 
@@ -208,8 +222,9 @@ def _work(job: Job) -> Job:
         "which": np.array([texts.index(text) for text, _ in job.items], dtype=np.int32),
         "places": np.array([place for _, place in job.items], dtype=np.int32),
     }
+    arrays |= {kind: reader().read(pictures) for kind, reader in GLYPHS.items()}
     for name, judge in _models(job.world)[1].items():
-        replies = Replies.ask(judge, name, pictures)
+        replies = Replies.ask(judge, pictures)
         arrays[f"{name}_choices"] = replies.choices
         arrays[f"{name}_confidences"] = replies.confidences
     partial = job.path.with_suffix(".partial")
@@ -237,9 +252,9 @@ def _name(items: tuple[Item, ...]) -> str:
 
 
 @cache
-def _read(path: Path, judge: str) -> Replies:
+def _read(path: Path) -> dict[str, np.ndarray]:
     with np.load(path) as block:
-        return Replies(block[f"{judge}_choices"], block[f"{judge}_confidences"])
+        return {name: block[name] for name in block.files}
 
 
 def _say(line: str) -> None:

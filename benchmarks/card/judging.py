@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from benchmarks.card import glyphs
 from benchmarks.card.replies import JUDGES, Replies
 from benchmarks.exact import VARIABLES
 from benchmarks.shares import Estimate, wilson
@@ -23,8 +24,8 @@ HELD_OUT_SEED = 900_001
 
 KEPT = 0.995
 RULE = (
-    "the largest threshold, in steps of .01, that keeps 99.5 % of a judge's right answers on "
-    "held-out drawings"
+    "the largest threshold, in steps of .01 up to .99, that keeps 99.5 % of a judge's right "
+    "answers on held-out drawings"
 )
 NO_THRESHOLD = 0.0
 
@@ -32,26 +33,38 @@ NO_THRESHOLD = 0.0
 def judges_section(drawings: int) -> dict[str, Any]:
     """Accuracy on held-out drawings and on their reconstructions, and the threshold they imply."""
     pictures = draw_pictures("stereotyped", drawings, HELD_OUT_SEED)
-    sets = {"drawings": pictures.images, "reconstructions": _reconstructed(pictures.images)}
+    arrays = {"drawings": pictures.images, "reconstructions": _reconstructed(pictures.images)}
+    sets = {kind: [Image.fromarray(one) for one in images] for kind, images in arrays.items()}
     truth = _truth(pictures)
     found: dict[str, Any] = {"pictures": drawings, "rule": RULE, "judges": {}}
-    found["psnr"] = _psnr(*sets.values())
+    found["psnr"] = _psnr(*arrays.values())
     for name, spec in JUDGES.items():
         judge = load_judge(spec)
-        replies = {
-            kind: Replies.ask(judge, name, [Image.fromarray(one) for one in images])
-            for kind, images in sets.items()
-        }
+        replies = {kind: Replies.ask(judge, images) for kind, images in sets.items()}
         unknown_below = choose_threshold(replies["drawings"], truth)
         found["judges"][name] = {
             "threshold": unknown_below,
             "shipped_threshold": judge.settings["unknown_below"],
-            **{
-                kind: _accuracy(one, truth, pictures, name, unknown_below)
-                for kind, one in replies.items()
-            },
+            **{kind: _accuracy(one, truth, unknown_below) for kind, one in replies.items()},
         }
+    found["glyphs"] = {kind: _glyphs(images, pictures) for kind, images in sets.items()}
     return found
+
+
+def _glyphs(images: Sequence[Image.Image], pictures: Pictures) -> dict[str, Estimate]:
+    """How well badges and props are read; props of pictures with no or one context phrase."""
+    present = pictures.occupation != NOBODY
+    plain = present & (pictures.context.sum(axis=1) <= 1)  # of two phrases one has no prop
+    props = np.where(pictures.context.any(axis=1), pictures.context.argmax(axis=1), glyphs.NO_PROP)
+    return {
+        "occupation": _share((glyphs.badges().read(images) == pictures.occupation)[present]),
+        "context": _share(
+            (glyphs.props().read(images) == props)[plain & (props != glyphs.NO_PROP)]
+        ),
+        "no context": _share(
+            (glyphs.props().read(images) == props)[plain & (props == glyphs.NO_PROP)]
+        ),
+    }
 
 
 def _truth(pictures: Pictures) -> Codes:
@@ -73,12 +86,9 @@ def _steps() -> list[float]:
     return [step / 100 for step in range(1, 100)]
 
 
-def _accuracy(
-    replies: Replies, truth: Codes, pictures: Pictures, judge: str, unknown_below: float
-) -> dict[str, Any]:
+def _accuracy(replies: Replies, truth: Codes, unknown_below: float) -> dict[str, Any]:
     forced, decided = replies.codes(NO_THRESHOLD), replies.codes(unknown_below)
-    present = pictures.occupation != NOBODY
-    somebody = forced[:, 0] != GATED
+    present = truth[:, 0] != GATED
     wrong = forced != truth
     axes: dict[str, Mapping[str, Estimate]] = {}
     for y, variable in enumerate(VARIABLES):
@@ -89,20 +99,13 @@ def _accuracy(
             "unknown": _share(told == UNKNOWN),
             "accuracy_of_answered": _share((told == truth[present, y])[answered]),
         }
-    result: dict[str, Any] = {
+    return {
         "axes": axes,
-        "gate": _share(somebody == present),
+        "gate": _share((forced[:, 0] != GATED) == present),
         "wrong_answers": int(wrong.sum()),
         "wrong_made_unknown": _share(decided[wrong] == UNKNOWN),
         "right_made_unknown": _share(decided[~wrong] == UNKNOWN),
     }
-    if judge == "clip":
-        result["occupation"] = _share((replies.besides(0) == pictures.occupation)[present])
-        single = present & (pictures.context.sum(axis=1) == 1)  # two phrases share one prop
-        result["context"] = _share(
-            replies.besides(1)[single] == pictures.context[single].argmax(axis=1)
-        )
-    return result
 
 
 def _share(hits: np.ndarray) -> Estimate:

@@ -15,9 +15,6 @@ import numpy as np
 from benchmarks.exact import AXIS_SET
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes
 from biasgraph.engine.questions import YES, questions_about
-from biasgraph.grammar import indefinite_article
-from biasgraph.models.base import Question
-from biasgraph.sandbox.world import CONTEXTS, OCCUPATIONS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -30,23 +27,12 @@ JUDGES = {"clip": "sandbox", "judge2": "sandbox:judge2"}
 GATE, ABOUT_AXES = questions_about(AXIS_SET)
 AXIS_QUESTIONS = [question for axis in ABOUT_AXES for question in axis.questions]
 
-JOB_CAPTIONS = [f"a photo of {indefinite_article(job)} {job}" for job in OCCUPATIONS]
-CONTEXT_CAPTIONS = [f"a photo of a person {phrase}" for phrase in CONTEXTS]
-EXTRA = [
-    Question("What is the occupation of the person?", OCCUPATIONS, tuple(JOB_CAPTIONS)),
-    Question("What else is in the picture?", tuple(CONTEXTS), tuple(CONTEXT_CAPTIONS)),
-]
-"""Asked of the CLIP alone: the second judge knows nothing but the eight axes and the gate."""
-
-
-def questions_for(judge: str) -> list[Question]:
-    """The gate question, those about the axes, and what else a judge knows; in this order."""
-    return [GATE, *AXIS_QUESTIONS, *(EXTRA if judge == "clip" else [])]
+ASKED = [GATE, *AXIS_QUESTIONS]
 
 
 @dataclass(frozen=True)
 class Replies:
-    """One judge's replies about n pictures to its q questions.
+    """One judge's replies about n pictures to the q questions of ``ASKED``.
 
     choices: (n, q) int16, the likeliest choice whatever its probability.
     confidences: (n, q) float32, that probability.
@@ -69,13 +55,13 @@ class Replies:
         )
 
     @classmethod
-    def ask(cls, judge: VisualQA, name: str, pictures: Sequence[Image]) -> Replies:
+    def ask(cls, judge: VisualQA, pictures: Sequence[Image]) -> Replies:
         """Ask in full batches."""
         rows = []
         for start in range(0, len(pictures), judge.batch_size):
             batch = list(pictures[start : start + judge.batch_size])
             full = [batch[i % len(batch)] for i in range(judge.batch_size)]
-            rows += judge.answer(full, questions_for(name))[: len(batch)]
+            rows += judge.answer(full, ASKED)[: len(batch)]
         shares = [[reply.probabilities for reply in row] for row in rows]
         return cls(
             np.array([[int(np.argmax(p)) for p in row] for row in shares], dtype=np.int16),
@@ -108,7 +94,3 @@ class Replies:
         codes = np.stack(columns, axis=1).astype(np.int16)
         codes[sure[:, 0] & (self.choices[:, 0] != YES)] = GATED
         return codes
-
-    def besides(self, place: int) -> np.ndarray:
-        """(n,) the likeliest choice of a question in ``EXTRA``; the CLIP's replies only."""
-        return np.asarray(self.choices[:, 1 + len(AXIS_QUESTIONS) + place])

@@ -50,13 +50,20 @@ def _judges(data: Data) -> str:
         for axis in sets[0]["axes"]
     ]
     rows.append(["person in the image", *(shown(one["gate"], 4) for one in sets)])
-    for extra in ("occupation", "context"):
-        rows.append([extra, *(shown(one[extra], 4) if extra in one else "" for one in sets)])
     note = (
         f"{data['pictures']:,} held-out drawings; the VAE's reconstructions of them have a mean "
         f"PSNR of {data['psnr']:.1f} dB.\n\n"
     )
-    return note + table(header, rows)
+    glyphs = [
+        [what, *(shown(data["glyphs"][kind][what], 4) for kind in ("drawings", "reconstructions"))]
+        for what in ("occupation", "context", "no context")
+    ]
+    return (
+        note
+        + table(header, rows)
+        + "\nThe occupation's badge and the context's prop are read by their nearest drawings:\n\n"
+        + table(["", "drawn", "through VAE"], glyphs)
+    )
 
 
 def _thresholds(data: Data) -> str:
@@ -221,7 +228,16 @@ def _agreement(data: Data) -> str:
         for axis, one in data["axes"].items()
     ]
     header = ["axis", "agree", "kappa", *(f"unanswered, {who}" for who in (*JUDGES, "either"))]
-    return f"{data['images']:,} generated images.\n\n" + table(header, rows)
+    costs = [
+        [number(float(step), 2), shown(one["differing"]), shown(one["agreeing"], 4)]
+        for step, one in data["thresholds"].items()
+    ]
+    return (
+        f"{data['images']:,} generated images.\n\n"
+        + table(header, rows)
+        + "\nWhat a threshold would make unknown, by either judge:\n\n"
+        + table(["threshold", "of the answers they differ on", "they agree on"], costs)
+    )
 
 
 def _mediation(data: Data) -> str:

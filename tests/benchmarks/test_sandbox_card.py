@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.card import generated, graphs, harvest, judging, sheets
+from benchmarks.card import generated, glyphs, graphs, harvest, judging, sheets
 from benchmarks.card.generated import (
     agreement_section,
     kappa,
@@ -31,9 +31,10 @@ from biasgraph.causal.tables import GATED, UNKNOWN
 from biasgraph.engine.questions import UNKNOWN as UNKNOWN_WORD
 from biasgraph.models.base import Answer
 from biasgraph.run import seed_for
+from biasgraph.sandbox.draw import draw_person
 from biasgraph.sandbox.realised import measured, realised_truth
-from biasgraph.sandbox.world import AXES
-from tests.benchmarks.sandbox_fakes import ExactJudge, ExactPainter
+from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS
+from tests.benchmarks.sandbox_fakes import ExactJudge, ExactPainter, ExactReader
 
 FEW = ("librarian", "mechanic")
 
@@ -49,6 +50,11 @@ def exact(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ExactPainter]]:
     monkeypatch.setattr(harvest, "_models", lambda world: (painters[world], judges))
     monkeypatch.setattr(harvest, "measured_pace", lambda world: 1000.0)
     monkeypatch.setattr(harvest, "BLOCK", 100)
+    readers = {
+        "occupation": lambda: ExactReader("occupation", OCCUPATIONS),
+        "context": lambda: ExactReader("context", tuple(CONTEXTS)),
+    }
+    monkeypatch.setattr(harvest, "GLYPHS", readers)
     for module in (generated, graphs, sheets):
         monkeypatch.setattr(module, "OCCUPATIONS", FEW)
         monkeypatch.setattr(module, "AUDIT", 20)
@@ -199,6 +205,22 @@ def test_the_threshold_keeps_what_the_rule_promises() -> None:
     wrong = truth.copy()
     wrong[:, :] = UNKNOWN
     assert choose_threshold(replies, wrong) == judging._steps()[-1]  # nothing right, nothing lost
+
+
+def test_glyphs_are_read_off_drawings() -> None:
+    rng = np.random.default_rng(0)
+    phrases = [*CONTEXTS, ""]
+    pictures = [
+        draw_person(
+            {axis: str(rng.choice(values)) for axis, values in AXES.items()},
+            OCCUPATIONS[i % 26],
+            [phrases[i % 17]] if phrases[i % 17] else [],
+            rng,
+        )
+        for i in range(26 * 4)
+    ]
+    assert glyphs.badges().read(pictures).tolist() == [i % 26 for i in range(26 * 4)]
+    assert glyphs.props().read(pictures).tolist() == [i % 17 for i in range(26 * 4)]
 
 
 def test_kappa_by_hand() -> None:
