@@ -45,7 +45,8 @@ def show(console: Console, document: Record, pairs: Sequence[Record]) -> None:
 
 def show_files(console: Console, directory: Path) -> None:
     """Print where a result is and which files it has."""
-    names = sorted(path.name for path in directory.iterdir() if not path.name.endswith(TEMPORARY))
+    hidden = (TEMPORARY, ".lock")
+    names = sorted(path.name for path in directory.iterdir() if not path.name.endswith(hidden))
     console.print(_plain(f"Files in {directory}: {', '.join(names)}"))
 
 
@@ -91,9 +92,9 @@ def _metrics(nodes: Sequence[Record]) -> str:
     axes: dict[str, list[str]] = {}
     for node in nodes:
         axes.setdefault(node["metric"], []).append(node["id"])
-    if len(axes) == 1:
-        return next(iter(axes))
-    return "; ".join(f"{metric} for {_named(ids)}" for metric, ids in axes.items())
+    usual = max(axes, key=lambda metric: len(axes[metric]))
+    others = (f"{metric} for {_named(ids)}" for metric, ids in axes.items() if metric != usual)
+    return "; ".join([usual, *others])
 
 
 def _rule(settings: Record) -> str:
@@ -171,7 +172,7 @@ def _with_interval(
 def _p(p: float | None) -> str:
     if p is None:
         return "-"
-    return f"{p:.0e}" if p < 0.001 else f"{p:.3f}"
+    return f"{p:.1e}" if p < 0.001 else f"{p:.3f}"
 
 
 def _summary(graph: Record) -> Iterator[str]:

@@ -131,6 +131,12 @@ def test_subject_judge_and_unseen_words(result: biasgraph.Result) -> None:
     assert "never saw and may ignore: mossy." in text
 
 
+def test_the_usual_metric_and_the_others(result: biasgraph.Result) -> None:
+    document = copy.deepcopy(result.document)
+    document["nodes"][1]["metric"] = "ordinal"
+    assert "Metric nominal; ordinal for age" in words(screen(result, document))
+
+
 def test_a_toy_is_called_a_toy() -> None:
     toy = biasgraph.analyze(librarian_table(model="sandbox:debiased"), bootstrap=100)
     assert "describe a toy" in words(screen(toy).replace("|", ""))
