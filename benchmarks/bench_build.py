@@ -26,6 +26,7 @@ from typing import Any
 from biasgraph.modelwork import Work
 from biasgraph.options import BuildOptions
 
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does
 PROMPT = "a librarian"
 
 
