@@ -102,6 +102,13 @@ def test_the_graph_opens_in_networkx(chained: Analysis) -> None:
     assert {name: node(chained, name)["out_strength"] for name in graph} == pytest.approx(strengths)
 
 
+def test_the_weight_of_an_edge_away_from_the_ideal_is_negative() -> None:
+    found = analyze(chain(200, 4), QUICK, ideal={"c": {"c0": 1.0}})
+    (link,) = [one for one in found.links if (one["source"], one["target"]) == ("b", "c")]
+    assert link["weight"] == link["is"] < 0
+    assert node(found, "c")["in_strength"] > 0
+
+
 def test_all_pairs_are_rows_and_the_diagonal_is_a_manipulation_check(chained: Analysis) -> None:
     assert len(chained.pairs) == 9
     for name in "abc":
@@ -248,12 +255,15 @@ def test_sixteen_are_enough_and_fewer_than_32_are_flagged() -> None:
     assert "small_sample" in pair(found, "a", "b")["flags"]
     assert "unequal_arms" in pair(found, "a", "b")["flags"]
     assert "small_sample" not in pair(found, "b", "a")["flags"]
+    assert "small_sample" not in pair(analyze(effect(lost=16), QUICK), "a", "b")["flags"]
 
 
 def test_losing_answers_evenly_is_no_differential_loss() -> None:
     images = effect()
     for arm in ((0, 0), (0, 1)):
         images.arms[arm][:10, 1] = UNKNOWN
+    assert "differential_loss" not in pair(analyze(images, QUICK), "a", "b")["flags"]
+    images.arms[(0, 1)][10:17, 1] = UNKNOWN  # 10 and 17 of 48: p = .10
     assert "differential_loss" not in pair(analyze(images, QUICK), "a", "b")["flags"]
     gated = effect()
     gated.arms[(0, 1)][:10] = GATED
@@ -292,6 +302,20 @@ def test_a_significant_but_faint_manipulation_is_weak() -> None:
     found = analyze(audit(codes([[1000, 1000]] * 2), arms, variables(2, 2)), QUICK)
     assert node(found, "a")["diagonal"]["p"] < 1e-4
     assert node(found, "a")["diagonal"]["cramers_v"] < 0.3
+    assert "weak_intervention" in node(found, "a")["flags"]
+    assert "weak_intervention" not in node(found, "b")["flags"]
+
+
+def test_a_clear_but_insignificant_manipulation_is_weak() -> None:
+    arms = {
+        (0, 0): codes([[11, 5], [8, 8]]),
+        (0, 1): codes([[5, 11], [8, 8]]),
+        (1, 0): codes([[8, 8], [16, 0]]),
+        (1, 1): codes([[8, 8], [0, 16]]),
+    }
+    found = analyze(audit(codes([[8, 8]] * 2), arms, variables(2, 2)), QUICK)
+    assert node(found, "a")["diagonal"]["cramers_v"] > 0.3
+    assert node(found, "a")["diagonal"]["p"] > 1e-4
     assert "weak_intervention" in node(found, "a")["flags"]
     assert "weak_intervention" not in node(found, "b")["flags"]
 

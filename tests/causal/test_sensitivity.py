@@ -22,7 +22,7 @@ QUICK = AnalysisSettings(bootstrap=400)
 
 
 def uniform(k: int, metric: MetricName = "nominal") -> Ideal:
-    cost = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / (k - 1)
+    cost = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / max(k - 1, 1)
     return Ideal(metric, np.full(k, 1 / k), cost if metric == "cost" else None)
 
 
@@ -245,6 +245,7 @@ def test_arms_of_unequal_size_are_cut_to_one_size() -> None:
     assert found.fields["is_matched"] == pytest.approx(30 / 48 - 0.5)
     assert "unequal_arms" not in measure([30, 18], [[48, 0], [0, 44]]).flags
     assert "unequal_arms" in measure([30, 18], [[48, 0], [0, 43]]).flags
+    assert "unequal_arms" not in measure([30, 18], [[50, 0], [0, 45]]).flags  # 10 %, not over
 
 
 def test_more_initial_images_than_in_the_arms_are_cut_down_too() -> None:
@@ -285,6 +286,23 @@ def test_an_ideal_from_few_images_widens_the_interval() -> None:
     assert sure["is"] == unsure["is"]
     width = [f["is_ci_high"] - f["is_ci_low"] for f in (sure, unsure)]
     assert width[1] > 1.3 * width[0]
+
+
+def test_before_and_after_are_compared_with_the_same_resampled_ideal() -> None:
+    """Far on one side of the ideal its own uncertainty cancels out of the difference."""
+    arms = [[44, 4], [44, 4]]
+    sure = measure([44, 4], arms, Ideal("nominal", np.array([0.3, 0.7]))).fields
+    reference = np.array([9, 21])
+    unsure = measure([44, 4], arms, Ideal("nominal", reference / 30, reference=reference)).fields
+    for kind in ("is_ci", "is_matched_ci"):
+        widths = [f[f"{kind}_high"] - f[f"{kind}_low"] for f in (sure, unsure)]
+        assert widths[1] == pytest.approx(widths[0], rel=0.15)
+
+
+def test_where_nothing_can_change_either_direction_is_as_likely() -> None:
+    found = measure([48], [[48], [48]])
+    assert found.fields["sign_probability"] == 0.5
+    assert found.fields["sign"] == "undetermined" and "zero_width" in found.flags
 
 
 def test_the_same_generator_gives_the_same_numbers() -> None:
