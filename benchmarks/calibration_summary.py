@@ -241,7 +241,7 @@ def _independence_table(summary: Mapping[str, Any]) -> str:
     return table(
         ["level", "share of independent pairs with p at or below it", "pairs"],
         [
-            [number(float(level), 4), shown(share, 4), f"{share['n']:,}"]
+            [number(float(level), 4).rstrip("0"), shown(share, 4), f"{share['n']:,}"]
             for level, share in found.items()
         ],
     )

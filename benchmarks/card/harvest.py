@@ -2,7 +2,7 @@
 
 Picture i of a prompt has the seed that ``biasgraph build --seed 0`` gives it, so the first 48 are
 those of an audit.  Replies are kept in files of 480 pictures under a folder named after the
-weights: what is there is never made again, and other weights start another folder.
+weights and the questions: what is there is never made again, and others start another folder.
 """
 
 from __future__ import annotations
@@ -84,6 +84,8 @@ class Harvest:
             generator.fingerprint,
             json.dumps(dict(generator.settings), sort_keys=True),
             *(load_judge(spec).fingerprint for spec in JUDGES.values()),
+            *(f"{question.text} {question.captions}" for question in ASKED),
+            *GLYPHS,
         ]
         name = hashlib.sha256("\n".join(made_with).encode()).hexdigest()[:12]
         folder = self.work / "answers" / f"{self.world}-{name}"

@@ -82,10 +82,8 @@ def contact_sheets(harvest: Harvest, folder: Path, count: int = 200, page: int =
     harvest.make(wanted_audits(OCCUPATIONS, AUDIT))
     texts = list(wanted_audits(OCCUPATIONS, AUDIT))
     rng = np.random.default_rng(0)
-    items = [
-        (texts[int(text)], int(rng.integers(AUDIT)))
-        for text in rng.choice(len(texts), count, replace=False)
-    ]
+    chosen = rng.choice(len(texts) * AUDIT, count, replace=False).tolist()
+    items = [(texts[number // AUDIT], number % AUDIT) for number in chosen]
     labels = [_labels(harvest, text, place) for text, place in items]
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "contact.csv").open("w", encoding="utf-8", newline="") as file:
