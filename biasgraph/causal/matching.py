@@ -16,7 +16,7 @@ from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import Ideal
 
 NORMAL_VARIANCE = 25.0  # from here on the normal form is within 1e-4 of the exact expectation
-NEGLIGIBLE = 9.0  # standard deviations above the mean, beyond which a count is not reckoned with
+NEGLIGIBLE = 9.0  # standard deviations around the mean, beyond which counts are not reckoned with
 SUBSETS = 1000  # drawn for a cost matrix, around an estimate
 SUBSETS_PER_REPLICATE = 4  # and for each of many bootstrap replicates
 
@@ -73,20 +73,23 @@ def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Fl
         z = (mean - targets * m) / deviation
         density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
         return np.asarray(deviation * (2 * density + z * (2 * ndtr(z) - 1)) / m)
-    highest = min(m, math.ceil((mean + NEGLIGIBLE * (deviation + 1)).max()))
+    margin = NEGLIGIBLE * (deviation + 1)
+    highest = min(m, math.ceil((mean + margin).max()))
     chosen, which = np.unique(targets, return_inverse=True)
-    gaps = np.abs(np.arange(highest + 1)[:, None] / m - chosen)
     if len(sizes) == 1:
+        h = np.arange(max(0, math.floor((mean - margin).min())), highest + 1)
         found, row = np.unique(successes[:, 0], return_inverse=True)
-        one = _hypergeometric(found, int(sizes[0]), m, highest)
-        return np.asarray((one @ gaps)[row, which])
-    probabilities = _sum_of_hypergeometrics(successes, sizes, samples, highest)
+        expected = _hypergeometric(found, int(sizes[0]), m, h) @ np.abs(h[:, None] / m - chosen)
+        return np.asarray(expected[row, which])
+    h = np.arange(highest + 1)
+    gaps = np.abs(h[:, None] / m - chosen)
+    probabilities = _sum_of_hypergeometrics(successes, sizes, samples, h)
     return np.asarray(np.einsum("bh,hb->b", probabilities, gaps[:, which]))
 
 
-def _hypergeometric(successes: Counts, size: int, sample: int, highest: int) -> Floats:
-    """(U, highest + 1) probabilities of h successes among `sample` images out of `size`."""
-    c, h = successes[:, None], np.arange(highest + 1)
+def _hypergeometric(successes: Counts, size: int, sample: int, h: Counts) -> Floats:
+    """(U, H) probabilities of h (H,) successes among `sample` images out of `size`."""
+    c = successes[:, None]
     possible = (h <= c) & (h <= sample) & (sample - h <= size - c)
     h = np.where(possible, h, np.maximum(0, sample - (size - c)))
     log = _log_choose(c, h) + _log_choose(size - c, sample - h) - _log_choose(size, sample)
@@ -97,17 +100,14 @@ def _log_choose(n: Counts | int, k: Counts | int) -> Floats:
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
-def _sum_of_hypergeometrics(
-    successes: Counts, sizes: Counts, samples: Counts, highest: int
-) -> Floats:
-    """(B, highest + 1) probabilities of the summed counts, by multiplying Fourier transforms."""
-    length = highest + 1
-    product = np.ones((len(successes), length // 2 + 1), dtype=complex)
+def _sum_of_hypergeometrics(successes: Counts, sizes: Counts, samples: Counts, h: Counts) -> Floats:
+    """(B, H) probabilities that the counts sum to h = 0 ... H-1, by multiplying transforms."""
+    product = np.ones((len(successes), len(h) // 2 + 1), dtype=complex)
     for j, (size, sample) in enumerate(zip(sizes.tolist(), samples.tolist(), strict=True)):
         found, row = np.unique(successes[:, j], return_inverse=True)
-        probabilities = _hypergeometric(found, size, sample, highest)
+        probabilities = _hypergeometric(found, size, sample, h)
         product *= np.fft.rfft(probabilities, axis=1)[row]
-    return np.asarray(np.fft.irfft(product, n=length, axis=1))
+    return np.asarray(np.fft.irfft(product, n=len(h), axis=1))
 
 
 def _by_drawing(
