@@ -181,7 +181,7 @@ def mediation(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         kind: {
             "checks": sum(row.values()),
             "verdicts": {verdict: wilson(row[verdict], sum(row.values())) for verdict in VERDICTS},
-            "true_residual": float(np.mean(residuals[kind])) if residuals[kind] else None,
+            "true_residual": round(float(np.mean(residuals[kind])), 9) if residuals[kind] else None,
         }
         for kind, row in counts.items()
     }
