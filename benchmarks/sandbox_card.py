@@ -94,8 +94,8 @@ class Measuring:
             here = len(harvest.missing(wanted))
             print(f"{harvest.spec}: {here:,} images to make")
             missing += here
-        pace = measured_pace(WORLDS[0])
-        print(f"{pace:.0f} images/s by one process: about {missing / pace / 60:.0f} min in all")
+        pace = measured_pace(WORLDS[0], self.jobs)
+        print(f"{pace:.0f} images/s: about {missing / pace / 60:.0f} min in all")
 
 
 def _largest(*wanted: Mapping[str, int]) -> dict[str, int]:

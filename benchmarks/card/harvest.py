@@ -127,7 +127,7 @@ class Harvest:
             Job(self.world, items, self.folder / _name(items), max(1, cores // self.jobs))
             for items in _blocks(todo)
         ]
-        pace = measured_pace(self.world)
+        pace = measured_pace(self.world, self.jobs)
         minutes = len(todo) / pace / 60
         _say(f"{len(todo):,} images of {self.spec}: about {minutes:.0f} min at {pace:.0f}/s")
         started, made = time.monotonic(), 0
@@ -196,15 +196,18 @@ def draw(world: str, items: Sequence[Item]) -> list[Image]:
     return pictures
 
 
-def measured_pace(world: str) -> float:
-    """Pictures made and asked about in a second by this process."""
+def measured_pace(world: str, jobs: int) -> float:
+    """Pictures made and asked about in a second, by one thread and so by that many processes."""
+    import torch
+
+    torch.set_num_threads(1)
     items = [("a person", place) for place in range(_models(world)[0].batch_size)]
     draw(world, items)  # loads the weights
     started = time.monotonic()
     pictures = draw(world, items)
     for judge in _models(world)[1].values():
         Replies.ask(judge, pictures)
-    return len(items) / (time.monotonic() - started)
+    return jobs * len(items) / (time.monotonic() - started)
 
 
 @cache

@@ -48,7 +48,7 @@ def exact(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ExactPainter]]:
     by_spec = {judge.spec: judge for judge in judges.values()}
     monkeypatch.setattr(harvest, "load_judge", lambda spec: by_spec[spec])
     monkeypatch.setattr(harvest, "_models", lambda world: (painters[world], judges))
-    monkeypatch.setattr(harvest, "measured_pace", lambda world: 1000.0)
+    monkeypatch.setattr(harvest, "measured_pace", lambda world, jobs: 1000.0)
     monkeypatch.setattr(harvest, "BLOCK", 100)
     readers = {
         "occupation": lambda: ExactReader("occupation", OCCUPATIONS),
