@@ -30,7 +30,7 @@ JUDGE_PICTURES = 40_000
 UNET_PICTURES = {"stereotyped": 120_000, "debiased": 60_000}
 SEEDS = {"judges": 1, "stereotyped": 2, "debiased": 3, "held out": 999}
 HELD_OUT = 1_000
-SUREST = 0.7
+SUREST = 0.9
 
 
 def train(part: str, work: Path, report: Report | None = None) -> None:
