@@ -11,7 +11,8 @@ from biasgraph.answers import Answers, listed
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.causal.graph import UNKNOWN_CLASS, Analysis, analyze
 from biasgraph.causal.tables import CodedImages, Variable
-from biasgraph.coding import code_images
+from biasgraph.causal.transport import resolve_ideals
+from biasgraph.coding import code_images, variable_of
 from biasgraph.errors import InputError
 from biasgraph.ideal import read_ideal
 from biasgraph.options import BuildOptions
@@ -57,7 +58,9 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     """What `build` would do, and how long it would take; nothing is done. Raises InputError."""
     from biasgraph.modelwork import Work
 
-    return Work.of(options).size()
+    work = Work.of(options)
+    _check_ideal(options, work.axes)
+    return work.size()
 
 
 def build_from_models(
@@ -67,6 +70,7 @@ def build_from_models(
     from biasgraph.modelwork import Work
 
     work = Work.of(options)
+    _check_ideal(options, work.axes)
     with work.opened(fresh=options.fresh) as run:
         settings = asdict(options.analysis_settings())
         table = work.do(run, settings, command, progress)
@@ -139,6 +143,15 @@ def _ideal(
             for variable in variables
         ]
     return read_ideal(options.ideal, variables)
+
+
+def _check_ideal(options: BuildOptions, axes: AxisSet) -> None:
+    """Refuse an ideal or a metric that the axes do not admit before a model does any work."""
+    settings = options.analysis_settings()
+    variables = [variable_of(axis) for axis in axes.axes]
+    ideal = _ideal(options, variables)
+    if settings.unknown != "class":  # with it, the ideal has one attribute more than the axes
+        resolve_ideals(variables, settings.metric, ideal, None)
 
 
 def _ideal_source(options: BuildOptions) -> str:

@@ -15,7 +15,7 @@ from biasgraph.causal.tables import GATED, UNKNOWN, Arm, CodedImages, Codes, Var
 from biasgraph.errors import InputError, did_you_mean, printable
 
 if TYPE_CHECKING:
-    from biasgraph.axes import AxisSet
+    from biasgraph.axes import Axis, AxisSet
 
 RESERVED = {"unknown": UNKNOWN, "gated": GATED}
 MAX_AXES = 100
@@ -87,13 +87,7 @@ def _declared(answers: Answers, axes: AxisSet) -> tuple[Variable, ...]:
     answers.refuse(undeclared.to_numpy(), "axis", lambda row: no_axis(row["axis"]))
     undeclared = ~frame["target"].isin(names)
     answers.refuse(undeclared.to_numpy(), "target", lambda row: no_axis(row["target"]))
-    variables = tuple(
-        Variable(
-            axis.name, axis.names, axis.metric, None if axis.cost is None else np.array(axis.cost)
-        )
-        for axis in axes.axes
-        if axis.name in answers.axes
-    )
+    variables = tuple(variable_of(axis) for axis in axes.axes if axis.name in answers.axes)
     lacking = _attribute_codes(variables, frame["axis"], frame["attribute"]) < 0
     answers.refuse(
         lacking & frame["axis"].notna().to_numpy(),
@@ -129,6 +123,12 @@ def _inferred(answers: Answers) -> tuple[Variable, ...]:
                 f"attributes, more than {MAX_ATTRIBUTES}: are its answers free text?"
             )
     return tuple(Variable(name, tuple(listed[name])) for name in names)
+
+
+def variable_of(axis: Axis) -> Variable:
+    """A declared axis as the analysis sees it."""
+    cost = None if axis.cost is None else np.array(axis.cost)
+    return Variable(axis.name, axis.names, axis.metric, cost)
 
 
 def _distinct(frame: pd.DataFrame, key: str, value: str) -> dict[str, list[str]]:

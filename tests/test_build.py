@@ -204,6 +204,8 @@ BAD: list[tuple[str, Sequence[str]]] = [
     ("Did you mean", ("--prompt", "a cook", "--model", "sandbox:stereotypd")),
     ("Did you mean", ("--prompt", "a cook", "--vqa", "sandbox:judge")),
     ("tokens", ("--prompt", "a photo of a [cook] " + "in a small village " * 9)),
+    ("no.yaml", ("--prompt", "a cook", "--ideal", "no.yaml")),
+    ("ordinal", ("--prompt", "a cook", "--metric", "ordinal")),
     ("nothing to build", ()),
     ("No such option", ("--promt", "a cook")),
 ]
