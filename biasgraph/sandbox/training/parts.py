@@ -201,6 +201,16 @@ def export(work: Path, out: Path) -> None:
     }
     text_of = json.dumps(facts, indent=2, sort_keys=True) + "\n"
     (out / "sandbox.json").write_text(text_of, "utf-8", newline="\n")
+    for path in out.rglob("config.json"):
+        _forget_folder(path)
+
+
+def _forget_folder(path: Path) -> None:
+    """Libraries write down where a model was loaded from: a folder of this machine alone."""
+    config = json.loads(path.read_text("utf-8"))
+    if config.pop("_name_or_path", None) is not None:
+        text = json.dumps(config, indent=2, sort_keys=True) + "\n"
+        path.write_text(text, "utf-8", newline="\n")
 
 
 def _clip_threshold(work: Path) -> float:
