@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from biasgraph.sandbox.training import PARTS
+
 if TYPE_CHECKING:
     from biasgraph.sandbox.truth import Truth
     from biasgraph.sandbox.world import Scene
-
-PARTS = ("tokenizer", "clip", "vae", "judge2", "stereotyped", "debiased")
 
 
 @click.group()

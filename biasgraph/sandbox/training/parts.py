@@ -25,7 +25,6 @@ from biasgraph.sandbox.training.data import NOBODY, Pictures, draw_pictures
 from biasgraph.sandbox.training.loop import Report
 from biasgraph.sandbox.world import AXES
 
-PARTS = ("tokenizer", "clip", "vae", "judge2", "stereotyped", "debiased")
 JUDGE_PICTURES = 40_000
 UNET_PICTURES = {"stereotyped": 120_000, "debiased": 60_000}
 SEEDS = {"judges": 1, "stereotyped": 2, "debiased": 3, "held out": 999}
