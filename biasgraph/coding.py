@@ -53,8 +53,33 @@ def code_images(
     variables = _declared(answers, axes) if axes else _inferred(answers)
     refuse = (unlisted or ("error" if axes else "unknown")) == "error"
     codes, notes = _answer_codes(answers, variables, refuse=refuse)
-    frame, names = answers.frame, [variable.name for variable in variables]
+    return Coding(_by_prompt(answers, variables, codes), notes)
 
+
+def codes_of(answers: Answers, variables: tuple[Variable, ...]) -> list[CodedImages]:
+    """The answers about known variables, one `CodedImages` for each initial prompt.
+
+    Answers that are no attribute of their variable count as unknown. Raises InputError for an
+    answer about another axis, or an intervention on one or on an attribute that it lacks.
+    """
+    frame, names = answers.frame, [variable.name for variable in variables]
+    for column in ("target", "axis"):
+        strange = ~frame[column].isin(names) & frame[column].notna()
+        answers.refuse(strange.to_numpy(), column, lambda row: "the result has no such axis")
+    lacking = _attribute_codes(variables, frame["axis"], frame["attribute"]) < 0
+    answers.refuse(
+        lacking & frame["axis"].notna().to_numpy(),
+        "attribute",
+        lambda row: "the result has no such attribute",
+    )
+    codes, _ = _answer_codes(answers, variables, refuse=False)
+    return _by_prompt(answers, variables, codes)
+
+
+def _by_prompt(
+    answers: Answers, variables: tuple[Variable, ...], codes: Codes
+) -> list[CodedImages]:
+    frame, names = answers.frame, [variable.name for variable in variables]
     images = frame.drop_duplicates("image")
     images = images.iloc[np.argsort(images["image"].to_numpy(dtype=object), kind="stable")]
     row_of = np.empty(len(frame["image"].cat.categories), dtype=np.intp)
@@ -71,7 +96,7 @@ def code_images(
         pairs = sorted({(int(i), int(j)) for i, j in zip(x[here], a[here], strict=True) if i >= 0})
         arms: dict[Arm, Codes] = {(i, j): matrix[here & (x == i) & (a == j)] for i, j in pairs}
         coded.append(CodedImages(prompt, variables, matrix[here & (x < 0)], arms))
-    return Coding(coded, notes)
+    return coded
 
 
 def _declared(answers: Answers, axes: AxisSet) -> tuple[Variable, ...]:

@@ -69,7 +69,7 @@ def analyze(
     with the rest (supp. A.9); axes in neither are uniform. Raises InputError for an ideal, a
     metric or unknown answers that the settings or the axes do not admit.
     """
-    counted = _treat_unknown(images, settings, {*(ideal or {}), *(reference or {})})
+    counted = treat_unknown(images, settings, {*(ideal or {}), *(reference or {})})
     ideals = resolve_ideals(counted.variables, settings.metric, ideal, reference)
     tallies = Tallies.of(counted)
     draws = _initial_draws(counted, tallies, ideals, settings)
@@ -90,7 +90,7 @@ def analyze(
     )
 
 
-def _treat_unknown(
+def treat_unknown(
     images: CodedImages, settings: AnalysisSettings, with_ideal: set[str]
 ) -> CodedImages:
     """Leave unknown answers out, make them a class of their own, or refuse them."""

@@ -49,6 +49,8 @@ def node(
         "flags": [],
         "findings": {},
     }
+    if ideal.cost is not None:
+        result["cost"] = ideal.cost.tolist()
     if draws is not None:
         result["status"] = "ok"
         _measure(result, prompt, variable, initial, ideal, draws, settings)

@@ -1,0 +1,74 @@
+"""What a saved result was computed from, for those who resample it: codes, ideals and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biasgraph.answers import Answers
+from biasgraph.causal.graph import UNKNOWN_CLASS, treat_unknown
+from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.causal.tables import CodedImages, Variable
+from biasgraph.causal.transport import Ideal
+from biasgraph.coding import codes_of
+
+if TYPE_CHECKING:
+    from biasgraph.result import Result
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The images of a result as codes, and how they were weighed.
+
+    images: one for each initial prompt, in the order of the answers; all have the same variables.
+    ideals: one for each variable.
+    """
+
+    images: list[CodedImages]
+    ideals: list[Ideal]
+    settings: AnalysisSettings
+
+    @property
+    def axes(self) -> list[str]:
+        """The names of the variables, in their order."""
+        return [variable.name for variable in self.images[0].variables]
+
+
+def evidence_of(result: Result) -> Evidence:
+    """Code a result's answers as the analysis did.
+
+    Raises InputError when answers.csv is not the table that graph.json was computed from.
+    """
+    document = result.document
+    settings = AnalysisSettings(**document["graph"]["settings"])
+    with_unknown = settings.unknown == "class"
+    variables = tuple(_variable(node, with_unknown) for node in document["nodes"])
+    source = "the result" if result.directory is None else str(result.directory)
+    answers = Answers.from_frame(result.answers, source=f"answers.csv of {source}")
+    ideals = [_ideal(node) for node in document["nodes"]]
+    named = {variable.name for variable in variables} if with_unknown else set()
+    return Evidence(
+        [treat_unknown(images, settings, named) for images in codes_of(answers, variables)],
+        ideals,
+        settings,
+    )
+
+
+def _variable(node: Mapping[str, Any], with_unknown: bool) -> Variable:
+    attributes = tuple(node["attributes"])
+    if with_unknown and attributes[-1] == UNKNOWN_CLASS:  # the analysis put it there
+        attributes = attributes[:-1]
+    return replace(Variable(node["id"], attributes), metric=_own_metric(node))
+
+
+def _own_metric(node: Mapping[str, Any]) -> Any:
+    ordered = node["metric"] in ("ordinal", "index")
+    return "ordinal" if ordered else "cost" if node["metric"] == "cost" else "nominal"
+
+
+def _ideal(node: Mapping[str, Any]) -> Ideal:
+    cost = np.array(node["cost"], dtype=float) if node["metric"] == "cost" else None
+    return Ideal(node["metric"], np.array(node["ideal"], dtype=float), cost)
