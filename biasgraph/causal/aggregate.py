@@ -10,7 +10,7 @@ import numpy as np
 from biasgraph.causal.resampling import image_counts
 from biasgraph.causal.sensitivity import Interval, mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Arm, CodedImages, Counts, Floats
+from biasgraph.causal.tables import Arm, Codes, Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
 
 Pair = tuple[int, int]
@@ -41,7 +41,7 @@ def strongest(edges: Sequence[Mapping[str, Any]], end: str) -> dict[str, Any] | 
 
 
 def amplification(
-    images: CodedImages,
+    pool: Pool,
     ideals: Sequence[Ideal],
     values: Mapping[Pair, float | None],
     settings: AnalysisSettings,
@@ -52,7 +52,8 @@ def amplification(
     over the defined pairs alone, and their number stands beside them; without any, all are None.
     ci: hull of the percentile and basic intervals over whole-image replicates, not below 0.
     noise_floor: mean and 95 % quantile when the initial images and all arms are drawn with
-    replacement from the initial images, so that no intervention does anything.
+    replacement from the initial images, so that no intervention does anything. Both are drawn
+    within each prompt, and then summed.
     """
     defined = {pair: value for pair, value in values.items() if value is not None}
     result: dict[str, Any] = {
@@ -68,12 +69,12 @@ def amplification(
     total = float(sum(abs(value) for value in defined.values()))
     result["value"] = total
     if settings.amplification_replicates:
-        totals = _replicated(images, ideals, list(defined), settings, noise=False)
+        totals = _replicated(pool, ideals, list(defined), settings, noise=False)
         if len(totals):
             low, high = Interval.of(total, totals).hull
             result["ci"] = [max(0.0, low), high]
     if settings.noise_draws:
-        totals = _replicated(images, ideals, list(defined), settings, noise=True)
+        totals = _replicated(pool, ideals, list(defined), settings, noise=True)
         if len(totals):
             result["noise_floor"] = {
                 "mean": float(totals.mean()),
@@ -83,7 +84,7 @@ def amplification(
 
 
 def _replicated(
-    images: CodedImages,
+    pool: Pool,
     ideals: Sequence[Ideal],
     pairs: Sequence[Pair],
     settings: AnalysisSettings,
@@ -93,21 +94,24 @@ def _replicated(
     """Totals over whole-image replicates; those that lost a whole distribution are left out."""
     kind = "noise" if noise else "amplification"
     replicates = settings.noise_draws if noise else settings.amplification_replicates
-    sizes = [variable.size for variable in images.variables]
-    rng = generator(settings.seed, images.prompt, kind)
-    initial = image_counts(images.initial, sizes, len(images.initial), replicates, rng)
-    arms: dict[int, dict[Arm, list[Counts]]] = {}
-    for x in sorted({x for x, _ in pairs}):
-        arms[x] = {
-            arm: image_counts(
-                images.initial if noise else images.arms[arm],
-                sizes,
-                len(images.arms[arm]),
-                replicates,
-                rng,
-            )
-            for arm in images.arms_of(x)
-        }
+    sizes = [variable.size for variable in pool.variables]
+    rng = generator(settings.seed, pool.name, kind)
+
+    def drawn(codes: Codes, take: int) -> list[Counts]:
+        return image_counts(codes, sizes, take, replicates, rng)
+
+    none = [np.zeros((replicates, size), dtype=np.int64) for size in sizes]
+    initial = none
+    arms: dict[int, dict[Arm, list[Counts]]] = {x: {} for x in sorted({x for x, _ in pairs})}
+    for images in pool.prompts:
+        if len(images.initial):
+            initial = _added(initial, drawn(images.initial, len(images.initial)))
+        for x, of_x in arms.items():
+            for arm in images.arms_of(x):
+                codes = images.initial if noise else images.arms[arm]
+                if len(codes):
+                    counts = drawn(codes, len(images.arms[arm]))
+                    of_x[arm] = _added(of_x.get(arm, none), counts)
     totals = np.zeros(replicates)
     with np.errstate(invalid="ignore"):
         for y in sorted({y for _, y in pairs}):
@@ -119,3 +123,7 @@ def _replicated(
                 after = ideal.distance(mixed(stacked, settings.mix), shares)
                 totals += np.abs(before - after)
     return totals[np.isfinite(totals)]
+
+
+def _added(one: Sequence[Counts], other: Sequence[Counts]) -> list[Counts]:
+    return [a + b for a, b in zip(one, other, strict=True)]

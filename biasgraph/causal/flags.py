@@ -21,8 +21,10 @@ FLAG_WORDS: dict[str, str] = {
     # on pairs
     "expected_low": "expected counts are too low for the asymptotic chi-square test",
     "unequal_arms": "the interventions differ by over 10 % in valid answers; "
-    "the matched sensitivity was drawn by Monte Carlo",
+    "equally many of each are kept for the matched sensitivity",
     "too_few_to_match": "an intervention has too few valid answers to match sample sizes",
+    "uneven_prompts": "some prompts have no valid answers in the initial images or in an "
+    "intervention, so prompts do not weigh alike on both sides",
     # on the graph
     "mixed_metrics": "the axes are measured by different metrics, so their sum mixes scales",
     "incomplete_sum": "the amplification sums only the pairs whose sensitivity is defined",

@@ -1,4 +1,7 @@
-"""From the coded answers of one prompt to its graph; it reads like BiasConnect's section 3."""
+"""From the coded answers of one prompt to its graph; it reads like BiasConnect's section 3.
+
+`biasgraph.causal.pooling` builds the graph of several prompts from the same parts.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,12 @@ from biasgraph.causal.mediation import ASSUMPTIONS, Mediation
 from biasgraph.causal.nodes import node
 from biasgraph.causal.pairs import Pairs
 from biasgraph.causal.sensitivity import TargetDraws
-from biasgraph.causal.settings import AnalysisSettings, generator
+from biasgraph.causal.settings import AnalysisSettings, EdgeRule, generator
 from biasgraph.causal.tables import (
     UNKNOWN,
     CodedImages,
     Codes,
+    Pool,
     Tallies,
     Variable,
     counts_rows,
@@ -32,7 +36,7 @@ UNKNOWN_CLASS = "unknown"
 
 @dataclass(frozen=True)
 class Analysis:
-    """The graph of one prompt in plain JSON types; what is undefined is None with a reason.
+    """A graph of one prompt or of several in plain JSON types; what is undefined is None.
 
     nodes, pairs: a dict for each axis and each ordered pair of axes, the diagonal included.
     links: the pairs that are edges, with their table and mediation checks.
@@ -71,23 +75,25 @@ def analyze(
     """
     counted = treat_unknown(images, settings, {*(ideal or {}), *(reference or {})})
     ideals = resolve_ideals(counted.variables, settings.metric, ideal, reference)
-    tallies = Tallies.of(counted)
-    draws = _initial_draws(counted, tallies, ideals, settings)
+    pool = Pool.of(images.prompt, [counted])
+    nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule)
+    links = edges(pool, pairs)
+    _mediate(links, counted, pool.total, settings)
+    about = {"kind": "prompt", "prompt": images.prompt, "edge_rule": asdict(settings.prompt_rule)}
+    return assembled(about, nodes, pairs, links, pool, ideals, settings, [images])
+
+
+def measured(
+    pool: Pool, ideals: Sequence[Ideal], settings: AnalysisSettings, rule: EdgeRule
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The nodes and all ordered pairs of axes, edges decided by the rule."""
+    draws = _initial_draws(pool, ideals, settings)
     nodes = [
-        node(counted.prompt, variable, tallies.initial[y], ideals[y], draws[y], settings)
-        for y, variable in enumerate(counted.variables)
+        node(pool.name, variable, pool.total.initial[y], ideals[y], draws[y], settings)
+        for y, variable in enumerate(pool.variables)
     ]
     near_ideal = [one["near_ideal"] for one in nodes]
-    pairs = Pairs(counted, tallies, ideals, draws, near_ideal, settings).rows()
-    links = _links(counted, tallies, pairs, settings)
-    _connect(nodes, pairs, links, tallies)
-    return Analysis(
-        nodes=nodes,
-        pairs=pairs,
-        links=links,
-        graph=_graph(counted, tallies, ideals, pairs, links, settings),
-        tables=counts_rows(images, Tallies.of(images)),
-    )
+    return nodes, Pairs(pool, list(ideals), draws, near_ideal, settings, rule).rows()
 
 
 def treat_unknown(
@@ -139,45 +145,73 @@ def _check_unknown_class(
 
 
 def _initial_draws(
-    images: CodedImages, tallies: Tallies, ideals: Sequence[Ideal], settings: AnalysisSettings
+    pool: Pool, ideals: Sequence[Ideal], settings: AnalysisSettings
 ) -> list[TargetDraws | None]:
     def one(y: int, variable: Variable) -> TargetDraws | None:
-        counts = tallies.initial[y].counts
+        counts = pool.initial(y)
         if counts.sum() < settings.min_valid:
             return None
-        rng = generator(settings.seed, images.prompt, "initial", variable.name)
+        rng = generator(settings.seed, pool.name, "initial", variable.name)
         return TargetDraws.of(counts, ideals[y], settings.bootstrap, rng)
 
-    return [one(y, variable) for y, variable in enumerate(images.variables)]
+    return [one(y, variable) for y, variable in enumerate(pool.variables)]
 
 
-def _links(
-    images: CodedImages,
-    tallies: Tallies,
-    pairs: Sequence[dict[str, Any]],
-    settings: AnalysisSettings,
-) -> list[dict[str, Any]]:
-    """The edges with their reduced table, its labels, their mediation checks and weight."""
-    index = {variable.name: i for i, variable in enumerate(images.variables)}
-    edges = [(index[p["source"]], index[p["target"]]) for p in pairs if p["edge"]]
-    mediation = Mediation(images, tallies, settings)
+def edges(pool: Pool, pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The pairs that are edges, with their reduced table, its labels and their weight."""
+    index = {variable.name: i for i, variable in enumerate(pool.variables)}
     links = []
     for pair in (pair for pair in pairs if pair["edge"]):
         x, y = index[pair["source"]], index[pair["target"]]
-        arms = tallies.arms_of(x)
-        table, rows, columns = reduced(tallies.contingency(x, y))
+        arms = pool.total.arms_of(x)
+        table, rows, columns = reduced(pool.total.contingency(x, y))
         links.append(
-            pair
-            | {
+            {
+                **pair,
                 "flags": list(pair["flags"]),
-                "rows": [images.variables[x].attributes[arms[row][1]] for row in rows],
-                "columns": [images.variables[y].attributes[column] for column in columns],
+                "rows": [pool.variables[x].attributes[arms[row][1]] for row in rows],
+                "columns": [pool.variables[y].attributes[column] for column in columns],
                 "table": table.tolist(),
-                "mediation": [mediation.check(x, z, y) for z in mediation.candidates(edges, x, y)],
+                "mediation": [],
                 "weight": pair["is"],
             }
         )
     return links
+
+
+def _mediate(
+    links: Sequence[dict[str, Any]],
+    images: CodedImages,
+    tallies: Tallies,
+    settings: AnalysisSettings,
+) -> None:
+    """Check every edge for axes that may stand between its ends."""
+    index = {variable.name: i for i, variable in enumerate(images.variables)}
+    found = [(index[link["source"]], index[link["target"]]) for link in links]
+    mediation = Mediation(images, tallies, settings)
+    for link, (x, y) in zip(links, found, strict=True):
+        link["mediation"] = [mediation.check(x, z, y) for z in mediation.candidates(found, x, y)]
+
+
+def assembled(
+    about: Mapping[str, Any],
+    nodes: list[dict[str, Any]],
+    pairs: list[dict[str, Any]],
+    links: list[dict[str, Any]],
+    pool: Pool,
+    ideals: Sequence[Ideal],
+    settings: AnalysisSettings,
+    answered: Sequence[CodedImages],
+) -> Analysis:
+    """The graph of nodes, pairs and links.
+
+    about: the graph's first attributes, `kind` and `prompt` among them; answered: the images as
+    they were answered, with unknown answers still unknown.
+    """
+    _connect(nodes, pairs, links, pool.total)
+    rows = [row for images in answered for row in counts_rows(images, Tallies.of(images))]
+    graph = {**about, **_graph(pool, ideals, pairs, links, settings)}
+    return Analysis(nodes=nodes, pairs=pairs, links=links, graph=graph, tables=rows)
 
 
 def _connect(
@@ -218,20 +252,19 @@ def _accuracy(tallies: Tallies, x: int) -> float | None:
 
 
 def _graph(
-    images: CodedImages,
-    tallies: Tallies,
+    pool: Pool,
     ideals: Sequence[Ideal],
     pairs: Sequence[dict[str, Any]],
     links: Sequence[dict[str, Any]],
     settings: AnalysisSettings,
 ) -> dict[str, Any]:
-    index = {variable.name: i for i, variable in enumerate(images.variables)}
+    index = {variable.name: i for i, variable in enumerate(pool.variables)}
     values = {
         (index[pair["source"]], index[pair["target"]]): pair["is"]
         for pair in pairs
         if pair["source"] != pair["target"]
     }
-    total = amplification(images, ideals, values, settings)
+    total = amplification(pool, ideals, values, settings)
     metrics = {ideal.metric for ideal in ideals}
     conditions = {
         "mixed_metrics": len(metrics) > 1,
@@ -240,12 +273,8 @@ def _graph(
         "nothing_decided": all(pair["status"] == "insufficient" for pair in pairs),
     }
     return {
-        "prompt": images.prompt,
         "settings": asdict(settings),
-        "images": {
-            "initial": len(images.initial),
-            "interventions": sum(len(images.arms[arm]) for arm in tallies.arms),
-        },
+        "images": image_numbers(pool.prompts),
         "edges": len(links),
         "max_influenced": strongest(links, "target"),
         "max_impact": strongest(links, "source"),
@@ -254,4 +283,12 @@ def _graph(
         "mediation_assumptions": (
             list(ASSUMPTIONS) if any(link["mediation"] for link in links) else []
         ),
+    }
+
+
+def image_numbers(prompts: Sequence[CodedImages]) -> dict[str, int]:
+    """How many images there are of the prompts and of their interventions."""
+    return {
+        "initial": sum(len(images.initial) for images in prompts),
+        "interventions": sum(len(codes) for images in prompts for codes in images.arms.values()),
     }

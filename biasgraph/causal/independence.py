@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.stats import chi2, chi2_contingency, false_discovery_control, ncx2, random_table
 
-from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings
+from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Counts, Floats, reduced
 
 FEWEST_RESAMPLES = 9_999
@@ -25,7 +25,8 @@ POWER = 0.8
 class Independence:
     """One chi-square test on the reduced table.
 
-    method: "asymptotic", "monte_carlo", or None where the table was degenerate.
+    method: "asymptotic" or "monte_carlo", "cmh" or "cmh_monte_carlo" within prompts, or None where
+    the table was degenerate.
     detectable_v: the smallest V that this table could have called significant;
     detectable_v_80: the true V that such a table finds with a power of 80 %.
     expected_low: some expected count is below 1, or over a fifth of them below 5.
@@ -151,11 +152,3 @@ def adjusted(p: Sequence[float], method: Literal["bh", "by"] = "bh") -> npt.NDAr
     if not p:
         return np.zeros(0)
     return np.asarray(false_discovery_control(p, method=method))
-
-
-def decision_alpha(settings: AnalysisSettings, family: int) -> float:
-    """The strictest level that a pair of this family may have to pass to become an edge."""
-    if settings.fdr is None or family == 0:
-        return settings.alpha
-    harmonic = sum(1 / i for i in range(1, family + 1)) if settings.fdr == "by" else 1.0
-    return FDR_LEVEL / (family * harmonic)

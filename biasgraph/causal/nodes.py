@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from biasgraph.causal.sensitivity import Interval, TargetDraws, resample
+from biasgraph.causal.sensitivity import Interval, TargetDraws
 from biasgraph.causal.settings import TAIL, AnalysisSettings, generator
 from biasgraph.causal.tables import Floats, Tally, Variable
 from biasgraph.causal.transport import Ideal
@@ -17,14 +17,18 @@ NULL_DRAWS = 10_000
 
 
 def node(
-    prompt: str,
+    name: str,
     variable: Variable,
     initial: Tally,
     ideal: Ideal,
     draws: TargetDraws | None,
     settings: AnalysisSettings,
 ) -> dict[str, Any]:
-    """The fields of a node that need no edges; draws None marks too few valid answers."""
+    """The fields of a node that need no edges.
+
+    name: what its random draws are named after; initial: the answers, summed over prompts;
+    draws: their bootstrap, None where there are too few valid answers.
+    """
     has_answers = initial.n_valid > 0
     result: dict[str, Any] = {
         "id": variable.name,
@@ -53,13 +57,13 @@ def node(
         result["cost"] = ideal.cost.tolist()
     if draws is not None:
         result["status"] = "ok"
-        _measure(result, prompt, variable, initial, ideal, draws, settings)
+        _measure(result, name, variable, initial, ideal, draws, settings)
     return result
 
 
 def _measure(
     result: dict[str, Any],
-    prompt: str,
+    name: str,
     variable: Variable,
     initial: Tally,
     ideal: Ideal,
@@ -72,11 +76,11 @@ def _measure(
         result["flags"].append("small_sample")
     if np.ptp(distances) < 1e-12:
         result["flags"].append("zero_width")
-        rng = generator(settings.seed, prompt, "smooth", variable.name)
-        counts = resample(initial.counts[None], settings.bootstrap, rng, smooth=True)[:, 0]
-        distances = ideal.distance(counts / initial.n_valid, draws.shares)
+        rng = generator(settings.seed, name, "smooth", variable.name)
+        smoothed = draws.smoothed(initial.counts[None], ideal, settings.bootstrap, rng)
+        distances = smoothed.distances
     low, high = Interval.of(w1, distances).hull
-    mean, q95 = null_band(prompt, variable, initial.n_valid, ideal, settings)
+    mean, q95 = null_band(name, variable, initial.n_valid, ideal, settings)
     near = w1 <= q95 + 1e-12
     if near:
         result["flags"].append("near_ideal")
@@ -89,10 +93,10 @@ def _measure(
 
 
 def null_band(
-    prompt: str, variable: Variable, n: int, ideal: Ideal, settings: AnalysisSettings
+    name: str, variable: Variable, n: int, ideal: Ideal, settings: AnalysisSettings
 ) -> tuple[float, float]:
     """Mean and 95 % quantile of W1 when n images are drawn from the ideal itself."""
-    rng = generator(settings.seed, prompt, "null", variable.name)
+    rng = generator(settings.seed, name, "null", variable.name)
     drawn = rng.multinomial(n, ideal.shares, size=NULL_DRAWS) / n
     distances = ideal.distance(drawn, ideal.draws(NULL_DRAWS, rng))
     return float(distances.mean()), float(np.quantile(distances, 0.95))

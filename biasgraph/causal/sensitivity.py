@@ -21,7 +21,8 @@ UNEQUAL = 0.10  # arms whose valid answers differ by more are cut to one size
 class TargetDraws:
     """Bootstrap replicates of one target's initial images, shared by every intervention.
 
-    counts (B, k); shares: resampled ideals (B, k), or the ideal (k,); distances (B,).
+    counts (B, P, k), each of P prompts resampled by itself; shares: resampled ideals (B, k), or
+    the ideal (k,); distances (B,) of the summed counts.
     """
 
     counts: Counts
@@ -32,9 +33,20 @@ class TargetDraws:
     def of(
         cls, initial: Counts, ideal: Ideal, replicates: int, rng: np.random.Generator
     ) -> TargetDraws:
-        counts = resample(initial[None], replicates, rng)[:, 0]
-        shares = ideal.draws(replicates, rng)
-        return cls(counts, shares, ideal.distance(counts / initial.sum(), shares))
+        """Resample the (P, k) answers of P prompts."""
+        counts = resample(initial, replicates, rng)
+        return cls._of(counts, ideal, ideal.draws(replicates, rng))
+
+    @classmethod
+    def _of(cls, counts: Counts, ideal: Ideal, shares: Floats) -> TargetDraws:
+        pooled = counts.sum(axis=1)
+        return cls(counts, shares, ideal.distance(pooled / pooled[0].sum(), shares))
+
+    def smoothed(
+        self, initial: Counts, ideal: Ideal, replicates: int, rng: np.random.Generator
+    ) -> TargetDraws:
+        """The same with attributes that were never seen; see `resample`."""
+        return self._of(resample(initial, replicates, rng, smooth=True), ideal, self.shares)
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,8 @@ def resample(
     """
     k = counts.shape[-1]
     n = counts.sum(axis=-1)
-    shares = (counts + 1 / k) / (n + 1)[:, None] if smooth else counts / n[:, None]
+    more = 1 if smooth else 0
+    shares = (counts + more / k) / np.maximum(n + more, 1)[:, None]
     drawn = [rng.multinomial(size, p, size=replicates) for size, p in zip(n, shares, strict=True)]
     return np.stack(drawn, axis=1)
 
@@ -94,29 +107,34 @@ def sensitivity(
 ) -> Sensitivity:
     """IS = W1(initial, ideal) - W1(intervention, ideal), matched and with intervals.
 
-    initial: (k,) answers, arms: (J, k) answers of the intervention, none of them empty.
+    initial: (P, k) answers about P prompts, arms: (P, J, k) answers of the intervention; a prompt
+    may lack some, their sums over prompts may not. Counts are summed over prompts (supp. A.8);
+    resampling and matching keep to each prompt.
     """
-    before = float(ideal.distance(initial / initial.sum()))
-    after = float(ideal.distance(mixed(arms, settings.mix)))
+    before = float(ideal.distance(initial.sum(axis=0) / initial.sum()))
+    after = float(ideal.distance(mixed(arms.sum(axis=0), settings.mix)))
     value = before - after
     flags: list[str] = []
 
+    def resampled(*, smooth: bool) -> Counts:
+        sets = arms.reshape(-1, arms.shape[-1])
+        drawn = resample(sets, settings.bootstrap, rng, smooth=smooth)
+        return drawn.reshape(-1, *arms.shape)
+
     def differences(start: TargetDraws, mitigated: Counts) -> Floats:
-        shares = mixed(mitigated, settings.mix)
+        shares = mixed(mitigated.sum(axis=1), settings.mix)
         return np.asarray(start.distances - ideal.distance(shares, start.shares))
 
-    start, mitigated = draws, resample(arms, settings.bootstrap, rng)
+    start, mitigated = draws, resampled(smooth=False)
     replicates = differences(start, mitigated)
     if np.ptp(replicates) < 1e-12:
         flags.append("zero_width")
-        counts = resample(initial[None], settings.bootstrap, rng, smooth=True)[:, 0]
-        distances = ideal.distance(counts / initial.sum(), draws.shares)
-        start = TargetDraws(counts, draws.shares, distances)
-        mitigated = resample(arms, settings.bootstrap, rng, smooth=True)
+        start = draws.smoothed(initial, ideal, settings.bootstrap, rng)
+        mitigated = resampled(smooth=True)
         replicates = differences(start, mitigated)
     interval = Interval.of(value, replicates)
     matched = _Matching.of(initial, arms)
-    if matched.groups > 1:
+    if matched.by_arm:
         flags.append("unequal_arms")
     if not matched.possible:
         flags.append("too_few_to_match")
@@ -167,34 +185,44 @@ def _matched_fields(point: float | None, cloud: Floats | None) -> dict[str, floa
 
 @dataclass(frozen=True)
 class _Matching:
-    """How many images to keep of the initial set and of each arm, so that both sides are equal.
+    """How many images to keep of each prompt, so that both sides are equal within the prompt.
 
-    Arms of about one size are pooled (groups = 1); others give equally many images each.
+    initial: (P,) kept of the initial images; arms: (P, G) kept of the interventions. Arms of about
+    one size are pooled (G = 1); others (by_arm) give equally many images each.
     """
 
-    initial: int
+    initial: Counts
     arms: Counts
-    groups: int
+    by_arm: bool
 
     @classmethod
     def of(cls, initial: Counts, arms: Counts) -> _Matching:
-        sizes = arms.sum(axis=1)
-        m = min(int(initial.sum()), int(sizes.sum()))
-        if sizes.max() - sizes.min() <= UNEQUAL * sizes.max():
-            return cls(m, np.array([m]), 1)
-        each = min(m // len(sizes), int(sizes.min()))
-        return cls(each * len(sizes), np.full(len(sizes), each), len(sizes))
+        sizes = arms.sum(axis=2)
+        kept = np.minimum(initial.sum(axis=1), sizes.sum(axis=1))
+        total = sizes.sum(axis=0)
+        if total.max() - total.min() <= UNEQUAL * total.max():
+            return cls(kept, kept[:, None], by_arm=False)
+        count = sizes.shape[1]
+        each = np.minimum(kept // count, sizes.min(axis=1))
+        return cls(each * count, np.repeat(each[:, None], count, axis=1), by_arm=True)
 
     @property
     def possible(self) -> bool:
-        return self.initial > 0
+        return bool(self.initial.any())
 
     def difference(
         self, initial: Counts, arms: Counts, ideal: Ideal, shares: Floats, rng: np.random.Generator
     ) -> Floats:
-        """(B,) matched IS of initial (B, k) and arms (B, J, k)."""
-        if self.groups == 1:
-            arms = arms.sum(axis=1, keepdims=True)
-        kept = np.array([self.initial])
-        before = matched_distance(initial[:, None], kept, ideal, rng, shares=shares)
-        return np.asarray(before - matched_distance(arms, self.arms, ideal, rng, shares=shares))
+        """(B,) matched IS of initial (B, P, k) and arms (B, P, J, k)."""
+        if not self.by_arm:
+            arms = arms.sum(axis=2, keepdims=True)
+        before = self._distance(initial, self.initial, ideal, shares, rng)
+        groups = arms.reshape(len(arms), -1, arms.shape[-1])
+        return np.asarray(before - self._distance(groups, self.arms.ravel(), ideal, shares, rng))
+
+    @staticmethod
+    def _distance(
+        groups: Counts, kept: Counts, ideal: Ideal, shares: Floats, rng: np.random.Generator
+    ) -> Floats:
+        groups, kept = groups[:, kept > 0], kept[kept > 0]
+        return matched_distance(groups, kept, ideal, rng, shares=shares)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
@@ -23,14 +24,38 @@ _PAPER: dict[str, Any] = {
     "fallback": "off",
     "min_valid": 1,
     "sign": "is",
+    "global_test": "pooled",
 }
+
+
+@dataclass(frozen=True)
+class EdgeRule:
+    """When a pair of axes is an edge: p <= alpha, or as `fdr` says, and |IS| >= min_is.
+
+    stratified: p is of the test within prompts, not of the summed table.
+    """
+
+    alpha: float
+    fdr: Literal["bh", "by"] | None
+    min_is: float = 0.0
+    stratified: bool = False
+
+    def level(self, family: int) -> float:
+        """The strictest level that a pair of this family may have to pass to become an edge."""
+        if self.fdr is None or family == 0:
+            return self.alpha
+        harmonic = sum(1 / i for i in range(1, family + 1)) if self.fdr == "by" else 1.0
+        return FDR_LEVEL / (family * harmonic)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnalysisSettings:
     """The options of one analysis. Raises InputError for a value that is not allowed.
 
-    alpha: an edge needs p <= alpha (1e-4 for one prompt: BiasConnect sec. 3.3).
+    alpha: an edge of a prompt's graph needs p <= alpha (1e-4: BiasConnect sec. 3.3).
+    global_alpha, global_min_is: an edge of a graph of several prompts needs p <= global_alpha and
+    |IS| >= global_min_is, in the target's own metric (5e-5 and .03: supp. A.8).
+    global_test: its p is that of the test within prompts ("cmh") or of the summed table ("pooled").
     fdr: None (alpha decides), or "bh" / "by": the adjusted p at level .05 decides.
     metric: None takes each axis's own; a name overrides all axes.
     mix: arms of an intervention weigh "equal" or by their valid answers ("pooled", supp. A.8).
@@ -46,6 +71,9 @@ class AnalysisSettings:
 
     preset: Preset = "default"
     alpha: float = 1e-4
+    global_alpha: float = 5e-5
+    global_min_is: float = 0.03
+    global_test: Literal["cmh", "pooled"] = "cmh"
     fdr: Literal["bh", "by"] | None = None
     metric: MetricName | None = None
     mix: Literal["equal", "pooled"] = "equal"
@@ -61,10 +89,21 @@ class AnalysisSettings:
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
-        for name in ("preset", "fdr", "metric", "mix", "fallback", "unknown", "sign"):
+        for name in (
+            "preset",
+            "global_test",
+            "fdr",
+            "metric",
+            "mix",
+            "fallback",
+            "unknown",
+            "sign",
+        ):
             _check_choice(name, getattr(self, name), _choices(hints[name]))
         _check_choice("yates", self.yates, (True, False))
         _check_alpha(self.alpha, self.fallback)
+        _check_alpha(self.global_alpha, self.fallback)
+        _check_min_is(self.global_min_is)
         for name, least in (
             ("min_valid", 1),
             ("bootstrap", 100),
@@ -74,10 +113,22 @@ class AnalysisSettings:
         ):
             _check_whole(name, getattr(self, name), least)
 
+    @property
+    def prompt_rule(self) -> EdgeRule:
+        """When a pair is an edge of one prompt's graph."""
+        return EdgeRule(self.alpha, self.fdr)
+
+    @property
+    def global_rule(self) -> EdgeRule:
+        """When a pair is an edge of the graph of several prompts."""
+        stratified = self.global_test == "cmh"
+        return EdgeRule(self.global_alpha, self.fdr, self.global_min_is, stratified)
+
     @classmethod
     def resolve(cls, preset: str = "default", **explicit: Any) -> AnalysisSettings:
         """The settings of a preset with explicit options on top; None means "not given".
 
+        An alpha that is given holds for graphs of one and of several prompts alike.
         Raises InputError for an unknown preset, option or value.
         """
         _check_choice("preset", preset, get_args(Preset))
@@ -88,6 +139,8 @@ class AnalysisSettings:
                     f"There is no analysis option {name!r}.{did_you_mean(name, known)}"
                 )
         given = {name: value for name, value in explicit.items() if value is not None}
+        if "alpha" in given:
+            given.setdefault("global_alpha", given["alpha"])
         return cls(**{**(_PAPER if preset == "paper" else {}), **given, "preset": preset})
 
 
@@ -120,6 +173,11 @@ def _check_alpha(alpha: float, fallback: str) -> None:
             f"alpha below {SMALLEST_ALPHA:g} needs fallback off: "
             "too many tables would have to be drawn."
         )
+
+
+def _check_min_is(value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise InputError(f"min_is must be a number of at least 0, not {value!r}.")
 
 
 def _check_whole(name: str, value: object, least: int) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Literal
 
 import numpy as np
@@ -92,6 +94,13 @@ class Tally:
         with np.errstate(invalid="ignore"):
             return self.counts / np.int64(self.n_valid)
 
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.counts + other.counts,
+            self.n_gated + other.n_gated,
+            self.n_unknown + other.n_unknown,
+        )
+
 
 def tally(codes: Codes, size: int) -> Tally:
     """Count one column of codes for a variable with `size` attributes."""
@@ -101,7 +110,10 @@ def tally(codes: Codes, size: int) -> Tally:
 
 @dataclass(frozen=True)
 class Tallies:
-    """Every count of one prompt: initial[y] and arms[(x, a)][y] for each variable y."""
+    """Every count of one prompt, or summed over prompts.
+
+    initial[y] and arms[(x, a)][y] are the tallies of each variable y.
+    """
 
     initial: list[Tally]
     arms: dict[Arm, list[Tally]]
@@ -118,14 +130,67 @@ class Tallies:
             all_variables(images.initial), {arm: all_variables(images.arms[arm]) for arm in arms}
         )
 
+    @classmethod
+    def summed(cls, each: Sequence[Tallies]) -> Tallies:
+        """The sum over prompts (BiasConnect supp. A.8); arms in order."""
+
+        def total(rows: Sequence[list[Tally]]) -> list[Tally]:
+            return [reduce(add, column) for column in zip(*rows, strict=True)]
+
+        arms = sorted({arm for one in each for arm in one.arms})
+        return cls(
+            total([one.initial for one in each]),
+            {arm: total([one.arms[arm] for one in each if arm in one.arms]) for arm in arms},
+        )
+
     def arms_of(self, x: int) -> list[Arm]:
         """The interventions on x, in attribute order."""
         return [arm for arm in self.arms if arm[0] == x]
 
-    def contingency(self, x: int, y: int) -> Counts:
-        """(arms of x, attributes of y) counts; the initial images are not in it."""
-        rows = [self.arms[arm][y].counts for arm in self.arms_of(x)]
+    def of_arms(self, arms: Sequence[Arm], y: int) -> list[Tally]:
+        """The answers about y in each of some arms; one without images has none."""
+        none = Tally(np.zeros_like(self.initial[y].counts), 0, 0)
+        return [self.arms[arm][y] if arm in self.arms else none for arm in arms]
+
+    def contingency(self, x: int, y: int, arms: Sequence[Arm] | None = None) -> Counts:
+        """(arms, attributes of y) counts; `arms` are those of x unless given.
+
+        The initial images are not in it.
+        """
+        rows = [tally.counts for tally in self.of_arms(arms or self.arms_of(x), y)]
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(self.initial[y].counts))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The images that a graph is about: those of one prompt, or of several with the same variables.
+
+    name: what the graph's random draws are named after.
+    tallies: of each prompt; total: their sum.
+    """
+
+    name: str
+    prompts: tuple[CodedImages, ...]
+    tallies: tuple[Tallies, ...]
+    total: Tallies
+
+    @classmethod
+    def of(cls, name: str, prompts: Sequence[CodedImages]) -> Pool:
+        tallies = tuple(Tallies.of(images) for images in prompts)
+        return cls(name, tuple(prompts), tallies, Tallies.summed(tallies))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.prompts[0].variables
+
+    def initial(self, y: int) -> Counts:
+        """(prompts, attributes of y) counts of the initial images."""
+        return np.stack([tallies.initial[y].counts for tallies in self.tallies])
+
+    def strata(self, x: int, y: int) -> Counts:
+        """(prompts, arms of x, attributes of y) counts; a prompt may lack an arm."""
+        arms = self.total.arms_of(x)
+        return np.stack([tallies.contingency(x, y, arms) for tallies in self.tallies])
 
 
 def reduced(table: Counts) -> tuple[Counts, npt.NDArray[np.intp], npt.NDArray[np.intp]]:

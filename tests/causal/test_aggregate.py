@@ -7,7 +7,7 @@ from biasgraph.causal import resampling
 from biasgraph.causal.aggregate import amplification, strongest
 from biasgraph.causal.resampling import image_counts, one_hot
 from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.causal.tables import CodedImages, Tallies
+from biasgraph.causal.tables import CodedImages, Pool, Tallies
 from biasgraph.causal.transport import Ideal, resolve_ideals
 from tests.causal.worlds import audit, codes, column, independent, variables
 
@@ -47,6 +47,10 @@ def uniform(images: CodedImages) -> list[Ideal]:
     return resolve_ideals(images.variables, None, None, None)
 
 
+def pool(images: CodedImages) -> Pool:
+    return Pool.of(images.prompt, [images])
+
+
 def values_of(images: CodedImages, ideals: list[Ideal]) -> dict[tuple[int, int], float | None]:
     tallies = Tallies.of(images)
     found: dict[tuple[int, int], float | None] = {}
@@ -62,7 +66,7 @@ def values_of(images: CodedImages, ideals: list[Ideal]) -> dict[tuple[int, int],
 def test_the_amplification_is_the_sum_over_all_pairs() -> None:
     images = independent([2, 3, 2])
     values = values_of(images, uniform(images))
-    found = amplification(images, uniform(images), values, SETTINGS)
+    found = amplification(pool(images), uniform(images), values, SETTINGS)
     assert found["value"] == pytest.approx(sum(abs(v) for v in values.values() if v is not None))
     assert (found["pairs"], found["pairs_defined"], found["metrics"]) == (6, 6, ["nominal"])
     low, high = found["ci"]
@@ -75,7 +79,7 @@ def test_no_effect_at_all_stays_below_the_noise_floor() -> None:
     for seed in range(20):
         images = independent([2, 3, 4], seed=seed)
         ideals = uniform(images)
-        found = amplification(images, ideals, values_of(images, ideals), SETTINGS)
+        found = amplification(pool(images), ideals, values_of(images, ideals), SETTINGS)
         below += found["value"] <= found["noise_floor"]["q95"]
     assert below >= 16
 
@@ -89,7 +93,7 @@ def test_the_noise_floor_is_what_audits_without_any_effect_show() -> None:
         sets = [images.initial[rng.integers(0, 48, 48)] for _ in range(27)]
         same = audit(sets[0], dict(zip(images.arms, sets[1:], strict=True)), images.variables)
         totals.append(sum(abs(v) for v in values_of(same, ideals).values() if v is not None))
-    floor = amplification(images, ideals, values_of(images, ideals), AnalysisSettings())[
+    floor = amplification(pool(images), ideals, values_of(images, ideals), AnalysisSettings())[
         "noise_floor"
     ]
     assert floor["mean"] == pytest.approx(np.mean(totals), abs=0.15)
@@ -101,8 +105,8 @@ def test_undefined_pairs_are_left_out_and_counted() -> None:
     ideals = uniform(images)
     values = values_of(images, ideals)
     fewer = values | {(0, 1): None, (2, 1): None}
-    found = amplification(images, ideals, fewer, SETTINGS)
-    everything = amplification(images, ideals, values, SETTINGS)
+    found = amplification(pool(images), ideals, fewer, SETTINGS)
+    everything = amplification(pool(images), ideals, values, SETTINGS)
     assert (found["pairs"], found["pairs_defined"]) == (6, 4)
     assert found["value"] < everything["value"]
     assert found["noise_floor"]["mean"] < everything["noise_floor"]["mean"]
@@ -110,7 +114,7 @@ def test_undefined_pairs_are_left_out_and_counted() -> None:
 
 def test_nothing_defined_is_no_number() -> None:
     images = independent([2, 2])
-    found = amplification(images, uniform(images), {(0, 1): None, (1, 0): None}, SETTINGS)
+    found = amplification(pool(images), uniform(images), {(0, 1): None, (1, 0): None}, SETTINGS)
     assert found["value"] is None and found["ci"] is None
     assert found["noise_floor"] == {"mean": None, "q95": None}
 
@@ -119,7 +123,7 @@ def test_interval_and_noise_floor_can_be_left_out() -> None:
     images = independent([2, 2])
     off = AnalysisSettings(amplification_replicates=0, noise_draws=0)
     ideals = uniform(images)
-    found = amplification(images, ideals, values_of(images, ideals), off)
+    found = amplification(pool(images), ideals, values_of(images, ideals), off)
     assert found["value"] is not None and found["ci"] is None
     assert found["noise_floor"] == {"mean": None, "q95": None}
 
@@ -132,11 +136,11 @@ def test_replicates_that_lose_every_answer_give_no_number() -> None:
     arm = codes([[5, 0], [3, 2]])
     images = audit(initial, {(0, 0): arm, (0, 1): arm}, variables(2, 2))
     ideals = uniform(images)
-    found = amplification(images, ideals, {(0, 1): 0.2}, SETTINGS)
+    found = amplification(pool(images), ideals, {(0, 1): 0.2}, SETTINGS)
     assert np.isfinite(found["ci"]).all()  # some replicates kept the one answer
     none = np.full_like(initial, -1)
     emptied = audit(none, dict(images.arms), images.variables)
-    found = amplification(emptied, ideals, {(0, 1): 0.2}, SETTINGS)
+    found = amplification(pool(emptied), ideals, {(0, 1): 0.2}, SETTINGS)
     assert found["ci"] is None and found["noise_floor"]["mean"] is None
 
 
@@ -167,9 +171,9 @@ def test_an_ideal_from_images_is_resampled_for_the_interval() -> None:
     even, odd = codes([[24, 24], [24, 24]]), codes([[28, 20], [28, 20]])
     images = audit(even, {(x, a): odd for x in (0, 1) for a in (0, 1)}, variables(2, 2))
     values: dict[tuple[int, int], float | None] = {(0, 1): 0.1, (1, 0): 0.1}
-    sure = amplification(images, uniform(images), values, SETTINGS)
+    sure = amplification(pool(images), uniform(images), values, SETTINGS)
     counts = {name: {f"{name}0": 3, f"{name}1": 3} for name in "ab"}
     ideals = resolve_ideals(images.variables, None, None, counts)
-    unsure = amplification(images, ideals, values, SETTINGS)
+    unsure = amplification(pool(images), ideals, values, SETTINGS)
     assert np.diff(unsure["ci"]) > np.diff(sure["ci"])
     assert unsure["noise_floor"] == sure["noise_floor"]

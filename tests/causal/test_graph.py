@@ -13,6 +13,7 @@ from scipy.stats import chi2_contingency
 
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
 from biasgraph.causal.graph import Analysis, analyze
+from biasgraph.causal.pooling import analyze_global
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import GATED, UNKNOWN, CodedImages, Variable
 from biasgraph.errors import InputError
@@ -529,6 +530,8 @@ def test_every_flag_can_come_up() -> None:
         variables(3, 2),
     )
     analyses += [analyze(unequal, PAPER), analyze(three, PAPER)]
+    few = replace(effect(), prompt="a nurse", arms={})
+    analyses.append(analyze_global([effect(), few], [analyze(effect(), QUICK)] * 2, QUICK))
     for one in analyses:
         raised.update(one.graph["flags"])
         for row in [*one.nodes, *one.pairs]:

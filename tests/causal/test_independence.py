@@ -22,7 +22,6 @@ from statsmodels.stats.multitest import multipletests
 from biasgraph.causal.independence import (
     adjusted,
     cramers_v_corrected,
-    decision_alpha,
     detectable_statistics,
     expected_low,
     independence,
@@ -322,11 +321,3 @@ def test_adjustment_is_scipys_and_statsmodels(p: list[float]) -> None:
 
 def test_adjusting_nothing_is_nothing() -> None:
     assert adjusted([]).shape == (0,)
-
-
-def test_the_strictest_level_follows_the_rule_that_decides() -> None:
-    assert decision_alpha(PLAIN, 56) == 1e-4
-    assert decision_alpha(AnalysisSettings(fdr="bh"), 56) == pytest.approx(0.05 / 56)
-    harmonic = sum(1 / i for i in range(1, 57))
-    assert decision_alpha(AnalysisSettings(fdr="by"), 56) == pytest.approx(0.05 / 56 / harmonic)
-    assert decision_alpha(AnalysisSettings(fdr="bh"), 0) == 1e-4

@@ -27,7 +27,7 @@ def measure(
     ideal = ideal or Ideal("nominal", np.full(len(counts), 1 / len(counts)))
     draws = None
     if one.n_valid >= SETTINGS.min_valid:
-        draws = TargetDraws.of(one.counts, ideal, 400, np.random.default_rng(0))
+        draws = TargetDraws.of(one.counts[None], ideal, 400, np.random.default_rng(0))
     return node("a librarian", variable(len(counts)), one, ideal, draws, SETTINGS)
 
 

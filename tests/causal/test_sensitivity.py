@@ -35,8 +35,9 @@ def measure(
 ) -> Sensitivity:
     ideal = ideal or uniform(len(initial))
     rng = np.random.default_rng(seed)
-    draws = TargetDraws.of(np.array(initial), ideal, options.bootstrap, rng)
-    return sensitivity(np.array(initial), np.array(arms), ideal, draws, options, rng)
+    before, after = np.array([initial]), np.array([arms])
+    draws = TargetDraws.of(before, ideal, options.bootstrap, rng)
+    return sensitivity(before, after, ideal, draws, options, rng)
 
 
 # What BiasConnect prints in fig. 3, at 48 images for each prompt.
@@ -207,9 +208,9 @@ def bias_under_no_effect(k: int, arms: int) -> tuple[float, float]:
     plain, matched = [], []
     for _ in range(400):
         counts = rng.multinomial(48, ideal.shares, size=arms + 1)
-        draws = TargetDraws.of(counts[0], ideal, 100, rng)
+        draws = TargetDraws.of(counts[:1], ideal, 100, rng)
         fast = AnalysisSettings(bootstrap=100)
-        found = sensitivity(counts[0], counts[1:], ideal, draws, fast, rng).fields
+        found = sensitivity(counts[:1], counts[None, 1:], ideal, draws, fast, rng).fields
         plain.append(found["is"])
         matched.append(found["is_matched"])
     return float(np.mean(plain)), float(np.mean(matched))
@@ -230,10 +231,10 @@ def test_the_matched_distance_of_the_arms_is_that_of_as_few_images(k: int) -> No
     one = rng.multinomial(48, np.full(k, 1 / k))
     arms = rng.multinomial(48, np.full(k, 1 / k), size=(300, 3))
     fast = AnalysisSettings(bootstrap=100)
-    draws = TargetDraws.of(one, uniform(k), 100, rng)
+    draws = TargetDraws.of(one[None], uniform(k), 100, rng)
     found = []
     for arm in arms:
-        fields = sensitivity(one, arm, uniform(k), draws, fast, rng).fields
+        fields = sensitivity(one[None], arm[None], uniform(k), draws, fast, rng).fields
         found.append(fields["w1_before"] - fields["is_matched"])
     assert np.mean(found) == pytest.approx(exact, abs=0.005)
 

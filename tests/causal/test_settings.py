@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from biasgraph.causal.settings import AnalysisSettings, generator
@@ -81,3 +83,30 @@ def test_generators_depend_on_every_name_and_on_nothing_else() -> None:
         generator(1, "a librarian", "gender", ""),
     ]
     assert all((other.integers(0, 2**62, 4) != first).any() for other in others)
+
+
+def test_the_strictest_level_follows_the_rule_that_decides() -> None:
+    def level(family: int, **given: Any) -> float:
+        return AnalysisSettings(**given).prompt_rule.level(family)
+
+    assert level(56) == 1e-4
+    assert level(56, fdr="bh") == pytest.approx(0.05 / 56)
+    assert level(56, fdr="by") == pytest.approx(0.05 / 56 / sum(1 / i for i in range(1, 57)))
+    assert level(0, fdr="bh") == 1e-4
+
+
+def test_the_rule_of_several_prompts_is_that_of_the_paper() -> None:
+    rule = AnalysisSettings().global_rule
+    assert (rule.alpha, rule.min_is, rule.stratified) == (5e-5, 0.03, True)
+    literal = AnalysisSettings.resolve("paper").global_rule
+    assert (literal.alpha, literal.min_is, literal.stratified) == (5e-5, 0.03, False)
+    given = AnalysisSettings.resolve("paper", alpha=0.01, global_min_is=0.0, global_test="cmh")
+    assert given.prompt_rule.alpha == given.global_rule.alpha == 0.01
+    assert given.prompt_rule.min_is == given.global_rule.min_is == 0
+    assert given.global_rule.stratified and not given.prompt_rule.stratified
+
+
+@pytest.mark.parametrize("value", [-0.1, float("nan"), float("inf"), "0.1", True])
+def test_a_cut_that_is_no_number_is_refused(value: Any) -> None:
+    with pytest.raises(InputError, match="min_is must be a number of at least 0"):
+        AnalysisSettings(global_min_is=value)

@@ -1,0 +1,88 @@
+"""One graph of several prompts: their counts summed, edges of one kind (BiasConnect supp. A.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from biasgraph.causal.graph import (
+    Analysis,
+    assembled,
+    edges,
+    image_numbers,
+    measured,
+    treat_unknown,
+)
+from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.causal.tables import CodedImages, Pool
+from biasgraph.causal.transport import resolve_ideals
+
+NAME = "all prompts"
+NOTE = (
+    "Mediation is checked within each prompt: prompts that differ in both ends of an edge would "
+    "look like a mediator here. The verdicts stand in the prompts' own graphs"
+)
+
+
+def analyze_global(
+    prompts: Sequence[CodedImages],
+    analyses: Sequence[Analysis],
+    settings: AnalysisSettings,
+    ideal: Mapping[str, Mapping[str, float]] | None = None,
+    reference: Mapping[str, Mapping[str, int]] | None = None,
+) -> Analysis:
+    """Sum the counts of all prompts and weigh every pair of axes in the sum.
+
+    prompts: the coded images, all with the same variables; analyses: the graph of each.
+    A pair is an edge by `AnalysisSettings.global_rule`. It also says how many prompts have answers
+    in it (`n_prompts`) and the mean of the sensitivities of each (`is_mean_prompt`, None where no
+    prompt has one): opposite effects cancel in the sum. The graph lists the prompts; mediation is
+    left to theirs. Raises InputError as `analyze` does.
+    """
+    given = {*(ideal or {}), *(reference or {})}
+    counted = [treat_unknown(images, settings, given) for images in prompts]
+    ideals = resolve_ideals(counted[0].variables, settings.metric, ideal, reference)
+    # By their texts, so that the order in which they came changes no random draw.
+    pool = Pool.of(NAME, sorted(counted, key=lambda images: images.prompt))
+    nodes, pairs = measured(pool, ideals, settings, settings.global_rule)
+    _compare(pairs, pool, analyses)
+    about = {
+        "kind": "global",
+        "prompt": None,
+        "prompts": _listed(prompts, analyses),
+        "edge_rule": asdict(settings.global_rule),
+    }
+    return assembled(about, nodes, pairs, edges(pool, pairs), pool, ideals, settings, prompts)
+
+
+def _compare(pairs: Sequence[dict[str, Any]], pool: Pool, analyses: Sequence[Analysis]) -> None:
+    """Set what the prompts say one by one beside every pair of their sum."""
+    index = {variable.name: i for i, variable in enumerate(pool.variables)}
+    each = [
+        {(pair["source"], pair["target"]): pair["is"] for pair in analysis.pairs}
+        for analysis in analyses
+    ]
+    for pair in pairs:
+        x, y = index[pair["source"]], index[pair["target"]]
+        answers = pool.strata(x, y).sum(axis=2)
+        values = [values[pair["source"], pair["target"]] for values in each]
+        defined = [value for value in values if value is not None]
+        pair["n_prompts"] = int(answers.any(axis=1).sum())
+        pair["is_mean_prompt"] = float(np.mean(defined)) if defined else None
+        if pair["is"] is not None and not (answers.all() and pool.initial(y).any(axis=1).all()):
+            pair["flags"].append("uneven_prompts")
+
+
+def _listed(prompts: Sequence[CodedImages], analyses: Sequence[Analysis]) -> list[dict[str, Any]]:
+    return [
+        {
+            "prompt": images.prompt,
+            "images": image_numbers([images]),
+            "edges": len(analysis.links),
+            "amplification": analysis.graph["amplification"]["value"],
+        }
+        for images, analysis in zip(prompts, analyses, strict=True)
+    ]
