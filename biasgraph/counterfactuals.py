@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from types import MappingProxyType
 from typing import Literal
 
 from biasgraph.axes import Axis, AxisSet
 from biasgraph.errors import InputError, printable
-from biasgraph.intervention import intervene
+from biasgraph.intervention import intervene, intervene_jointly
 from biasgraph.subject import Subject, find_subject, strip_brackets
 
-__all__ = ["Prompt", "PromptPlan", "Subject", "describe", "find_subject", "plan_prompts"]
+__all__ = [
+    "Prompt",
+    "PromptPlan",
+    "Subject",
+    "describe",
+    "find_subject",
+    "joint_prompts",
+    "plan_prompts",
+]
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,29 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
             counterfactuals.append(Prompt(changed, "counterfactual", axis.name, attribute.name))
     initial = Prompt(clean, "initial")
     return PromptPlan(initial, tuple(counterfactuals), subject, MappingProxyType(fixed))
+
+
+JOINT = " + "
+"""Stands between the axes, and between the attributes, of a prompt that sets several."""
+
+
+def joint_prompts(text: str, axes: Sequence[Axis]) -> tuple[Prompt, ...]:
+    """Return a prompt with several axes set at once, one for each combination of attributes.
+
+    The last axis runs fastest. Their role is `other`: they are no counterfactuals of a single
+    axis. Raises InputError as `find_subject` does.
+    """
+    clean, _ = strip_brackets(text)
+    subject = find_subject(text)
+    return tuple(
+        Prompt(
+            intervene_jointly(clean, subject, list(zip(axes, attributes, strict=True))),
+            "other",
+            JOINT.join(axis.name for axis in axes),
+            JOINT.join(attribute.name for attribute in attributes),
+        )
+        for attributes in product(*(axis.attributes for axis in axes))
+    )
 
 
 def describe(axis: Axis, attribute: str, subject: str = "a photo of a person") -> str:

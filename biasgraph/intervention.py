@@ -13,7 +13,7 @@ the attribute itself is exchanged ("woman" for "man").
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from biasgraph.axes import Attribute, Axis
@@ -95,6 +95,10 @@ class Intervention:
 
     def text(self, attribute: Attribute) -> str:
         """Return the counterfactual prompt for one attribute of the axis."""
+        return self.sentence(attribute).text
+
+    def sentence(self, attribute: Attribute) -> Sentence:
+        """The counterfactual prompt, cut at its subject."""
         sentence = self.bare
         if self.nouns:
             sentence = _with_noun(sentence, self.nouns[attribute.name])
@@ -103,13 +107,24 @@ class Intervention:
         else:
             sentence = _insert_after(sentence, attribute.phrase)
         after = self.vocabulary.set_pronouns(sentence.after, attribute.name, sentence.plural)
-        return _with_article(replace(sentence, after=after)).text
+        return _with_article(replace(sentence, after=after))
 
 
 def intervene(text: str, subject: Subject, axis: Axis) -> Intervention:
     """Take out of a prompt (without brackets) what it says of its subject along one axis."""
-    vocabulary = vocabulary_of(axis)
+    return _taken_out(Sentence.cut(text, subject), axis)
+
+
+def intervene_jointly(text: str, subject: Subject, chosen: Sequence[tuple[Axis, Attribute]]) -> str:
+    """Return the prompt (without brackets) with several axes set at once, in the order given."""
     sentence = Sentence.cut(text, subject)
+    for axis, attribute in chosen:
+        sentence = _taken_out(sentence, axis).sentence(attribute)
+    return sentence.text
+
+
+def _taken_out(sentence: Sentence, axis: Axis) -> Intervention:
+    vocabulary = vocabulary_of(axis)
     modifiers, in_modifiers = vocabulary.strip_modifiers(sentence.modifiers, sentence.head)
     noun, nouns = vocabulary.counterparts(sentence.head)
     after, in_after = vocabulary.strip_after(sentence.after)
