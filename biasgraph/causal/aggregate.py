@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from biasgraph.causal.resampling import image_counts
+from biasgraph.causal.resampling import pool_counts
 from biasgraph.causal.sensitivity import Interval, mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Arm, Codes, Counts, Floats, Pool
+from biasgraph.causal.tables import Floats, Pool
 from biasgraph.causal.transport import Ideal
 
 Pair = tuple[int, int]
@@ -94,24 +94,9 @@ def _replicated(
     """Totals over whole-image replicates; those that lost a whole distribution are left out."""
     kind = "noise" if noise else "amplification"
     replicates = settings.noise_draws if noise else settings.amplification_replicates
-    sizes = [variable.size for variable in pool.variables]
     rng = generator(settings.seed, pool.name, kind)
-
-    def drawn(codes: Codes, take: int) -> list[Counts]:
-        return image_counts(codes, sizes, take, replicates, rng)
-
-    none = [np.zeros((replicates, size), dtype=np.int64) for size in sizes]
-    initial = none
-    arms: dict[int, dict[Arm, list[Counts]]] = {x: {} for x in sorted({x for x, _ in pairs})}
-    for images in pool.prompts:
-        if len(images.initial):
-            initial = _added(initial, drawn(images.initial, len(images.initial)))
-        for x, of_x in arms.items():
-            for arm in images.arms_of(x):
-                codes = images.initial if noise else images.arms[arm]
-                if len(codes):
-                    counts = drawn(codes, len(images.arms[arm]))
-                    of_x[arm] = _added(of_x.get(arm, none), counts)
+    sources = sorted({x for x, _ in pairs})
+    initial, arms = pool_counts(pool, sources, replicates, rng, noise=noise)
     totals = np.zeros(replicates)
     with np.errstate(invalid="ignore"):
         for y in sorted({y for _, y in pairs}):
@@ -119,11 +104,6 @@ def _replicated(
             shares = ideal.shares if noise else ideal.draws(replicates, rng)
             before = ideal.distance(mixed(initial[y][:, None], "pooled"), shares)
             for x in (x for x, target in pairs if target == y):
-                stacked = np.stack([counts[y] for counts in arms[x].values()], axis=1)
-                after = ideal.distance(mixed(stacked, settings.mix), shares)
+                after = ideal.distance(mixed(arms[x][y], settings.mix), shares)
                 totals += np.abs(before - after)
     return totals[np.isfinite(totals)]
-
-
-def _added(one: Sequence[Counts], other: Sequence[Counts]) -> list[Counts]:
-    return [a + b for a, b in zip(one, other, strict=True)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from biasgraph.causal.tables import Codes, Counts, Floats
+from biasgraph.causal.tables import Arm, Codes, Counts, Floats, Pool
 
 BLOCK = 4_000_000  # cells of the replicates x images matrix held at once
 
@@ -31,3 +31,38 @@ def image_counts(
         blocks.append(weights.astype(np.float64) @ answers)
     counts = np.concatenate(blocks).round().astype(np.int64)
     return np.split(counts, np.cumsum(sizes)[:-1], axis=1)
+
+
+def pool_counts(
+    pool: Pool, sources: Sequence[int], replicates: int, rng: np.random.Generator, *, noise: bool
+) -> tuple[list[Counts], dict[int, list[Counts]]]:
+    """Whole-image replicates of a pool, each prompt resampled by itself and then summed.
+
+    Returns per variable the counts (replicates, k) of the initial images, and by source those
+    (replicates, J, k) of its arms. noise draws the arms from the initial images too, so that no
+    intervention does anything.
+    """
+    sizes = [variable.size for variable in pool.variables]
+    none = [np.zeros((replicates, size), dtype=np.int64) for size in sizes]
+
+    def drawn(codes: Codes, take: int) -> list[Counts]:
+        return image_counts(codes, sizes, take, replicates, rng) if len(codes) else none
+
+    initial = none
+    arms: dict[int, dict[Arm, list[Counts]]] = {x: {} for x in sources}
+    for images in pool.prompts:
+        initial = _added(initial, drawn(images.initial, len(images.initial)))
+        for x, of_x in arms.items():
+            for arm in images.arms_of(x):
+                codes = images.initial if noise else images.arms[arm]
+                counts = drawn(codes, len(images.arms[arm]))
+                of_x[arm] = _added(of_x.get(arm, none), counts)
+    stacked = {
+        x: [np.stack(counts, axis=1) for counts in zip(*of_x.values(), strict=True)]
+        for x, of_x in arms.items()
+    }
+    return initial, stacked
+
+
+def _added(one: Sequence[Counts], other: Sequence[Counts]) -> list[Counts]:
+    return [a + b for a, b in zip(one, other, strict=True)]
