@@ -1,0 +1,224 @@
+"""A greedy order of interventions for several targets at once, and what they should come to.
+
+The prediction adds the shifts that the single interventions were seen to make. It cannot know what
+they do together: that takes images of the joint prompts (`biasgraph.verification`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from biasgraph.causal.resampling import pool_counts
+from biasgraph.causal.sensitivity import Interval, mixed
+from biasgraph.causal.settings import AnalysisSettings, generator
+from biasgraph.causal.tables import Counts, Floats, Pool
+from biasgraph.causal.transport import Ideal
+
+ASSUMPTION = (
+    "Predictions add the shifts of the single interventions, clipped at 0 and renormalised, as if "
+    "none changed what another does; an axis that is itself diversified keeps the distribution of "
+    "its own intervention."
+)
+CHANCE = 0.95  # quantile of the best gain that appears with no effect anywhere
+
+
+@dataclass(frozen=True)
+class Target:
+    """A variable's index, what its distance counts in the sum, and its ideal."""
+
+    variable: int
+    weight: float
+    ideal: Ideal
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """Distributions before and after each single intervention; an image set's axes belong together.
+
+    initial[y] (B, k) and after[x][y] (B, k): replicates, or B = 1 for what was observed.
+    """
+
+    initial: Sequence[Floats]
+    after: Mapping[int, Sequence[Floats]]
+
+    @classmethod
+    def of(
+        cls, initial: Sequence[Counts], arms: Mapping[int, Sequence[Counts]], mix: str
+    ) -> Shifts:
+        """From counts: initial[y] (B, k), arms[x][y] (B, J, k)."""
+        with np.errstate(invalid="ignore"):  # a replicate may have lost every valid answer
+            return cls(
+                [mixed(counts[:, None], "pooled") for counts in initial],
+                {x: [mixed(counts, mix) for counts in of_x] for x, of_x in arms.items()},
+            )
+
+    @classmethod
+    def observed(cls, pool: Pool, sources: Sequence[int], mix: str) -> Shifts:
+        every = range(len(pool.variables))
+        initial = [pool.total.initial[y].counts[None] for y in every]
+        arms = {x: [pool.total.contingency(x, y)[None] for y in every] for x in sources}
+        return cls.of(initial, arms, mix)
+
+    @classmethod
+    def resampled(
+        cls, pool: Pool, sources: Sequence[int], settings: AnalysisSettings, *, noise: bool
+    ) -> Shifts:
+        """Whole-image replicates; with noise, of interventions that do nothing."""
+        rng = generator(settings.seed, pool.name, "plan noise" if noise else "plan")
+        counts = pool_counts(pool, sources, settings.bootstrap, rng, noise=noise)
+        return cls.of(*counts, settings.mix)
+
+    def predicted(self, chosen: Sequence[int], y: int) -> Floats:
+        """(B, k) the distribution of y with all of `chosen` diversified; see `ASSUMPTION`."""
+        if y in chosen:
+            return self.after[y][y]
+        total = self.initial[y] + sum(self.after[x][y] - self.initial[y] for x in chosen)
+        clipped = np.clip(total, 0, None)
+        return np.asarray(clipped / clipped.sum(axis=-1, keepdims=True))
+
+    def badness(self, chosen: Sequence[int], targets: Sequence[Target]) -> Floats:
+        """(B,) the weighted sum of the targets' predicted distances."""
+        return np.asarray(
+            sum(
+                target.weight * target.ideal.distance(self.predicted(chosen, target.variable))
+                for target in targets
+            )
+        )
+
+
+def greedy_plan(
+    pool: Pool, targets: Sequence[Target], settings: AnalysisSettings, steps: int | None = None
+) -> dict[str, Any]:
+    """Add the intervention that lowers the weighted sum of distances most, as long as one does.
+
+    A step must gain more than the best of as many interventions gains in 95 % of cases with no
+    effect anywhere, and the interval of its gain must lie above 0.
+    Returns in plain JSON types: `before`, the targets as they are; `steps`, each with the `axis`
+    added, its `gain` with interval and `chance`, `p_best` among those it was chosen from, and the
+    targets as predicted then; `stopped`: why no more, "nothing_left", "no_gain" or "steps" (with
+    `next`, the gain that was not enough); `left_out`, axes whose interventions have too few valid
+    answers about a target. Distributions of all targets, intervals of 95 % and the sum `total`.
+    """
+    usable = [x for x in range(len(pool.variables)) if _usable(pool, x, targets, settings)]
+    seen = Shifts.observed(pool, usable, settings.mix)
+    drawn = Shifts.resampled(pool, usable, settings, noise=False)
+    null = Shifts.resampled(pool, usable, settings, noise=True)
+    names = [variable.name for variable in pool.variables]
+    chosen: list[int] = []
+    done: list[dict[str, Any]] = []
+    stopped, refused = "nothing_left", None
+    while left := [x for x in usable if x not in chosen]:
+        if steps is not None and len(chosen) >= steps:
+            stopped = "steps"
+            break
+        step, best = _step(seen, drawn, null, chosen, left, targets)
+        step = {"axis": names[best], **step}
+        if step["gain_ci"][0] <= 0 or step["gain"] <= step["chance"]:
+            stopped, refused = "no_gain", step
+            break
+        chosen.append(best)
+        done.append({**step, **_state(seen, drawn, chosen, targets, pool)})
+    intervened = [x for x in range(len(names)) if pool.total.arms_of(x)]
+    return {
+        "assumption": ASSUMPTION,
+        "before": _state(seen, drawn, [], targets, pool),
+        "steps": done,
+        "stopped": stopped,
+        "next": refused,
+        "left_out": [names[x] for x in intervened if x not in usable],
+    }
+
+
+def _usable(pool: Pool, x: int, targets: Sequence[Target], settings: AnalysisSettings) -> bool:
+    """Whether every arm of x has enough valid answers about every target."""
+    if not pool.total.arms_of(x):
+        return False
+    fewest = [
+        int(pool.total.contingency(x, target.variable).sum(axis=1).min()) for target in targets
+    ]
+    return min(fewest) >= settings.min_valid
+
+
+def _step(
+    seen: Shifts,
+    drawn: Shifts,
+    null: Shifts,
+    chosen: Sequence[int],
+    left: Sequence[int],
+    targets: Sequence[Target],
+) -> tuple[dict[str, Any], int]:
+    """The best next intervention, and what it gains."""
+    candidates = [float(seen.badness([*chosen, x], targets)[0]) for x in left]
+    place = int(np.argmin(candidates))
+    gain = float(seen.badness(chosen, targets)[0]) - candidates[place]
+    each = np.stack([drawn.badness([*chosen, x], targets) for x in left])
+    gains = drawn.badness(chosen, targets) - each[place]
+    known = np.isfinite(each).all(axis=0) & np.isfinite(gains)
+    is_best = each <= each.min(axis=0) + 1e-12
+    low, high = Interval.of(gain, gains[known]).hull
+    return {
+        "gain": gain,
+        "gain_ci": [low, high],
+        "chance": _chance_gain(seen, null, chosen, left, targets),
+        "p_best": float((is_best / is_best.sum(axis=0))[place, known].mean()),
+    }, left[place]
+
+
+def _chance_gain(
+    seen: Shifts,
+    null: Shifts,
+    chosen: Sequence[int],
+    left: Sequence[int],
+    targets: Sequence[Target],
+) -> float:
+    """What the best of the interventions left gains by chance, were they to do nothing.
+
+    Those chosen before keep the shifts they were seen to make.
+    """
+    both = Shifts(
+        null.initial,
+        {
+            x: [
+                after if x in left else seen.after[x][y] + null.initial[y] - seen.initial[y]
+                for y, after in enumerate(null.after[x])
+            ]
+            for x in null.after
+        },
+    )
+    best = np.min([both.badness([*chosen, x], targets) for x in left], axis=0)
+    gains = both.badness(chosen, targets) - best
+    return float(np.quantile(gains[np.isfinite(gains)], CHANCE))
+
+
+def _state(
+    seen: Shifts, drawn: Shifts, chosen: Sequence[int], targets: Sequence[Target], pool: Pool
+) -> dict[str, Any]:
+    """Every target's predicted distribution and distance with `chosen` diversified."""
+    rows = []
+    for target in targets:
+        shares = seen.predicted(chosen, target.variable)[0]
+        distance = float(target.ideal.distance(shares))
+        draws = target.ideal.distance(drawn.predicted(chosen, target.variable))
+        rows.append(
+            {
+                "axis": pool.variables[target.variable].name,
+                "distribution": shares.tolist(),
+                "distance": distance,
+                "distance_ci": _interval(distance, draws),
+            }
+        )
+    total = float(seen.badness(chosen, targets)[0])
+    return {
+        "targets": rows,
+        "total": total,
+        "total_ci": _interval(total, drawn.badness(chosen, targets)),
+    }
+
+
+def _interval(value: float, draws: Floats) -> list[float]:
+    low, high = Interval.of(value, draws[np.isfinite(draws)]).hull
+    return [max(0.0, low), high]

@@ -1,0 +1,199 @@
+"""Which single intervention brings an axis closest to its ideal (BiasConnect sec. 6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from biasgraph.causal.matching import matched_distance
+from biasgraph.causal.sensitivity import UNEQUAL, resample
+from biasgraph.causal.settings import TAIL, AnalysisSettings, generator
+from biasgraph.causal.tables import Counts, Floats, Pool
+from biasgraph.causal.transport import Ideal
+
+Record = Mapping[str, Any]
+
+SURE = 0.95  # of being the best; without it nothing is recommended
+TIE = 1e-12  # distances that differ by less differ by rounding
+
+STRATEGY_FIELDS = (
+    "is",
+    "is_ci_low",
+    "is_ci_high",
+    "w1_after",
+    "sign",
+    "sign_probability",
+    "flags",
+)
+
+
+def rank_strategies(
+    pool: Pool,
+    ideals: Sequence[Ideal],
+    nodes: Sequence[Record],
+    pairs: Sequence[Record],
+    settings: AnalysisSettings,
+) -> dict[str, Any]:
+    """Rank the single interventions for every axis, its own among them.
+
+    nodes, pairs: those of the pool's graph, whose numbers and signs are taken over.
+    Returns, in plain JSON types,
+    axes: for each its `strategies`, best first, each with `p_best` (its share of bootstrap
+        replicates in which it leaves the axis closest to the ideal, at one common number of
+        images) and `helps`; `verdict`; `recommended`, where one is; `contenders`, the fewest
+        strategies that are best in 95 % of replicates; `brought_by`, see `_brought_by`.
+    interventions: for each that is recommended, what it does to the other axes.
+    comparisons: how many strategies were weighed for all axes that are off their ideal.
+
+    verdict: "near_ideal": the axis cannot be told from its ideal and needs no intervention;
+    "recommended": one strategy is best in 95 % of replicates, and helps; "any": several share
+    these 95 %, and each helps; "undecided": some that do help, or may, cannot be told apart;
+    "nothing": none is seen to help; "insufficient": too few valid answers.
+    """
+    index = {variable.name: y for y, variable in enumerate(pool.variables)}
+    measured = [pair for pair in pairs if pair["is"] is not None]
+    axes = []
+    for node in nodes:
+        into = [pair for pair in measured if pair["target"] == node["id"]]
+        best = _best_shares(
+            pool,
+            index[node["id"]],
+            [index[pair["source"]] for pair in into],
+            ideals[index[node["id"]]],
+            settings,
+        )
+        axes.append(_ranked(node, into, best))
+    recommended = [axis["recommended"] for axis in axes if axis["recommended"]]
+    chosen = [name for name in index if name in recommended]
+    for axis in axes:
+        axis["brought_by"] = _brought_by(axis, chosen)
+    return {
+        "axes": axes,
+        "interventions": [_effects(name, axes, measured) for name in chosen],
+        "comparisons": sum(len(axis["strategies"]) for axis in axes if axis["near_ideal"] is False),
+    }
+
+
+def _ranked(node: Record, into: Sequence[Record], best: Floats) -> dict[str, Any]:
+    """An axis with its strategies; the claim that one helps allows for how many there are."""
+    level = 1 - TAIL / max(len(into), 1)
+    strategies = [
+        {
+            "axis": pair["source"],
+            "direct": pair["source"] == pair["target"],
+            **{name: pair[name] for name in STRATEGY_FIELDS},
+            "helps": pair["sign_probability"] is not None and pair["sign_probability"] > level,
+            "p_best": float(share),
+        }
+        for pair, share in zip(into, best, strict=True)
+    ]
+    strategies.sort(key=lambda one: (-one["p_best"], -one["is"]))
+    reach = np.cumsum([one["p_best"] for one in strategies])
+    contenders = strategies[: int(np.searchsorted(reach, SURE - 1e-9)) + 1]
+    verdict = _verdict(node, strategies, contenders)
+    return {
+        "axis": node["id"],
+        "w1": node["w1"],
+        "w1_ci": node["w1_ci"],
+        "by_chance": node["w1_null"]["q95"],
+        "near_ideal": node["near_ideal"],
+        "n_valid": node["initial"]["n_valid"],
+        "ideal": node["ideal"],
+        "metric": node["metric"],
+        "verdict": verdict,
+        "recommended": contenders[0]["axis"] if verdict == "recommended" else None,
+        "contenders": [one["axis"] for one in contenders],
+        "strategies": strategies,
+    }
+
+
+def _verdict(node: Record, strategies: Sequence[Record], contenders: Sequence[Record]) -> str:
+    if node["near_ideal"] is None or not strategies:
+        return "insufficient"
+    if node["near_ideal"]:
+        return "near_ideal"
+    if all(one["helps"] for one in contenders):
+        return "recommended" if len(contenders) == 1 else "any"
+    return "undecided" if any(one["helps"] for one in strategies) else "nothing"
+
+
+def _brought_by(axis: Record, chosen: Sequence[str]) -> list[dict[str, Any]]:
+    """The recommended interventions on other axes that bring this one closer as well.
+
+    `all_the_way`: what is left then is no more than chance gives images drawn from the ideal, so
+    that the axis needs no intervention of its own.
+    """
+    if axis["near_ideal"] is not False:
+        return []
+    return [
+        {
+            "axis": one["axis"],
+            "w1_after": one["w1_after"],
+            "all_the_way": bool(one["w1_after"] <= axis["by_chance"] + TIE),
+        }
+        for one in axis["strategies"]
+        if one["axis"] in chosen and one["helps"] and not one["direct"]
+    ]
+
+
+def _effects(name: str, axes: Sequence[Record], measured: Sequence[Record]) -> dict[str, Any]:
+    """What a recommended intervention does: to whom it is recommended, and to all others."""
+    others = [pair for pair in measured if pair["source"] == name != pair["target"]]
+
+    def moved(sign: str) -> list[str]:
+        return [pair["target"] for pair in others if pair["sign"] == sign]
+
+    return {
+        "axis": name,
+        "recommended_for": [axis["axis"] for axis in axes if axis["recommended"] == name],
+        "towards": moved("towards"),
+        "away": moved("away"),
+        "undetermined": moved("undetermined"),
+    }
+
+
+def _best_shares(
+    pool: Pool, y: int, sources: Sequence[int], ideal: Ideal, settings: AnalysisSettings
+) -> Floats:
+    """(sources,) the share of replicates in which each leaves y closest to the ideal; ties split.
+
+    Interventions on different axes share no images, so resampling each one's valid answers about
+    y is the same as resampling whole images. A distance leans upwards the more, the fewer images
+    it rests on; all are therefore taken at the number of images of the smallest intervention.
+    """
+    if not sources:
+        return np.zeros(0)
+    rng = generator(settings.seed, pool.name, "plan", pool.variables[y].name)
+    shares = ideal.draws(settings.bootstrap, rng)
+    strata = [pool.strata(x, y) for x in sources]
+    fewest = min(int(counts.sum()) for counts in strata)
+    after = np.stack(
+        [
+            _distance_after(_resampled(counts, settings.bootstrap, rng), fewest, ideal, shares, rng)
+            for counts in strata
+        ]
+    )
+    is_best = after <= after.min(axis=0) + TIE
+    return np.asarray((is_best / is_best.sum(axis=0)).mean(axis=1))
+
+
+def _resampled(strata: Counts, replicates: int, rng: np.random.Generator) -> Counts:
+    """(replicates, J, k) resamples of (P, J, k) answers, each prompt and arm by itself."""
+    prompts, arms, k = strata.shape
+    drawn = resample(strata.reshape(-1, k), replicates, rng)
+    return np.asarray(drawn.reshape(replicates, prompts, arms, k).sum(axis=1))
+
+
+def _distance_after(
+    arms: Counts, images: int, ideal: Ideal, shares: Floats, rng: np.random.Generator
+) -> Floats:
+    """(B,) expected distance of `images` answers out of all arms (B, J, k), arms kept even."""
+    sizes = arms[0].sum(axis=1)
+    if sizes.max() - sizes.min() <= UNEQUAL * sizes.max():
+        return matched_distance(
+            arms.sum(axis=1, keepdims=True), np.array([images]), ideal, rng, shares=shares
+        )
+    each = min(images // len(sizes), int(sizes.min()))
+    return matched_distance(arms, np.full(len(sizes), each), ideal, rng, shares=shares)
