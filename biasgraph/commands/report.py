@@ -1,0 +1,40 @@
+"""`biasgraph report`: the interactive page of a result, written again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.option(
+    "--no-images",
+    is_flag=True,
+    help="Leave the thumbnails out: for pictures that may not be passed on.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where the page goes. Default: report.html in RUN, and those of its prompts.",
+)
+def report(run: Path, no_images: bool, output: Path | None) -> None:
+    """Write the interactive report of the result in the directory RUN.
+
+    One self-contained HTML file; it works from the disk with the network off.
+    """
+    from biasgraph.errors import printable
+    from biasgraph.report.files import write_files
+    from biasgraph.report.page import report_files, report_html
+    from biasgraph.result import load
+
+    result = load(run)
+    if output is None:
+        paths = write_files(run, report_files(result, images=not no_images))
+    else:
+        page = report_html(result, images=not no_images)
+        paths = write_files(output.parent, {output.name: page})
+    click.echo(f"Wrote {printable(str(paths[0]))}")

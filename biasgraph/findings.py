@@ -1,0 +1,159 @@
+"""What a method may say about a node or the whole graph, beside the graph itself.
+
+A finding stands in graph.json under `nodes[].findings.<method>` or `graph.findings.<method>` as
+{"title", "about", its named numbers ..., "show": [parts]}. Screens draw `show` and know no method;
+programs read the named numbers. What is undefined is None, with a reason where it is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Literal
+
+RESERVED = ("title", "about", "show")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with its 95 % interval and the images behind it; None needs a reason."""
+
+    kind: ClassVar[str] = "number"
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        _check_value(self.label, self.value, self.low, self.high)
+        if self.value is None and not self.reason:
+            raise ValueError(f"{self.label!r} is undefined and needs a reason")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells are texts, numbers, or None for what is undefined; all rows are as wide as columns."""
+
+    kind: ClassVar[str] = "table"
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | float | None]]
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"a row has {len(row)} cells for {len(self.columns)} columns")
+            for cell in row:
+                if not isinstance(cell, str):
+                    _check_value("a cell", cell)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar or rank: its value with its interval, and what it is compared with."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    reference: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_value(self.label, self.value, self.low, self.high)
+        _check_value(self.label, self.reference)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Things in order, the first one first."""
+
+    kind: ClassVar[str] = "ranking"
+    items: Sequence[Bar]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Values side by side, each against its reference if it has one."""
+
+    kind: ClassVar[str] = "bars"
+    items: Sequence[Bar]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image of the run by its id."""
+
+    image: str
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Images:
+    """Images that show what is meant."""
+
+    kind: ClassVar[str] = "images"
+    items: Sequence[Picture]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph. tone: "warning" where it limits what was said."""
+
+    kind: ClassVar[str] = "text"
+    text: str
+    tone: Literal["plain", "warning"] = "plain"
+
+
+Part = Number | Table | Ranking | Bars | Images | Text
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one method found. about: what it measures, in a sentence.
+
+    numbers: what programs read, by name. Raises ValueError for a name that is taken, and, like
+    every part, for a number that is not finite.
+    """
+
+    title: str
+    about: str
+    show: Sequence[Part]
+    numbers: Mapping[str, float | int | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, value in self.numbers.items():
+            if name in RESERVED:
+                raise ValueError(f"a number of a finding cannot be named {name!r}")
+            _check_value(name, value)
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding as graph.json holds it."""
+        parts = [{"kind": part.kind, **asdict(part)} for part in self.show]
+        return {"title": self.title, "about": self.about, **self.numbers, "show": parts}
+
+
+def image_ids(document: Mapping[str, Any]) -> Iterator[str]:
+    """The images that the findings of a graph show."""
+    for owner in (document["graph"], *document["nodes"]):
+        for finding in owner["findings"].values():
+            for part in finding["show"]:
+                if part["kind"] == Images.kind:
+                    yield from (str(item["image"]) for item in part["items"])
+
+
+def _check_value(
+    label: str, value: float | None, low: float | None = None, high: float | None = None
+) -> None:
+    for number in (value, low, high):
+        if number is not None and not math.isfinite(number):
+            raise ValueError(f"{label!r} is {number}; what is undefined is None")
+    if (low is None) != (high is None):
+        raise ValueError(f"the interval of {label!r} has one end")
+    if low is not None and high is not None and low > high:
+        raise ValueError(f"the interval of {label!r} ends before it begins")

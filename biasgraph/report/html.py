@@ -1,0 +1,134 @@
+"""Self-contained pages: template, styles, scripts and data in one file that asks for nothing.
+
+A page may run only the scripts whose hashes stand in its content security policy, loads nothing,
+and gets its data as JSON that its scripts turn into text nodes.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph import resources
+from biasgraph.errors import ModelError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FOLDER = "report"
+SCRIPTS = ("dom.js", "graph.js", "charts.js")
+"""What every page draws with; its own scripts come behind."""
+STYLES = ("base.css",)
+DIGEST = "biasgraph-digest"
+_HEAD = 4096  # bytes of a page in which its digest stands
+
+
+def render(
+    template: str,
+    *,
+    model: Mapping[str, Any],
+    scripts: Sequence[str] = (),
+    styles: Sequence[str] = (),
+    digest: str = "",
+    **context: Any,
+) -> bytes:
+    """One page: a template of templates/report/ that extends base.html, as UTF-8.
+
+    model: JSON types; the page's scripts find it in `biasgraph.model`.
+    scripts, styles: files of templates/report/, behind those that every page has.
+    context: what the template itself shows, escaped.
+    """
+    code = [vis_network(), *(resources.read_text(FOLDER, name) for name in (*SCRIPTS, *scripts))]
+    style = "\n".join(resources.read_text(FOLDER, name) for name in (*STYLES, *styles))
+    page = _environment().get_template(template)
+    text = page.render(
+        policy=_policy(code, style),
+        code=code,
+        style=style,
+        data=json_for_html(model),
+        digest_name=DIGEST,
+        digest=digest,
+        **context,
+    )
+    return text.encode()
+
+
+def json_for_html(value: object) -> str:
+    """`value` as JSON that can stand in a script element: nothing in it ends or opens one."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def digest_of(*parts: object) -> str:
+    """A digest of JSON-able parts, and of the templates that would show them."""
+    from biasgraph import __version__
+
+    digest = hashlib.sha256(__version__.encode())
+    for name in (*resources.names(FOLDER, ""),):
+        digest.update(resources.read_text(FOLDER, name).encode())
+    for part in parts:
+        digest.update(json.dumps(part, ensure_ascii=True).encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def digest_in(path: Path) -> str | None:
+    """The digest that a written page carries; None when there is no such page."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD).decode("utf-8", "replace")
+    except OSError:
+        return None
+    _, found, rest = head.partition(f'<meta name="{DIGEST}" content="')
+    return rest.partition('"')[0] if found else None
+
+
+@functools.cache
+def vis_network() -> str:
+    """vis-network as pyvis ships it, with its licence note and without its source map.
+
+    Raises ModelError when the installed pyvis has none.
+    """
+    from importlib.resources import files
+
+    folders = [entry for entry in (files("pyvis") / "lib").iterdir() if entry.name[:4] == "vis-"]
+    for folder in sorted(folders, key=lambda entry: _version(entry.name), reverse=True):
+        script = folder / "vis-network.min.js"
+        if script.is_file():
+            text = script.read_text(encoding="utf-8").replace("\r\n", "\n").replace("\r", "\n")
+            return text.partition("//# sourceMappingURL=")[0].strip()
+    raise ModelError("the installed pyvis has no vis-network: pip install 'pyvis>=0.3.2'")
+
+
+def _version(folder: str) -> list[int]:
+    return [int(part) for part in folder.removeprefix("vis-").split(".") if part.isdecimal()]
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    return Environment(
+        loader=FunctionLoader(lambda name: resources.read_text(FOLDER, name)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _policy(code: Sequence[str], style: str) -> str:
+    scripts = " ".join(_hash(one) for one in code)
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    # An element's text begins and ends as the template puts it: right behind its tag.
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,269 @@
+"""What the report's page shows, as JSON: numbers as in graph.json, names safe to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
+from biasgraph.errors import InputError
+from biasgraph.findings import Images
+from biasgraph.report import words
+from biasgraph.report.thumbnails import Thumbnails
+
+if TYPE_CHECKING:
+    from biasgraph.result import Result
+
+Record = Mapping[str, Any]
+Counts = Mapping[tuple[str, str, str], Mapping[str, int]]
+"""(axis, attribute, target) -> answer -> count, summed over prompts."""
+
+UNKNOWN, GATED = "unknown", "gated"
+REPORT = "report.html"
+
+
+@dataclass(frozen=True)
+class PageData:
+    """What a page shows: `model` is what its scripts draw, `context` what its template writes."""
+
+    model: dict[str, Any]
+    context: dict[str, Any]
+
+
+def page_data(result: Result, thumbnails: Thumbnails) -> PageData:
+    """All that the page needs but the drawing and the pictures themselves, in JSON types.
+
+    model["axes"]: the names to show, in the document's order, which numbers everything else:
+    `pairs` holds every ordered pair at source * axes + target, `sets` the initial images and those
+    of every intervention with their counts about each axis (its attributes, then unknown, then
+    gated), `images` the chosen ones; sets and findings name them by their place in it.
+    Raises InputError when a table of the result lacks an axis of its graph.
+    """
+    document = result.document
+    nodes, graph = document["nodes"], document["graph"]
+    pairs = _all_pairs(result)
+    ids = thumbnails.images
+    place = {image: i for i, image in enumerate(ids)}
+    model = {
+        "document": document,
+        "axes": [_axis(node) for node in nodes],
+        "pairs": [_pair(pair, document) for pair in pairs],
+        "sets": _sets(result, thumbnails, place),
+        "images": _images(result, thumbnails, ids),
+        "findings": {
+            "graph": _shown_findings(graph["findings"], place),
+            "nodes": [_shown_findings(node["findings"], place) for node in nodes],
+        },
+        "words": {"flags": FLAG_WORDS, "status": STATUS_WORDS},
+    }
+    return PageData(model, _context(document, pairs))
+
+
+def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
+    nodes, graph, links = document["nodes"], document["graph"], document["links"]
+    index = {node["id"]: i for i, node in enumerate(nodes)}
+    return {
+        "title": title_of(document),
+        "quoted": graph["prompt"] is not None,
+        "toy": graph["toy"],
+        "unseen_words": [words.label(word) for word in graph.get("unseen_words") or ()],
+        "fact_rows": _facts(document),
+        "lead": list(words.lead(document, pairs)),
+        "strongest": [
+            {
+                "pair": index[link["source"]] * len(nodes) + index[link["target"]],
+                "sign": link["sign"] or "undetermined",
+                "text": words.finding(link, document),
+            }
+            for link in words.strongest(links)
+        ],
+        "in_all": list(words.in_all(graph)),
+        "mediation": list(words.mediation(links, graph)),
+        "undetermined": list(words.undetermined(document, pairs)),
+        "caveats": [words.label(text, 2000) for text in words.caveats(document)],
+        "prompts": [
+            {
+                "prompt": words.label(one["prompt"]),
+                "href": f"{quote(one['directory'])}/{REPORT}",
+                "edges": one["edges"],
+            }
+            for one in graph.get("prompts") or ()
+        ],
+        "provenance": _provenance(graph),
+    }
+
+
+def title_of(document: Record) -> str:
+    """What the page is about, in a line."""
+    graph = document["graph"]
+    if graph["prompt"] is None:
+        return f"{len(graph['prompts'])} prompts"
+    return words.label(graph["prompt"], 300)
+
+
+def _key(text: str) -> str:
+    """A name as CSV files hold it: they have no NUL and no lone surrogates."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def _all_pairs(result: Result) -> list[dict[str, Any]]:
+    """Every ordered pair in the order of the nodes, flags as a list, edges with their mediation."""
+    names = [node["id"] for node in result.document["nodes"]]
+    links = {(link["source"], link["target"]): link for link in result.document["links"]}
+    records = {(_key(one["source"]), _key(one["target"])): one for one in result.pair_records()}
+    pairs = []
+    for source in names:
+        for target in names:
+            record = records.get((_key(source), _key(target)))
+            if record is None:
+                pair = words.arrow({"source": source, "target": target})
+                raise InputError(f"pairs.csv does not fit graph.json: it lacks {pair}")
+            flags = [flag for flag in record["flags"].split(";") if flag]
+            link = links.get((source, target), {"mediation": []})
+            pairs.append({**record, **link, "source": source, "target": target, "flags": flags})
+    return pairs
+
+
+def _axis(node: Record) -> dict[str, Any]:
+    return {
+        "label": words.label(node["id"]),
+        "attributes": [words.label(attribute) for attribute in node["attributes"]],
+    }
+
+
+def _pair(pair: Record, document: Record) -> dict[str, Any]:
+    index = {node["id"]: i for i, node in enumerate(document["nodes"])}
+    shown = {
+        "source": index[pair["source"]],
+        "target": index[pair["target"]],
+        "mediation": [
+            {**check, "through": index[check["through"]], "verdict": words.label(check["verdict"])}
+            for check in pair["mediation"]
+        ],
+        "reason": None if pair["status"] == "ok" else words.reason(pair),
+        "text": words.about_pair(pair, document),
+    }
+    return {**pair, **shown}
+
+
+def _counts(result: Result) -> Counts:
+    frame = result.tables
+    keys = ["axis", "attribute", "target", "answer"]
+    cells = frame[keys].fillna("").map(_key).assign(count=frame["count"])
+    summed = cells.groupby(keys, sort=False)["count"].sum().reset_index()
+    counts: dict[tuple[str, str, str], dict[str, int]] = {}
+    for axis, attribute, target, answer, count in summed.itertuples(index=False):
+        counts.setdefault((axis, attribute, target), {})[answer] = int(count)
+    return counts
+
+
+def _sets(result: Result, thumbnails: Thumbnails, place: Mapping[str, int]) -> list[dict[str, Any]]:
+    nodes = result.document["nodes"]
+    counts = _counts(result)
+    known = {(axis, attribute) for axis, attribute, _ in counts}
+    chosen = {(_key(x), _key(a)): images for (x, a), images in thumbnails.chosen.items()}
+    wanted = [(-1, -1, "", "")] + [
+        (x, a, _key(node["id"]), _key(attribute))
+        for x, node in enumerate(nodes)
+        for a, attribute in enumerate(node["attributes"])
+    ]
+    return [
+        {
+            "axis": x,
+            "attribute": a,
+            "counts": [
+                _row(counts.get((axis, attribute, _key(node["id"])), {}), node["attributes"])
+                for node in nodes
+            ],
+            "images": [place[image] for image in chosen.get((axis, attribute), ())],
+        }
+        for x, a, axis, attribute in wanted
+        if (axis, attribute) in known
+    ]
+
+
+def _row(counts: Mapping[str, int], attributes: Sequence[str]) -> list[int]:
+    lost = [0 if answer in attributes else counts.get(answer, 0) for answer in (UNKNOWN, GATED)]
+    return [*(counts.get(_key(attribute), 0) for attribute in attributes), *lost]
+
+
+def _images(result: Result, thumbnails: Thumbnails, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """What the judge said of each image, axis by axis: an attribute's number, or -1, or -2.
+
+    -1 stands for unknown, -2 for gated, None where nothing was answered.
+    """
+    frame, nodes = result.answers, result.document["nodes"]
+    codes = {
+        node["id"]: {UNKNOWN: -1, GATED: -2} | {a: i for i, a in enumerate(node["attributes"])}
+        for node in nodes
+    }
+    found: dict[str, dict[str, int]] = {image: {} for image in ids}
+    rows = frame.loc[frame["image"].isin(ids), ["image", "target", "answer"]].astype(str)
+    for image, target, answer in rows.itertuples(index=False):
+        if target in codes:
+            found[image][target] = codes[target].get(answer, -1)
+    return [
+        {
+            "id": image,
+            "text": words.label(thumbnails.prompts.get(image, "")),
+            "answers": [found[image].get(node["id"]) for node in nodes],
+        }
+        for image in ids
+    ]
+
+
+def _shown_findings(findings: Record, place: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The findings of all methods, with pictures by their place in `images`."""
+    return [
+        {
+            "title": finding["title"],
+            "about": finding["about"],
+            "show": [_shown_part(part, place) for part in finding["show"]],
+        }
+        for finding in findings.values()
+    ]
+
+
+def _shown_part(part: Record, place: Mapping[str, int]) -> Record:
+    if part["kind"] != Images.kind:
+        return part
+    return {
+        **part,
+        "items": [{**item, "image": place.get(str(item["image"]))} for item in part["items"]],
+    }
+
+
+def _facts(document: Record) -> list[list[str]]:
+    """Title and words of what was audited and how."""
+    graph, nodes = document["graph"], document["nodes"]
+    images = graph["images"]
+    facts = (
+        ("Subject", graph["subject"] if graph["subject"] != graph["prompt"] else None),
+        ("Model", graph["model"]),
+        ("Judge", graph["vqa"] or "not recorded in an answers table"),
+        ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
+        ("Ideal", words.ideal_words(graph, len(nodes))),
+        ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),
+        ("Edges", words.rule_words(graph["settings"])),
+    )
+    return [[title, words.label(str(text))] for title, text in facts if text is not None]
+
+
+def _provenance(graph: Record) -> dict[str, list[list[str]]]:
+    made = {
+        "Axes": graph["axes"] and f"{graph['axes']['name']} ({graph['axes']['digest'][:12]})",
+        "Model's fingerprint": graph.get("model_fingerprint"),
+        "Judge's fingerprint": graph.get("vqa_fingerprint"),
+        "Seed": graph.get("seed"),
+    }
+    return {
+        "Made with": _texts(made),
+        "Settings": _texts(graph["settings"]),
+        "Versions": _texts(graph["versions"]),
+    }
+
+
+def _texts(values: Record) -> list[list[str]]:
+    return [[name, words.label(str(value))] for name, value in values.items() if value is not None]

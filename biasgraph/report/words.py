@@ -1,0 +1,324 @@
+"""What every screen says of a graph: names, numbers and sentences, in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
+from biasgraph.errors import printable
+
+Record = Mapping[str, Any]
+
+LISTED = 4  # pairs or axes that a sentence names before it counts the rest
+STRONGEST = 3
+_JOINERS = ("\u200c", "\u200d")  # letters of some scripts and emoji are written with them
+
+
+# Names
+
+
+def label(text: str, longest: int = 200) -> str:
+    """An untrusted name as a page shows it: what is invisible or turns text around is visible.
+
+    Joiners inside words and emoji stay, unlike in the terminal (`printable`).
+    """
+    kept = "".join(one if one in _JOINERS else printable(one) for one in text)
+    return clip(kept, longest)
+
+
+def clip(text: str, longest: int) -> str:
+    """`text`, or its beginning and an ellipsis."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def named(axes: Sequence[str]) -> str:
+    """The first axes of several, and how many more there are."""
+    return enumerated([name(axis) for axis in axes], "axes")
+
+
+def name(text: str) -> str:
+    """An axis or attribute in a sentence."""
+    return clip(printable(text), 40)
+
+
+def arrow(pair: Record) -> str:
+    """A pair of axes in a sentence."""
+    return f"{name(pair['source'])} → {name(pair['target'])}"
+
+
+def arrows(pairs: Sequence[Record]) -> str:
+    """The first pairs of several, and how many more there are."""
+    return enumerated([arrow(pair) for pair in pairs], "pairs")
+
+
+def enumerated(words: Sequence[str], what: str) -> str:
+    """The first of several words, and how many more there are."""
+    more = len(words) - LISTED
+    return ", ".join(words[:LISTED]) + (f" and {more} more {what}" if more > 0 else "")
+
+
+# Numbers
+
+
+def with_interval(
+    value: float | None, low: float | None, high: float | None, sign: str = ""
+) -> str:
+    """A number to three digits with its interval, as far as they are defined."""
+    if value is None:
+        return "-"
+    point = f"{value:{sign}.3f}"
+    return point if low is None or high is None else f"{point} [{low:{sign}.3f}, {high:{sign}.3f}]"
+
+
+def percent(share: float) -> str:
+    """A share as a page shows it."""
+    return f"{share * 100:.0f}\u00a0%"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value to two or three digits."""
+    if p is None:
+        return "-"
+    return f"{p:.1e}" if p < 0.001 else f"{p:.3f}"
+
+
+def majority(node: Record) -> tuple[str, float] | None:
+    """The attribute that most initial images show, and its share; None without valid answers."""
+    shares = node["initial"]["distribution"]
+    if shares is None:
+        return None
+    most = max(range(len(shares)), key=shares.__getitem__)
+    return node["attributes"][most], shares[most]
+
+
+# What a graph is about
+
+
+def ideal_words(graph: Record, axes: int) -> str:
+    """Where the ideal comes from, for a graph of so many axes."""
+    others = "" if len(graph["ideal"]["axes"]) in (0, axes) else " (uniform for the other axes)"
+    return f"{graph['ideal']['source']}{others}"
+
+
+def metric_words(nodes: Sequence[Record]) -> str:
+    """The usual ground metric first, then the axes that have another."""
+    axes: dict[str, list[str]] = {}
+    for node in nodes:
+        axes.setdefault(node["metric"], []).append(node["id"])
+    usual = max(axes, key=lambda metric: len(axes[metric]))
+    others = (f"{metric} for {named(ids)}" for metric, ids in axes.items() if metric != usual)
+    return "; ".join([usual, *others])
+
+
+def rule_words(settings: Record) -> str:
+    """What makes a pair an edge."""
+    if settings["fdr"]:
+        return f"false discovery rate .05 ({settings['fdr']})"
+    return f"p of at most {settings['alpha']:g}"
+
+
+def direction(sign: str | None) -> str:
+    """Where a target moves, in words."""
+    if sign in ("towards", "away"):
+        return f"{sign} {'from ' if sign == 'away' else ''}its ideal"
+    return "in an undetermined direction"
+
+
+# What was found
+
+
+def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
+    """What a newcomer should know first: what most images show, and how many pairs are edges."""
+    graph, links = document["graph"], document["links"]
+    shown = [(majority(node), node) for node in document["nodes"] if node["near_ideal"] is False]
+    ranked = sorted(shown, key=lambda one: -one[1]["w1"])
+    most = [f"{percent(found[1])} {name(found[0])}" for found, _ in ranked if found]
+    about = f"{graph['images']['initial']:,} images of "
+    if graph["prompt"] is None:
+        about += f"{len(graph['prompts'])} prompts"
+    else:
+        about += f"“{clip(printable(graph['prompt']), 120)}”"
+    if most:
+        yield f"Of {about}, the judge called {', '.join(most[:LISTED])}."
+    else:
+        yield f"{about} cannot be told from the ideal on any axis, or too few could be read."
+    known = [link for link in links if link["sign"] in ("towards", "away")]
+    tested = len(between(pairs))
+    if links:
+        yield (
+            f"Diversifying one axis changes another in {len(links)} of {tested} pairs, the arrows; "
+            f"for {len(known)} of them it is clear whether that moves it towards its ideal or "
+            "away from it."
+        )
+    else:
+        yield f"In none of {tested} pairs did diversifying one axis change another for sure."
+
+
+def pictures(missing: int) -> str | None:
+    """A sentence about pictures that could not be shown."""
+    if not missing:
+        return None
+    files = "1 picture is" if missing == 1 else f"{missing:,} pictures are"
+    return f"{files} left out: the file is missing from the run, or damaged."
+
+
+def between(pairs: Sequence[Record]) -> list[Record]:
+    """The pairs of different axes."""
+    return [pair for pair in pairs if pair["source"] != pair["target"]]
+
+
+def strongest(links: Sequence[Record]) -> list[Record]:
+    """The edges to tell first: those with a direction before the others, by |IS|."""
+    ranked = sorted(
+        links, key=lambda link: (link["sign"] not in ("towards", "away"), -abs(link["is"]))
+    )
+    return ranked[:STRONGEST]
+
+
+def finding(link: Record, document: Record) -> str:
+    """An edge as a sentence, with its interval, p, the images behind it and the ideal."""
+    nodes = {node["id"]: node for node in document["nodes"]}
+    source, target = name(link["source"]), name(link["target"])
+    images, initial = sum(map(sum, link["table"])), nodes[link["target"]]["initial"]["n_valid"]
+    if link["sign"] == "towards":
+        what = f"Diversifying {source} moves {target} towards its ideal"
+    elif link["sign"] == "away":
+        what = f"Diversifying {source} moves {target} away from its ideal"
+    else:
+        what = (
+            f"Diversifying {source} changes {target}, but whether towards its ideal or away from "
+            "it lies within chance"
+        )
+    interval = with_interval(link["is"], link["is_ci_low"], link["is_ci_high"], sign="+")
+    return (
+        f"{what}: IS {interval}, p = {p_value(link['p'])}, distance to the ideal "
+        f"{link['w1_before']:.3f} before and {link['w1_after']:.3f} after; {images:,} "
+        f"counterfactual and {initial:,} initial images with a valid answer; "
+        f"ideal: {name(ideal_words(document['graph'], len(nodes)))}."
+    )
+
+
+def about_pair(pair: Record, document: Record) -> str:
+    """Any ordered pair as a sentence; see `finding`."""
+    if pair["source"] == pair["target"]:
+        return (
+            f"Images made for each attribute of {name(pair['source'])}, by what the judge saw of "
+            "it: the closer each row is to its own answer, the better naming it worked."
+        )
+    if pair["edge"]:
+        return finding(pair, document)
+    if pair["status"] != "ok":
+        return f"{arrow(pair)} could not be decided: {reason(pair)}."
+    limit = pair["detectable_v_80"]
+    found = "" if limit is None else f": V = {limit:.2f} is found in 80 % of cases"
+    return (
+        f"What the judge saw of {name(pair['target'])} does not differ enough between the images "
+        f"made for {name(pair['source'])} to call it an edge (p = {p_value(pair['p'])}). That is "
+        f"no proof that they are independent{found}."
+    )
+
+
+def in_all(graph: Record) -> Iterator[str]:
+    """The strongest axes and the amplification."""
+    for field, what in (
+        ("max_impact", "The strongest axis is"),
+        ("max_influenced", "The most influenced axis is"),
+    ):
+        best = graph[field]
+        if best is not None:
+            tied = f"; as many edges: {named(best['tied'])}" if best["tied"] else ""
+            edges = "1 edge" if best["edges"] == 1 else f"{best['edges']} edges"
+            strength = f"|IS| {best['strength']:.3f} in all"
+            yield f"{what} {name(best['axis'])}: {edges}, {strength}{tied}."
+    total = graph["amplification"]
+    if total["value"] is not None:
+        low, high = total["ci"] or (None, None)
+        floor = total["noise_floor"]
+        chance = (
+            f"; with no effect anywhere it would be about {floor['mean']:.2f}, "
+            f"and below {floor['q95']:.2f} in 95 % of cases"
+            if floor["mean"] is not None
+            else ""
+        )
+        yield (
+            f"Amplification, the sum of |IS| over {total['pairs_defined']} pairs, is "
+            f"{with_interval(total['value'], low, high)}{chance}."
+        )
+
+
+def mediation(links: Sequence[Record], graph: Record) -> Iterator[str]:
+    """The verdict about every candidate mediator, and what it assumes."""
+    for link in links:
+        for check in link["mediation"]:
+            yield f"{arrow(link)}: {check['verdict']} (candidate: {name(check['through'])})."
+    if graph["mediation_assumptions"]:
+        yield "Assumed: " + " ".join(graph["mediation_assumptions"])
+
+
+def undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
+    """What could not be determined, and why."""
+    unmeasured = [node["id"] for node in document["nodes"] if node["w1"] is None]
+    if unmeasured:
+        yield f"{named(unmeasured)}: too few valid answers to measure the distance to the ideal."
+    open_signs = [link for link in document["links"] if link["sign"] not in ("towards", "away")]
+    if open_signs:
+        yield f"{arrows(open_signs)}: an edge, but its direction lies within chance."
+    reasons: dict[str, list[Record]] = {}
+    for pair in between(pairs):
+        if pair["status"] != "ok":
+            reasons.setdefault(reason(pair), []).append(pair)
+    for why, group in reasons.items():
+        yield f"{arrows(group)}: {why}."
+    yield from missed(between(pairs))
+
+
+def reason(pair: Record) -> str:
+    """Why a pair's numbers are undefined."""
+    if "no_intervention" in pair["flags"]:
+        return FLAG_WORDS["no_intervention"]
+    return STATUS_WORDS.get(pair["status"], str(pair["status"]))
+
+
+def missed(pairs: Sequence[Record]) -> Iterator[str]:
+    """A missing edge is no independence: say how strong a link would have had to be."""
+    absent = [pair for pair in pairs if pair["status"] == "ok" and not pair["edge"]]
+    limits = [pair["detectable_v_80"] for pair in absent if pair["detectable_v_80"] is not None]
+    if limits:
+        low, high = f"{min(limits):.2f}", f"{max(limits):.2f}"
+        limit = low if low == high else f"{low} to {high}"
+        yield (
+            f"{len(absent)} pairs without an edge need not be independent: with this many images "
+            f"a link needs V = {limit} to be found in 80 % of cases."
+        )
+
+
+def caveats(document: Record) -> Iterator[str]:
+    """Every flag of the graph, its axes and its edges once, words never seen, and notes."""
+    nodes, graph = document["nodes"], document["graph"]
+    for flag in graph["flags"]:
+        yield f"{FLAG_WORDS.get(flag, flag)}.".capitalize()
+    axes = _by_flag(nodes)
+    for flag, marked in axes.items():
+        yield f"{named([node['id'] for node in marked])}: {FLAG_WORDS.get(flag, flag)}."
+    known = {(flag, node["id"]) for flag, marked in axes.items() for node in marked}
+    for flag, links in _by_flag(document["links"]).items():
+        news = [
+            link
+            for link in links
+            if (flag, link["source"]) not in known and (flag, link["target"]) not in known
+        ]
+        if news:
+            yield f"{arrows(news)}: {FLAG_WORDS.get(flag, flag)}."
+    unseen = graph.get("unseen_words")
+    if unseen:
+        yield f"Words that the model never saw and may ignore: {', '.join(unseen)}."
+    yield from (f"{note}." for note in graph["notes"])
+
+
+def _by_flag(records: Iterable[Record]) -> dict[str, list[Record]]:
+    flagged: dict[str, list[Record]] = {}
+    for record in records:
+        for flag in record["flags"]:
+            flagged.setdefault(flag, []).append(record)
+    return flagged

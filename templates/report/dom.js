@@ -1,0 +1,101 @@
+// Elements and numbers. Everything a page shows becomes a text node or an attribute here, never
+// markup: names in `biasgraph.model` come from prompts, files and models that nobody has checked.
+(function () {
+  "use strict";
+
+  const SVG = "http://www.w3.org/2000/svg";
+
+  // An element with properties and children. Properties: on... are listeners, `style` holds custom
+  // properties, the rest are attributes (true: empty, null or false: left out).
+  function el(tag, properties, ...children) {
+    return filled(document.createElement(tag), properties, children);
+  }
+
+  function svg(tag, properties, ...children) {
+    return filled(document.createElementNS(SVG, tag), properties, children);
+  }
+
+  function filled(element, properties, children) {
+    for (const [name, value] of Object.entries(properties || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (name === "style") {
+        for (const [key, one] of Object.entries(value)) element.style.setProperty(key, one);
+      } else element.setAttribute(name, value === true ? "" : String(value));
+    }
+    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+    return element;
+  }
+
+  // A name that somebody else chose; its writing direction stays inside.
+  function name(text) {
+    return el("bdi", null, text);
+  }
+
+  // A number as the page shows it, with the whole number behind it; or that it is not defined.
+  function number(value, options) {
+    const { digits = 3, signed = false, reason = null, brief = false } = options || {};
+    if (value === null || value === undefined) return undefinedNumber(reason, brief);
+    return el("data", { value: String(value) }, shown(value, digits, signed));
+  }
+
+  function shown(value, digits, signed) {
+    const text = Math.abs(value).toFixed(digits);
+    if (value < 0) return `\u2212${text}`;
+    return signed ? `+${text}` : text;
+  }
+
+  function undefinedNumber(reason, brief) {
+    const why = reason || "it could not be computed";
+    return el("span", { class: "undefined", title: why }, brief ? "not defined" : `not defined: ${why}`);
+  }
+
+  // A number with its 95 % interval.
+  function withInterval(value, low, high, options) {
+    const point = number(value, options);
+    if (value === null || value === undefined || low === null || low === undefined) return [point];
+    return [point, " ", el("span", { class: "interval" },
+      "[", number(low, options), ", ", number(high, options), "]")];
+  }
+
+  // A p-value to two or three digits, as the terminal and the sentences have it.
+  function pValue(value, reason, brief) {
+    if (value === null || value === undefined) return undefinedNumber(reason, brief);
+    return el("data", { value: String(value) }, pText(value));
+  }
+
+  function pText(value) {
+    if (value >= 0.001) return value.toFixed(3);
+    const [digits, exponent] = value.toExponential(1).split("e");
+    const power = Math.abs(Number(exponent));
+    return `${digits}e-${power < 10 ? "0" : ""}${power}`;
+  }
+
+  function percent(share) {
+    return `${Math.round(share * 100)}\u00a0%`;
+  }
+
+  function count(value) {
+    return el("data", { value: String(value) }, value.toLocaleString("en"));
+  }
+
+  // The colour of a custom property under the present theme, as canvas wants it.
+  function colour(property) {
+    const probe = el("span", { class: "probe", style: { color: `var(--${property})` } });
+    document.body.append(probe);
+    const found = getComputedStyle(probe).color;
+    probe.remove();
+    return found;
+  }
+
+  function download(blob, filename) {
+    const url = URL.createObjectURL(blob);
+    el("a", { href: url, download: filename }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  }
+
+  window.biasgraph = {
+    model: JSON.parse(document.getElementById("model").textContent),
+    dom: { el, svg, name, number, withInterval, pValue, pText, shown, percent, count, colour, download },
+  };
+})();

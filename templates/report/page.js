@@ -1,0 +1,242 @@
+// The report: graph, panel, matrix and table share one state, which stands in the address.
+(function (biasgraph) {
+  "use strict";
+
+  const { el, download } = biasgraph.dom;
+  const { model, drawGraph, passes } = biasgraph;
+  const byId = (id) => document.getElementById(id);
+  const DEFAULT = { is: 0, p: 1, pruned: false, focus: null, incoming: false, find: "", selected: null, sort: null, theme: null };
+  const SMALLEST_P = 12; // the slider ends at p = 1e-12
+
+  const state = { ...DEFAULT };
+  const size = model.axes.length;
+  const strongestIs = Math.max(0.05, ...model.pairs.filter((pair) => pair.edge).map((pair) => Math.abs(pair.is || 0)));
+
+  const graph = drawGraph(byId("graph"), model.drawing, { click: pick, hover: showTip });
+  const matrix = biasgraph.matrix(pick);
+  const table = biasgraph.pairTable(pick, (key, down) => change({ sort: `${key}${down ? "-" : "+"}` }));
+  byId("matrix").append(matrix.element);
+  byId("pairs").append(table.element);
+  byId("axis-table").append(biasgraph.axisTable(pick));
+  byId("amplification").append(...[biasgraph.amplification()].filter(Boolean));
+  byId("legend").append(biasgraph.legend());
+  const chips = model.axes.map((axis, i) => el("button", { type: "button", class: "chip", onclick: () => pick({ axis: i }) }, biasgraph.dom.name(axis.label)));
+  byId("axes").append(...chips);
+  byId("focus").append(...model.axes.map((axis, i) => el("option", { value: i }, axis.label)));
+  const found = biasgraph.findings(model.findings.graph);
+  byId("graph-findings").append(...found);
+  byId("graph-findings-section").hidden = !found.length;
+
+  // State
+
+  function change(changes) {
+    Object.assign(state, changes);
+    graph.setThreshold({ is: state.is, p: state.p, pruned: state.pruned });
+    graph.focus(state.focus, state.incoming);
+    graph.select(state.selected);
+    matrix.select(state.selected);
+    table.select(state.selected);
+    table.only((k) => !byId("only-shown").checked || isShown(k));
+    showControls();
+    if ("find" in changes) showFound();
+    if ("theme" in changes) showTheme();
+    writeHash();
+  }
+
+  function isShown(k) {
+    const pair = model.pairs[k];
+    const near = state.focus === null || pair.source === state.focus || (state.incoming && pair.target === state.focus);
+    return near && passes(pair, state) && (pair.edge || state.pruned);
+  }
+
+  function pick(selection) {
+    const before = state.selected;
+    change({ selected: selection });
+    hideTip();
+    showPanel(before);
+  }
+
+  function showPanel(before) {
+    const { selected } = state;
+    const detail = byId("detail");
+    byId("overview").hidden = selected !== null;
+    byId("close").hidden = selected === null;
+    detail.hidden = selected === null;
+    detail.replaceChildren(...(selected === null ? []
+      : [selected.pair === undefined ? biasgraph.axisPanel(selected.axis, pick) : biasgraph.pairPanel(selected.pair)]));
+    byId("panel").scrollTop = 0;
+    if (selected === null) return;
+    const head = detail.querySelector("h2");
+    byId("said").textContent = `${head.textContent}: ${detail.querySelector(".verdict").textContent}`;
+    const { top, bottom } = byId("panel").getBoundingClientRect();
+    if (before !== selected && (top < 0 || top > window.innerHeight * 0.7 || bottom < 80)) byId("panel").scrollIntoView({ block: "start" });
+    if (document.activeElement && document.activeElement !== document.body) head.focus({ preventScroll: true });
+  }
+
+  // Controls
+
+  function showControls() {
+    byId("is").value = byId("is-number").value = state.is;
+    byId("p").value = state.p >= 1 ? 0 : Math.min(-Math.log10(state.p), SMALLEST_P);
+    byId("p-number").value = state.p >= 1 ? "1" : biasgraph.dom.pText(state.p);
+    byId("pruned").checked = state.pruned;
+    byId("focus").value = state.focus === null ? "" : state.focus;
+    byId("incoming").checked = state.incoming;
+    byId("incoming").disabled = state.focus === null;
+    if (byId("find").value !== state.find) byId("find").value = state.find;
+    chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(state.selected !== null && state.selected.axis === i)));
+    const shown = graph.shown();
+    const all = model.document.links.length;
+    byId("shown").textContent = `${shown.edges} of ${all} ${all === 1 ? "edge" : "edges"} shown`
+      + (state.pruned ? `, and ${shown.pruned} pairs without an edge, faintly` : "");
+  }
+
+  function number(text, otherwise) {
+    const value = Number(String(text).replace(",", "."));
+    return Number.isFinite(value) && String(text).trim() !== "" ? value : otherwise;
+  }
+
+  function listen() {
+    byId("is").max = byId("is-number").max = (Math.ceil(strongestIs * 20) / 20).toFixed(2);
+    byId("is").addEventListener("input", (event) => change({ is: number(event.target.value, 0) }));
+    byId("is-number").addEventListener("change", (event) => change({ is: Math.max(number(event.target.value, state.is), 0) }));
+    byId("p").addEventListener("input", (event) => change({ p: Number(event.target.value) === 0 ? 1 : 10 ** -Number(event.target.value) }));
+    byId("p-number").addEventListener("change", (event) => change({ p: Math.min(Math.max(number(event.target.value, state.p), 0), 1) }));
+    byId("pruned").addEventListener("change", (event) => change({ pruned: event.target.checked }));
+    byId("focus").addEventListener("change", (event) => change({ focus: event.target.value === "" ? null : Number(event.target.value) }));
+    byId("incoming").addEventListener("change", (event) => change({ incoming: event.target.checked }));
+    byId("only-shown").addEventListener("change", () => change({}));
+    byId("find").addEventListener("input", (event) => change({ find: event.target.value }));
+    byId("reset").addEventListener("click", reset);
+    byId("close").addEventListener("click", () => close());
+    byId("larger").addEventListener("click", () => graph.zoom(1.2));
+    byId("smaller").addEventListener("click", () => graph.zoom(1 / 1.2));
+    byId("png").addEventListener("click", savePicture);
+    byId("json").addEventListener("click", saveGraph);
+    byId("theme").addEventListener("click", () => change({ theme: dark() ? "light" : "dark" }));
+    for (const button of document.querySelectorAll("[data-pair]")) button.addEventListener("click", () => pick({ pair: Number(button.dataset.pair) }));
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && state.selected !== null) close();
+    });
+    window.addEventListener("hashchange", () => readHash());
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => graph.refresh());
+  }
+
+  function reset() {
+    change({ ...DEFAULT, theme: state.theme });
+    showPanel(null);
+    graph.reset();
+  }
+
+  // The panel closes, and whoever came by keyboard stands where they came from.
+  function close() {
+    const last = state.selected;
+    pick(null);
+    const back = last.pair === undefined ? chips[last.axis] : matrix.element.querySelector(`[data-k="${last.pair}"]`);
+    back.focus({ preventScroll: true });
+  }
+
+  // Search
+
+  function showFound() {
+    const words = state.find.trim().toLowerCase();
+    const hits = !words ? [] : model.axes.flatMap((axis, i) => [
+      ...(axis.label.toLowerCase().includes(words) ? [{ axis: i, text: axis.label }] : []),
+      ...axis.attributes.filter((one) => one.toLowerCase().includes(words)).map((one) => ({ axis: i, text: `${axis.label}: ${one}` })),
+    ]);
+    const list = byId("found");
+    list.hidden = !words;
+    list.replaceChildren(...(hits.length ? hits.slice(0, 12).map((hit) => el("li", null,
+      el("button", { type: "button", class: "link", onclick: () => { change({ find: "" }); pick({ axis: hit.axis }); } }, biasgraph.dom.name(hit.text))))
+      : words ? [el("li", { class: "note" }, "no axis or attribute of this name")] : []));
+  }
+
+  // Tooltip
+
+  function showTip(selection, event) {
+    if (selection === null) return hideTip();
+    const tip = byId("tip");
+    tip.replaceChildren(biasgraph.tip(selection));
+    tip.hidden = false;
+    const box = byId("graph").getBoundingClientRect();
+    const x = event.clientX - box.left;
+    tip.style.setProperty("left", `${Math.min(Math.max(x + 14, 4), box.width - tip.offsetWidth - 4)}px`);
+    tip.style.setProperty("top", `${Math.max(event.clientY - box.top - tip.offsetHeight - 14, 4)}px`);
+    return undefined;
+  }
+
+  function hideTip() {
+    byId("tip").hidden = true;
+  }
+
+  // Files
+
+  function savePicture() {
+    const facts = [...document.querySelectorAll(".facts > div")].map((fact) => `${fact.firstElementChild.textContent}: ${fact.lastElementChild.textContent}`);
+    const half = Math.ceil(facts.length / 2);
+    const toy = document.querySelector(".toy");
+    const lines = [facts.slice(0, half).join("; "), facts.slice(half).join("; "), ...(toy ? [toy.textContent.trim().replace(/\s+/g, " ")] : [])];
+    graph.picture({ title: document.querySelector("h1").textContent.trim(), lines }).toBlob((blob) => download(blob, "biasgraph.png"));
+  }
+
+  function saveGraph() {
+    download(new Blob([JSON.stringify(model.document, null, 1)], { type: "application/json" }), "graph.json");
+  }
+
+  // Theme
+
+  function dark() {
+    return state.theme === null ? window.matchMedia("(prefers-color-scheme: dark)").matches : state.theme === "dark";
+  }
+
+  function showTheme() {
+    if (state.theme === null) delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = state.theme;
+    graph.refresh();
+  }
+
+  // The address: names of axes rather than numbers, so that a link survives a new axis.
+
+  function writeHash() {
+    const words = new URLSearchParams();
+    const axis = (i) => model.document.nodes[i].id;
+    if (state.is > 0) words.set("is", state.is);
+    if (state.p < 1) words.set("p", state.p);
+    if (state.pruned) words.set("pruned", "1");
+    if (state.focus !== null) words.set("focus", axis(state.focus));
+    if (state.incoming) words.set("incoming", "1");
+    if (state.selected !== null && state.selected.pair === undefined) words.set("axis", axis(state.selected.axis));
+    if (state.selected !== null && state.selected.pair !== undefined) {
+      words.set("from", axis(Math.floor(state.selected.pair / size)));
+      words.set("to", axis(state.selected.pair % size));
+    }
+    if (state.sort !== null) words.set("sort", state.sort);
+    if (state.theme !== null) words.set("theme", state.theme);
+    const hash = words.toString();
+    if (hash !== location.hash.slice(1)) history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+  }
+
+  function readHash() {
+    const words = new URLSearchParams(location.hash.slice(1));
+    const axis = (key) => model.document.nodes.findIndex((node) => node.id === words.get(key));
+    const [only, from, to, focus] = [axis("axis"), axis("from"), axis("to"), axis("focus")];
+    const theme = words.get("theme");
+    const sort = words.get("sort");
+    if (sort && /^\w+[+-]$/.test(sort)) table.sort(sort.slice(0, -1), sort.endsWith("-"));
+    change({
+      is: Math.max(number(words.get("is") || "", 0), 0),
+      p: Math.min(Math.max(number(words.get("p") || "", 1), 0), 1),
+      pruned: words.get("pruned") === "1",
+      focus: focus < 0 ? null : focus,
+      incoming: words.get("incoming") === "1",
+      selected: only >= 0 ? { axis: only } : from >= 0 && to >= 0 ? { pair: from * size + to } : null,
+      theme: theme === "dark" || theme === "light" ? theme : null,
+    });
+    showPanel(state.selected);
+  }
+
+  listen();
+  biasgraph.page = { graph, state };
+  readHash();
+  document.documentElement.dataset.ready = "true";
+})(window.biasgraph);

@@ -1,0 +1,236 @@
+// What stands beside the graph when an edge or an axis is selected.
+(function (biasgraph) {
+  "use strict";
+
+  const { el, name, number, withInterval, pValue, pText, shown, percent, count } = biasgraph.dom;
+  const { heatTable, shareBars, numberLine, pictures } = biasgraph.charts;
+  const { model } = biasgraph;
+  const nodes = model.document.nodes;
+
+  const METHODS = { asymptotic: "asymptotic", monte_carlo: "drawn tables (Monte Carlo)" };
+
+  // Why a number of a pair is undefined.
+  function why(pair, field) {
+    if (pair.reason) return pair.reason;
+    if (field.startsWith("is_matched") && pair.flags.includes("too_few_to_match")) return model.words.flags.too_few_to_match;
+    if (field === "p_adjusted") return "the adjustment covers pairs of different axes only";
+    return "it could not be computed";
+  }
+
+  function heading(...children) {
+    return el("h3", null, children);
+  }
+
+  function definitions(rows) {
+    return el("dl", { class: "numbers" }, rows.filter(Boolean).map(([term, ...value]) =>
+      el("div", null, el("dt", null, term), el("dd", null, value))));
+  }
+
+  function flagList(flags) {
+    if (!flags.length) return null;
+    return [heading("To keep in mind"), el("ul", { class: "flags" },
+      flags.map((flag) => el("li", { class: "flag" }, sentence(model.words.flags[flag] || flag))))];
+  }
+
+  function sentence(text) {
+    return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  }
+
+  // An edge, or any other ordered pair
+
+  function pairPanel(k) {
+    const pair = model.pairs[k];
+    const [source, target] = [model.axes[pair.source], model.axes[pair.target]];
+    const rows = model.sets.filter((set) => set.axis === pair.source);
+    const own = pair.source === pair.target;
+    return el("article", { class: "pair" },
+      el("h2", { tabindex: "-1" }, name(source.label), own ? " itself" : [" → ", name(target.label)]),
+      el("p", { class: `verdict ${pair.edge ? pair.sign || "undetermined" : "none"}` }, verdict(pair, own)),
+      el("p", null, pair.text),
+      effect(pair),
+      table(pair, rows, source, target),
+      heading("Test"),
+      definitions(testRows(pair)),
+      mediation(pair),
+      flagList(pair.flags),
+      imagesBehind(pair, rows, source));
+  }
+
+  function verdict(pair, own) {
+    if (own) return "Did naming the attributes work?";
+    if (!pair.edge) return pair.status === "ok" ? "no edge" : sentence(pair.reason);
+    return biasgraph.SIGNS[pair.sign || "undetermined"].words;
+  }
+
+  function effect(pair) {
+    const node = nodes[pair.target];
+    const get = (field) => pair[field];
+    if (pair.is === null) {
+      return [heading("Effect on the distance to the ideal"),
+        definitions([["IS", number(null, { reason: why(pair, "is") })],
+          ["Distance before", number(pair.w1_before, { reason: why(pair, "w1_before") })],
+          ["Distance after", number(pair.w1_after, { reason: why(pair, "w1_after") })]])];
+    }
+    const ends = ["is", "is_ci_low", "is_ci_high", "is_matched_ci_low", "is_matched_ci_high"].map(get).filter((one) => one !== null);
+    const reach = Math.max(0.1, ...ends.map(Math.abs));
+    const chance = node.w1_null.q95;
+    const far = Math.max(pair.w1_before, pair.w1_after, chance || 0, 0.2);
+    return [heading("Effect on the distance to the ideal"),
+      numberLine({
+        low: -reach, high: reach, zero: true, signed: true,
+        marks: [
+          { label: "IS", kind: pair.sign || "undetermined", value: pair.is, low: pair.is_ci_low, high: pair.is_ci_high,
+            text: withInterval(pair.is, pair.is_ci_low, pair.is_ci_high, { signed: true }) },
+          { label: "at equal sizes", kind: "plain", value: pair.is_matched, low: pair.is_matched_ci_low, high: pair.is_matched_ci_high,
+            text: withInterval(pair.is_matched, pair.is_matched_ci_low, pair.is_matched_ci_high,
+              { signed: true, reason: why(pair, "is_matched") }) },
+        ],
+      }),
+      numberLine({
+        low: 0, high: far, band: chance === null ? null : [0, chance],
+        marks: [
+          { label: "before", kind: "plain", value: pair.w1_before, text: number(pair.w1_before) },
+          { label: "after", kind: "plain", value: pair.w1_after, text: number(pair.w1_after) },
+        ],
+      }),
+      el("p", { class: "note" },
+        "IS is what diversifying takes off (+) or adds to (−) the distance. Its direction is decided at equal sample sizes, ",
+        "where no effect means 0: ",
+        pair.sign_probability === null ? "not decided" : [number(pair.sign_probability, { digits: 3 }), " of the resamples lie above 0"],
+        ". ", chance === null ? null : ["Grey: distances up to ", number(chance), " occur by chance when images come from the ideal itself."])];
+  }
+
+  function table(pair, rows, source, target) {
+    if (!rows.length) return null;
+    const size = target.attributes.length;
+    const split = (set) => ({ counts: set.counts[pair.target].slice(0, size), lost: set.counts[pair.target].slice(size) });
+    const all = [...rows, model.sets[0]];
+    const lost = all.some((set) => split(set).lost.some(Boolean));
+    return [heading("What the judge saw"),
+      heatTable({
+        source: el("span", null, name(source.label), " asked for"),
+        columns: target.attributes,
+        rows: rows.map((set) => ({ label: name(source.attributes[set.attribute]), ...split(set) })),
+        before: { label: "initial images", ...split(model.sets[0]) },
+        ideal: nodes[pair.target].ideal,
+        lost,
+      }),
+      el("p", { class: "note" }, "Images by what was asked for (rows) and what the judge saw (columns); shares of each row. ",
+        "The test compares the rows above the line.")];
+  }
+
+  function testRows(pair) {
+    const at = (field, options) => number(pair[field], { reason: why(pair, field), ...options });
+    return [
+      ["χ² (degrees of freedom)", at("statistic", { digits: 2 }), pair.dof === null ? null : [" (", count(pair.dof), ")"]],
+      ["p", pValue(pair.p, why(pair, "p")), pair.method ? `, ${METHODS[pair.method] || pair.method}` : null],
+      ["p, adjusted for all pairs", pValue(pair.p_adjusted, why(pair, "p_adjusted"))],
+      ["Cramér's V", at("cramers_v")],
+      ["V, bias-corrected", at("cramers_v_corrected")],
+      ["V needed to be found", at("detectable_v", { digits: 2 }), " at all, ", at("detectable_v_80", { digits: 2, brief: true }), " in 80 % of cases"],
+      ["p of the shift from the initial images", pValue(pair.shift_p, why(pair, "shift_p"))],
+      ["Distance", pair.metric],
+      pair.n_prompts === undefined ? null : ["Prompts", pair.n_prompts === null ? number(null, { reason: why(pair, "n_prompts") }) : count(pair.n_prompts)],
+      pair.is_mean_prompt === undefined ? null : ["Mean IS of the prompts", at("is_mean_prompt", { signed: true })],
+    ];
+  }
+
+  function mediation(pair) {
+    if (!pair.mediation.length) return null;
+    return [heading("Direct, or through another axis?"),
+      pair.mediation.map((check) => el("div", { class: "mediation" },
+        el("p", null, el("strong", null, "Through ", name(model.axes[check.through].label), ": "), name(check.verdict), "."),
+        definitions([
+          ["p within its answers", pValue(check.stratified.p, "no answer leaves enough to compare")],
+          ["Left over by the chain", number(check.chain.residual, { reason: "an answer was never intervened on" }), band(check.chain)],
+          ["The same for the initial images", number(check.falsifier.residual, { reason: "an answer was never intervened on" }), band(check.falsifier)],
+        ]))),
+      el("p", { class: "note" }, "Assumed: ", model.document.graph.mediation_assumptions.join(" "))];
+  }
+
+  function band(check) {
+    return check.band === null ? null : [", by chance up to ", number(check.band)];
+  }
+
+  function imagesBehind(pair, rows, source) {
+    const shown = [...rows.map((set) => [name(source.attributes[set.attribute]), set]), ["initial images", model.sets[0]]]
+      .map(([label, set]) => [label, pictures(set, pair.target, total(set))])
+      .filter(([, figures]) => figures);
+    if (!shown.length) return null;
+    return [heading("The images behind each row"), shown.map(([label, figures]) => el("section", { class: "row-images" }, el("h4", null, label), figures))];
+  }
+
+  function total(set) {
+    return set.counts[0].reduce((sum, one) => sum + one, 0);
+  }
+
+  // An axis
+
+  function axisPanel(i, pick) {
+    const node = nodes[i];
+    const axis = model.axes[i];
+    const initial = node.initial;
+    return el("article", { class: "axis" },
+      el("h2", { tabindex: "-1" }, name(axis.label)),
+      el("p", { class: "verdict none" }, most(node, axis)),
+      heading("Initial images against the ideal"),
+      shareBars({ labels: axis.attributes, counts: initial.counts, shares: initial.distribution,
+        intervals: node.distribution_ci, bounds: node.distribution_bounds, ideal: node.ideal }),
+      el("p", { class: "note" }, "Bar: share of the images; whisker: its 95 % interval; upright mark: ideal",
+        initial.n_unknown ? "; hatched: what unknown answers could hide." : "."),
+      definitions([
+        ["Valid answers", count(initial.n_valid), " of ", count(initial.n_total),
+          initial.n_unknown || initial.n_gated ? `, ${initial.n_unknown} unknown, ${initial.n_gated} without a person or withheld` : ""],
+        ["Distance to the ideal", withInterval(node.w1, ...(node.w1_ci || [null, null]), { reason: model.words.status[node.status] }), `, ${node.metric}`],
+        ["By chance", node.w1_null.q95 === null ? number(null, { reason: model.words.status[node.status] })
+          : ["up to ", number(node.w1_null.q95), node.near_ideal ? ": cannot be told from the ideal" : ""]],
+        ["Naming it worked", number(node.diagonal.accuracy, { digits: 2, reason: "no images of an intervention have valid answers" }),
+          " of the answers, V = ", number(node.diagonal.cramers_v, { digits: 2, brief: true })],
+      ]),
+      edgesOf(i, pick),
+      flagList(node.flags),
+      model.findings.nodes[i].length ? [heading("What other methods found"), biasgraph.findings(model.findings.nodes[i])] : null,
+      initialImages(i));
+  }
+
+  function most(node, axis) {
+    const shares = node.initial.distribution;
+    if (shares === null) return "No valid answers in the initial images.";
+    const top = shares.indexOf(Math.max(...shares));
+    return [`${percent(shares[top])} of the initial images: `, name(axis.attributes[top])];
+  }
+
+  function edgesOf(i, pick) {
+    const links = model.pairs.map((pair, k) => [pair, k]).filter(([pair]) => pair.edge && (pair.source === i || pair.target === i));
+    const list = (kept, other) => el("ul", { class: "edge-list" }, kept.map(([pair, k]) => el("li", null,
+      el("button", { type: "button", class: `link ${pair.sign || "undetermined"}`, onclick: () => pick({ pair: k }) },
+        name(model.axes[other(pair)].label), " ", number(pair.is, { signed: true, brief: true })))));
+    const out = links.filter(([pair]) => pair.source === i);
+    const into = links.filter(([pair]) => pair.target === i);
+    return [heading("Its edges"),
+      el("div", { class: "in-out" },
+        el("div", null, el("h4", null, "Diversifying it changes"), out.length ? list(out, (pair) => pair.target) : el("p", { class: "note" }, "nothing that was found")),
+        el("div", null, el("h4", null, "It is changed by"), into.length ? list(into, (pair) => pair.source) : el("p", { class: "note" }, "nothing that was found")))];
+  }
+
+  function initialImages(i) {
+    const figures = pictures(model.sets[0], i, total(model.sets[0]));
+    return figures && [heading("Initial images"), figures];
+  }
+
+  // What the pointer rests on, in a line or two
+
+  function tip(selection) {
+    if (selection.axis !== undefined) {
+      const node = nodes[selection.axis];
+      return el("div", null, el("strong", null, name(model.axes[selection.axis].label)), el("br"), most(node, model.axes[selection.axis]),
+        el("br"), "distance to the ideal ", number(node.w1, { brief: true }));
+    }
+    const pair = model.pairs[selection.pair];
+    return el("div", null, el("strong", null, name(model.axes[pair.source].label), " → ", name(model.axes[pair.target].label)),
+      el("br"), pair.edge ? biasgraph.SIGNS[pair.sign || "undetermined"].words : "no edge",
+      el("br"), "IS ", pair.is === null ? "not defined" : shown(pair.is, 3, true), ", p = ", pair.p === null ? "not defined" : pText(pair.p));
+  }
+
+  Object.assign(biasgraph, { pairPanel, axisPanel, tip, why });
+})(window.biasgraph);

@@ -1,0 +1,178 @@
+// All pairs beside the graph: the matrix, and the table that can be sorted.
+(function (biasgraph) {
+  "use strict";
+
+  const { el, name, number, withInterval, pValue, shown, percent, count } = biasgraph.dom;
+  const { model } = biasgraph;
+
+  const short = (value) => shown(value, 2, true).replace(/^(\D?)0\./, "$1.");
+
+  // Every pair as a cell of its IS; the diagonal says how well naming the attributes worked.
+  function matrix(pick) {
+    const size = model.axes.length;
+    const cells = new Map();
+    const rows = model.axes.map((axis, i) => el("tr", null,
+      el("th", { scope: "row" }, el("button", { type: "button", onclick: () => pick({ axis: i }) }, name(axis.label))),
+      model.axes.map((_, j) => el("td", null, cell(i * size + j)))));
+    const reach = Math.max(0.1, ...model.pairs.filter((pair) => pair.source !== pair.target && pair.is !== null).map((pair) => Math.abs(pair.is)));
+
+    function cell(k) {
+      const pair = model.pairs[k];
+      const own = pair.source === pair.target;
+      const ends = `${model.axes[pair.source].label} to ${model.axes[pair.target].label}`;
+      const value = own ? pair.cramers_v : pair.is;
+      const said = value === null ? `not defined: ${biasgraph.why(pair, "is")}` : own ? `V ${value.toFixed(2)}` : `IS ${shown(value, 3, true)}`;
+      const button = el("button", {
+        type: "button",
+        class: own ? "own" : [pair.edge ? "edge" : "pruned", pair.edge ? pair.sign || "undetermined" : ""].join(" "),
+        "aria-label": `${ends}: ${said}, ${own ? "the check that naming it worked" : pair.edge ? "edge" : "no edge"}`,
+        "data-k": k,
+        onclick: () => pick({ pair: k }),
+      }, value === null ? "n/d" : el("data", { value: String(value) }, own ? value.toFixed(2) : short(value)));
+      cells.set(k, button);
+      return button;
+    }
+
+    for (const [k, button] of cells) {
+      const { is } = model.pairs[k];
+      if (is === null || button.classList.contains("own")) continue;
+      button.style.setProperty("--strength", Math.min(Math.abs(is) / reach, 1).toFixed(3));
+      button.classList.add(is < 0 ? "minus" : "plus");
+    }
+    const table = el("table", { class: "matrix" },
+      el("thead", null, el("tr", null, el("td", { class: "corner" }, "diversifying ↓ changes →"),
+        model.axes.map((axis) => el("th", { scope: "col" }, name(axis.label))))),
+      el("tbody", null, rows));
+    table.addEventListener("keydown", (event) => arrowKeys(event, cells, size));
+    return { element: table, select: (selection) => mark(cells, selection) };
+  }
+
+  function arrowKeys(event, cells, size) {
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: size, ArrowUp: -size }[event.key];
+    const here = event.target.closest("[data-k]");
+    const next = step && here && cells.get(Number(here.dataset.k) + step);
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  }
+
+  function mark(elements, selection) {
+    for (const [k, element] of elements) {
+      const here = selection !== null && selection.pair === k;
+      element.classList.toggle("selected", here);
+      if (here) element.setAttribute("aria-current", "true");
+      else element.removeAttribute("aria-current");
+    }
+  }
+
+  const COLUMNS = [
+    { title: "Diversifying", key: "source", text: (pair) => model.axes[pair.source].label },
+    { title: "changes", key: "target", text: (pair) => model.axes[pair.target].label },
+    { title: "IS", key: "is", value: (pair) => pair.is, show: (pair) => number(pair.is, { signed: true, brief: true, reason: biasgraph.why(pair, "is") }) },
+    { title: "95 % interval", key: "low", value: (pair) => pair.is_ci_low, show: interval },
+    { title: "Direction", key: "sign", text: (pair) => (pair.sign === null ? "not defined" : pair.sign === "away" ? "away from it" : pair.sign === "towards" ? "towards it" : "undetermined") },
+    { title: "p", key: "p", value: (pair) => pair.p, show: (pair) => pValue(pair.p, biasgraph.why(pair, "p"), true) },
+    { title: "p adjusted", key: "p_adjusted", value: (pair) => pair.p_adjusted, show: (pair) => pValue(pair.p_adjusted, biasgraph.why(pair, "p_adjusted"), true) },
+    { title: "V", key: "v", value: (pair) => pair.cramers_v, show: (pair) => number(pair.cramers_v, { digits: 2, brief: true, reason: biasgraph.why(pair, "cramers_v") }) },
+    { title: "W1 before", key: "before", value: (pair) => pair.w1_before, show: (pair) => number(pair.w1_before, { brief: true, reason: biasgraph.why(pair, "w1_before") }) },
+    { title: "W1 after", key: "after", value: (pair) => pair.w1_after, show: (pair) => number(pair.w1_after, { brief: true, reason: biasgraph.why(pair, "w1_after") }) },
+    { title: "Edge", key: "edge", value: (pair) => (pair.edge ? 1 : 0), show: (pair) => (pair.edge ? "edge" : "no") },
+  ];
+
+  function interval(pair) {
+    if (pair.is_ci_low === null) return number(null, { brief: true, reason: biasgraph.why(pair, "is_ci_low") });
+    return [number(pair.is_ci_low, { signed: true }), " to ", number(pair.is_ci_high, { signed: true })];
+  }
+
+  // Every pair of different axes as a row; first the edges by |IS|.
+  function pairTable(pick, sorted) {
+    const between = model.pairs.map((pair, k) => ({ pair, k })).filter(({ pair }) => pair.source !== pair.target);
+    between.sort((a, b) => b.pair.edge - a.pair.edge || Math.abs(b.pair.is || 0) - Math.abs(a.pair.is || 0));
+    const rows = new Map(between.map(({ pair, k }) => [k, row(pair, k)]));
+    const body = el("tbody", null, [...rows.values()]);
+    const heads = COLUMNS.map((column) => el("th", { scope: "col", "aria-sort": "none", "data-key": column.key },
+      el("button", { type: "button", onclick: () => sort(column.key) }, column.title)));
+    const state = { key: null, down: false };
+
+    function row(pair, k) {
+      return el("tr", { class: pair.edge ? "edge" : "pruned", onclick: () => pick({ pair: k }) },
+        COLUMNS.map((column, i) => {
+          const shownText = column.text ? name(column.text(pair)) : column.show(pair);
+          if (i > 0) return el("td", { class: column.text ? null : "num" }, shownText);
+          return el("th", { scope: "row" }, el("button", { type: "button", class: "link" }, shownText));
+        }));
+    }
+
+    function sort(key, down) {
+      const column = COLUMNS.find((one) => one.key === key);
+      if (!column) return;
+      const first = down !== undefined ? down : state.key === key ? !state.down : Boolean(column.value);
+      Object.assign(state, { key, down: first });
+      const sign = first ? -1 : 1;
+      const ordered = [...between].sort((a, b) => {
+        if (column.text) return sign * column.text(a.pair).localeCompare(column.text(b.pair));
+        const [x, y] = [column.value(a.pair), column.value(b.pair)];
+        if (x === null || y === null) return (x === null) - (y === null); // undefined stays last
+        return sign * (x - y);
+      });
+      body.replaceChildren(...ordered.map(({ k }) => rows.get(k)));
+      heads.forEach((head) => head.setAttribute("aria-sort",
+        head.dataset.key !== key ? "none" : first ? "descending" : "ascending"));
+      sorted(key, first);
+    }
+
+    return {
+      element: el("table", { class: "pairs" }, el("thead", null, el("tr", null, heads)), body),
+      select: (selection) => mark(rows, selection),
+      sort,
+      // Shows the pairs for which `keep(pair number)` holds.
+      only: (keep) => { for (const [k, element] of rows) element.hidden = !keep(k); },
+    };
+  }
+
+  // Every axis as a row: what its images show, how far that is from the ideal, and its edges.
+  function axisTable(pick) {
+    const titles = ["Axis", "Initial images", "Distance to the ideal", "By chance up to", "Valid answers", "Changes others", "Is changed"];
+    const reason = (node) => model.words.status[node.status];
+    return el("table", { class: "axes-table" },
+      el("thead", null, el("tr", null, titles.map((title, i) => el("th", { scope: "col", class: i > 1 ? "num" : null }, title)))),
+      el("tbody", null, model.document.nodes.map((node, i) => el("tr", null,
+        el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => pick({ axis: i }) }, name(model.axes[i].label))),
+        el("td", null, stack(node, model.axes[i])),
+        el("td", { class: "num" }, withInterval(node.w1, ...(node.w1_ci || [null, null]), { brief: true, reason: reason(node) })),
+        el("td", { class: "num" }, number(node.w1_null.q95, { brief: true, reason: reason(node) })),
+        el("td", { class: "num" }, count(node.initial.n_valid), " of ", count(node.initial.n_total)),
+        el("td", { class: "num" }, strength(node.out_degree, node.out_strength)),
+        el("td", { class: "num" }, strength(node.in_degree, node.in_strength))))));
+  }
+
+  function strength(degree, value) {
+    return degree ? [`${degree} ${degree === 1 ? "edge" : "edges"}, |IS| `, number(value)] : "no edge";
+  }
+
+  function stack(node, axis) {
+    const shares = node.initial.distribution;
+    if (shares === null) return number(null, { brief: true, reason: "no valid answers" });
+    const words = axis.attributes.map((one, i) => `${one} ${percent(shares[i])}`);
+    return el("span", { class: "stack", role: "img", "aria-label": words.join(", ") }, shares.map((share, i) =>
+      share > 0 && el("i", { title: words[i], style: { "--share": share } }, share >= 0.2 ? words[i] : null)));
+  }
+
+  // The amplification beside what it would be with no effect anywhere.
+  function amplification() {
+    const total = model.document.graph.amplification;
+    const floor = total.noise_floor;
+    if (total.value === null) return null;
+    const [low, high] = total.ci || [null, null];
+    return biasgraph.charts.numberLine({
+      low: 0, high: Math.max(total.value, high || 0, floor.q95 || 0) * 1.05, digits: 1,
+      band: floor.q95 === null ? null : [0, floor.q95],
+      marks: [
+        { label: "amplification", kind: "plain", value: total.value, low, high, text: withInterval(total.value, low, high, { digits: 2 }) },
+        { label: "with no effect", kind: "reference", value: floor.mean, text: floor.mean === null ? "not defined" : ["about ", number(floor.mean, { digits: 2 })] },
+      ],
+    });
+  }
+
+  Object.assign(biasgraph, { matrix, pairTable, axisTable, amplification });
+})(window.biasgraph);
