@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from biasgraph.causal.tables import Arm, Codes, Counts, Floats, Pool
+from biasgraph.causal.tables import Arm, CodedImages, Codes, Counts, Floats, Pool
 
 BLOCK = 4_000_000  # cells of the replicates x images matrix held at once
 
@@ -18,15 +18,25 @@ def one_hot(codes: Codes, sizes: Sequence[int]) -> Floats:
 
 
 def image_counts(
-    codes: Codes, sizes: Sequence[int], take: int, replicates: int, rng: np.random.Generator
+    codes: Codes,
+    sizes: Sequence[int],
+    take: int,
+    replicates: int,
+    rng: np.random.Generator,
+    *,
+    replace: bool = True,
 ) -> list[Counts]:
-    """Answers of `take` images drawn with replacement: (replicates, k) counts per variable."""
+    """Answers of `take` images drawn with or without replacement: (replicates, k) per variable."""
     images = len(codes)
     answers = one_hot(codes, sizes)
     blocks = []
     for start in range(0, replicates, max(1, BLOCK // images)):
         rows = min(max(1, BLOCK // images), replicates - start)
-        chosen = rng.integers(0, images, (rows, take)) + images * np.arange(rows)[:, None]
+        if replace:
+            chosen = rng.integers(0, images, (rows, take))
+        else:
+            chosen = rng.permuted(np.tile(np.arange(images), (rows, 1)), axis=1)[:, :take]
+        chosen += images * np.arange(rows)[:, None]
         weights = np.bincount(chosen.ravel(), minlength=rows * images).reshape(rows, images)
         blocks.append(weights.astype(np.float64) @ answers)
     counts = np.concatenate(blocks).round().astype(np.int64)
@@ -34,34 +44,52 @@ def image_counts(
 
 
 def pool_counts(
-    pool: Pool, sources: Sequence[int], replicates: int, rng: np.random.Generator, *, noise: bool
+    pool: Pool,
+    sources: Sequence[int],
+    replicates: int,
+    rng: np.random.Generator,
+    *,
+    noise: bool,
+    take: Sequence[Mapping[Arm | None, int]] | None = None,
+    replace: bool = True,
 ) -> tuple[list[Counts], dict[int, list[Counts]]]:
     """Whole-image replicates of a pool, each prompt resampled by itself and then summed.
 
     Returns per variable the counts (replicates, k) of the initial images, and by source those
     (replicates, J, k) of its arms. noise draws the arms from the initial images too, so that no
-    intervention does anything.
+    intervention does anything. take: for each prompt, how many images to draw of each arm and,
+    under None, of the initial images; as many as there are unless given.
     """
     sizes = [variable.size for variable in pool.variables]
     none = [np.zeros((replicates, size), dtype=np.int64) for size in sizes]
 
-    def drawn(codes: Codes, take: int) -> list[Counts]:
-        return image_counts(codes, sizes, take, replicates, rng) if len(codes) else none
+    if take is None:
+        take = [image_sizes(images) for images in pool.prompts]
+
+    def drawn(codes: Codes, number: int) -> list[Counts]:
+        if not len(codes):
+            return none
+        return image_counts(codes, sizes, number, replicates, rng, replace=replace)
 
     initial = none
     arms: dict[int, dict[Arm, list[Counts]]] = {x: {} for x in sources}
-    for images in pool.prompts:
-        initial = _added(initial, drawn(images.initial, len(images.initial)))
+    for images, numbers in zip(pool.prompts, take, strict=True):
+        initial = _added(initial, drawn(images.initial, numbers[None]))
         for x, of_x in arms.items():
             for arm in images.arms_of(x):
                 codes = images.initial if noise else images.arms[arm]
-                counts = drawn(codes, len(images.arms[arm]))
+                counts = drawn(codes, numbers[arm])
                 of_x[arm] = _added(of_x.get(arm, none), counts)
     stacked = {
         x: [np.stack(counts, axis=1) for counts in zip(*of_x.values(), strict=True)]
         for x, of_x in arms.items()
     }
     return initial, stacked
+
+
+def image_sizes(images: CodedImages) -> dict[Arm | None, int]:
+    """How many images each arm of a prompt has, and under None how many initial ones."""
+    return {None: len(images.initial)} | {arm: len(codes) for arm, codes in images.arms.items()}
 
 
 def _added(one: Sequence[Counts], other: Sequence[Counts]) -> list[Counts]:

@@ -133,7 +133,7 @@ def sensitivity(
         mitigated = resampled(smooth=True)
         replicates = differences(start, mitigated)
     interval = Interval.of(value, replicates)
-    matched = _Matching.of(initial, arms)
+    matched = Matching.of(initial.sum(axis=1), arms.sum(axis=2))
     if matched.by_arm:
         flags.append("unequal_arms")
     if not matched.possible:
@@ -184,7 +184,7 @@ def _matched_fields(point: float | None, cloud: Floats | None) -> dict[str, floa
 
 
 @dataclass(frozen=True)
-class _Matching:
+class Matching:
     """How many images to keep of each prompt, so that both sides are equal within the prompt.
 
     initial: (P,) kept of the initial images; arms: (P, G) kept of the interventions. Arms of about
@@ -196,9 +196,9 @@ class _Matching:
     by_arm: bool
 
     @classmethod
-    def of(cls, initial: Counts, arms: Counts) -> _Matching:
-        sizes = arms.sum(axis=2)
-        kept = np.minimum(initial.sum(axis=1), sizes.sum(axis=1))
+    def of(cls, initial: Counts, sizes: Counts) -> Matching:
+        """For (P,) initial images and (P, J) images of the interventions, by their numbers."""
+        kept = np.minimum(initial, sizes.sum(axis=1))
         total = sizes.sum(axis=0)
         if total.max() - total.min() <= UNEQUAL * total.max():
             return cls(kept, kept[:, None], by_arm=False)

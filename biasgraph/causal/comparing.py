@@ -1,0 +1,312 @@
+"""What changed between audits of the same axes (STATISTICS (g), "Comparing graphs").
+
+Every change is a difference of two independent audits, each resampled by itself. Where the audits
+rest on different numbers of images, both are reckoned at the smaller number: a distance leans
+upwards the more, the fewer images it rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from biasgraph.causal.independence import adjusted
+from biasgraph.causal.matching import matched_distance
+from biasgraph.causal.sensitivity import UNEQUAL, Interval, Matching, mixed, resample
+from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, generator
+from biasgraph.causal.tables import Counts, Floats, Pool
+from biasgraph.causal.transport import Ideal
+
+CLASSES = ("changed", "in both", "undecided in the other", "in neither")
+"""What a comparison says of a pair: changed whether edge or not, or else where it is an edge."""
+TIE = 1e-12  # equal sums differ by rounding
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number of one audit and its bootstrap replicates (B,)."""
+
+    value: float
+    draws: Floats
+
+    def change_to(self, other: Estimate) -> tuple[float, Interval]:
+        """How much larger `other` is, and the interval of that."""
+        change = _rounded(other.value - self.value)
+        return change, Interval.of(change, other.draws - self.draws)
+
+
+@dataclass(frozen=True)
+class PairEstimate:
+    """IS of one pair in one audit, and IS_matched, which tells whether it changed."""
+
+    plain: Estimate
+    matched: Estimate
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Images that all audits have: initial (P,) of each prompt and arms (P, J).
+
+    cut: some audit has over 10 % more in a set, so that all are reckoned at these numbers.
+    """
+
+    initial: Counts
+    arms: Counts
+    cut: bool
+
+    @classmethod
+    def common(cls, initials: Sequence[Counts], arms: Sequence[Counts]) -> Sizes:
+        """Of the answers (P, k) and (P, J, k) of each audit."""
+        starts = np.stack([one.sum(axis=-1) for one in initials])
+        others = np.stack([one.sum(axis=-1) for one in arms])
+        totals = np.concatenate([starts.sum(axis=1)[:, None], others.sum(axis=1)], axis=1)
+        uneven = totals.max(axis=0) - totals.min(axis=0) > UNEQUAL * totals.max(axis=0)
+        return cls(starts.min(axis=0), others.min(axis=0), cut=bool(uneven.any()))
+
+    @property
+    def per_arm(self) -> Counts:
+        """(P, J) images of each arm when all arms of a prompt give equally many."""
+        return np.repeat(self.arms.min(axis=1, keepdims=True), self.arms.shape[1], axis=1)
+
+    def fields(self) -> Fields:
+        kept = self.per_arm if self.cut else self.arms
+        return {
+            "n_initial": int(self.initial.sum()),
+            "n_interventions": int(kept.sum()),
+            "at_common_size": self.cut,
+        }
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """Audits of the same prompts and axes, the first of them the baseline.
+
+    pools: the images of each audit, prompts and variables in the same order.
+    settings: mix, min_valid, bootstrap and seed are heeded.
+    """
+
+    pools: Sequence[Pool]
+    ideals: Sequence[Ideal]
+    settings: AnalysisSettings
+
+    def pairs(self, edges: Sequence[Mapping[tuple[int, int], bool]]) -> list[list[Fields]]:
+        """For each audit but the baseline, the change of every ordered pair x != y.
+
+        edges: for each audit, whether a pair (x, y) is an edge of its graph.
+        p is two-sided, from the bootstrap of the change of IS_matched, and adjusted by
+        Benjamini-Hochberg over the pairs of one comparison. IS_matched decides because IS leans
+        upwards near the ideal: a pair without any effect would seem to change when its target
+        comes closer to its ideal. What cannot be compared has class None and a reason.
+        """
+        indices = range(len(self.ideals))
+        found: list[list[Fields]] = [[] for _ in self.pools[1:]]
+        for y in indices:
+            starts = [self._initial_draws(run, y) for run in range(len(self.pools))]
+            for x in (x for x in indices if x != y):
+                for row, fields in zip(found, self._pair(x, y, starts), strict=True):
+                    row.append({"source": x, "target": y} | fields)
+        for row, of_run in zip(found, edges[1:], strict=True):
+            _classify(row, edges[0], of_run)
+            row.sort(key=lambda pair: (pair["source"], pair["target"]))
+        return found
+
+    def distances(self) -> list[list[Fields]]:
+        """For each axis, W1 to its ideal in every audit, and its growth from the baseline.
+
+        probability_closest: the share of replicates in which no other audit is closer.
+        """
+        return [self._distances(y) for y in range(len(self.ideals))]
+
+    def _distances(self, y: int) -> list[Fields]:
+        initials = [pool.initial(y) for pool in self.pools]
+        sizes = Sizes.common(initials, [one[:, None] for one in initials])
+        fields = {"axis": y, "n": int(sizes.initial.sum()), "at_common_size": sizes.cut}
+        if min(int(one.sum()) for one in initials) < self.settings.min_valid:
+            none = dict.fromkeys(("w1", "w1_ci", "probability_closest", "growth", "growth_ci"))
+            return [fields | none for _ in self.pools]
+        found = []
+        for run, counts in enumerate(initials):
+            rng = self._rng("initial", run, y)
+            draws = resample(counts, self.settings.bootstrap, rng)
+            if (draws == draws[0]).all():
+                draws = resample(counts, self.settings.bootstrap, rng, smooth=True)
+
+            point = float(self._distance(counts[None], sizes, y, rng)[0])
+            found.append(Estimate(point, self._distance(draws, sizes, y, rng)))
+        closest = first_shares(-np.stack([one.draws for one in found]))
+        rows = []
+        for run, one in enumerate(found):
+            growth, interval = found[0].change_to(one)
+            low, high = Interval.of(one.value, one.draws).hull
+            rows.append(
+                fields
+                | {
+                    "w1": one.value,
+                    "w1_ci": [max(0.0, low), high],
+                    "probability_closest": float(closest[run]),
+                    "growth": growth if run else None,
+                    "growth_ci": list(interval.hull) if run else None,
+                }
+            )
+        return rows
+
+    def _distance(self, sets: Counts, sizes: Sizes, y: int, rng: np.random.Generator) -> Floats:
+        """(B,) W1 to the ideal of initial images (B, P, k), at the common numbers if need be."""
+        if sizes.cut:
+            return _expected(sets, sizes.initial, self.ideals[y], rng)
+        pooled = sets.sum(axis=1)
+        return self.ideals[y].distance(pooled / pooled.sum(axis=-1, keepdims=True))
+
+    def _initial_draws(self, run: int, y: int) -> Counts:
+        counts = self.pools[run].initial(y)
+        return resample(counts, self.settings.bootstrap, self._rng("start", run, y))
+
+    def _rng(self, *names: object) -> np.random.Generator:
+        return generator(self.settings.seed, "compare", *map(str, names))
+
+    def _pair(self, x: int, y: int, starts: Sequence[Counts]) -> list[Fields]:
+        """The change of one pair in each audit but the baseline, not yet classified."""
+        runs = range(len(self.pools))
+        initials = [pool.initial(y) for pool in self.pools]
+        arms = [pool.strata(x, y) for pool in self.pools]
+        reason = self._reason(x, initials, arms)
+        if reason is not None:
+            return [_undefined(reason) for _ in runs[1:]]
+        sizes = Sizes.common(initials, arms)
+        if not Matching.of(sizes.initial, sizes.arms).possible:
+            return [_undefined("too few valid answers to match sample sizes") for _ in runs[1:]]
+        found = [
+            self._estimate(run, x, y, initials[run], arms[run], starts[run], sizes) for run in runs
+        ]
+        return [_changed(found[0], one) | sizes.fields() for one in found[1:]]
+
+    def _reason(self, x: int, initials: Sequence[Counts], arms: Sequence[Counts]) -> str | None:
+        """Why a pair cannot be compared, or None."""
+        of_each = [pool.total.arms_of(x) for pool in self.pools]
+        if not all(of_each):
+            return "there is no intervention on the source"
+        if any(one != of_each[0] for one in of_each):
+            return "the interventions on the source differ"
+        fewest = min(
+            *(int(one.sum()) for one in initials),
+            *(int(one.sum(axis=(0, 2)).min()) for one in arms),
+        )
+        return "too few valid answers" if fewest < self.settings.min_valid else None
+
+    def _estimate(
+        self, run: int, x: int, y: int, initial: Counts, arms: Counts, start: Counts, sizes: Sizes
+    ) -> PairEstimate:
+        rng = self._rng("arms", run, x, y)
+        ideal, replicates = self.ideals[y], self.settings.bootstrap
+        matching = Matching.of(sizes.initial, sizes.arms)
+
+        def plain(starts: Counts, others: Counts) -> Floats:
+            before = self._distance(starts, sizes, y, rng)
+            if sizes.cut:
+                groups = others.reshape(len(others), -1, others.shape[-1])
+                return np.asarray(before - _expected(groups, sizes.per_arm.ravel(), ideal, rng))
+            shares = mixed(others.sum(axis=1), self.settings.mix)
+            return np.asarray(before - ideal.distance(shares))
+
+        def matched(starts: Counts, others: Counts) -> Floats:
+            shares = np.broadcast_to(ideal.shares, (len(starts), len(ideal.shares)))
+            return matching.difference(starts, others, ideal, shares, rng)
+
+        def resampled(*, smooth: bool) -> Counts:
+            sets = arms.reshape(-1, arms.shape[-1])
+            return resample(sets, replicates, rng, smooth=smooth).reshape(-1, *arms.shape)
+
+        starts, others = start, resampled(smooth=False)
+        if np.ptp(plain(starts, others)) < TIE:  # every image gave the same answer
+            starts = resample(initial, replicates, rng, smooth=True)
+            others = resampled(smooth=True)
+        one = initial[None], arms[None]
+        return PairEstimate(
+            Estimate(float(plain(*one)[0]), plain(starts, others)),
+            Estimate(float(matched(*one)[0]), matched(starts, others)),
+        )
+
+
+def change_p(first: Floats, second: Floats) -> float:
+    """Two-sided bootstrap p of no difference, from independent replicates (B,) of either side.
+
+    Twice the smaller share of all B x B differences that lie on either side of 0, so that B of
+    2,000 resolve what Benjamini-Hochberg asks of hundreds of pairs; at least 2 / (B x B + 1).
+    """
+    ordered = np.sort(second)
+    cells = first.size * second.size
+    below = np.searchsorted(ordered, first + TIE, side="right").sum()
+    above = cells - np.searchsorted(ordered, first - TIE, side="left").sum()
+    return float(min(1.0, 2 * (min(below, above) + 1) / (cells + 1)))
+
+
+def first_shares(scores: Floats) -> Floats:
+    """(R,) the share of replicates in which each of R rows of (R, B) is the largest, ties split."""
+    largest = scores >= scores.max(axis=0) - TIE
+    return np.asarray((largest / largest.sum(axis=0)).mean(axis=1))
+
+
+def _expected(sets: Counts, kept: Counts, ideal: Ideal, rng: np.random.Generator) -> Floats:
+    sets, kept = sets[:, kept > 0], kept[kept > 0]
+    return matched_distance(sets, kept, ideal, rng)
+
+
+def _rounded(value: float) -> float:
+    return 0.0 if abs(value) < TIE else value
+
+
+def _changed(first: PairEstimate, second: PairEstimate) -> Fields:
+    difference, interval = first.plain.change_to(second.plain)
+    matched, matched_interval = first.matched.change_to(second.matched)
+    p = change_p(first.matched.draws, second.matched.draws) if matched else 1.0
+    return {
+        "is_baseline": first.plain.value,
+        "is_run": second.plain.value,
+        "difference": difference,
+        "difference_ci": list(interval.hull),
+        "difference_matched": matched,
+        "difference_matched_ci": list(matched_interval.hull),
+        "p": p,
+        "reason": None,
+    }
+
+
+def _undefined(reason: str) -> Fields:
+    names = (
+        "is_baseline",
+        "is_run",
+        "difference",
+        "difference_ci",
+        "difference_matched",
+        "difference_matched_ci",
+        "p",
+    )
+    sizes = dict.fromkeys(("n_initial", "n_interventions", "at_common_size"))
+    return {**dict.fromkeys(names), "reason": reason, **sizes}
+
+
+def _classify(
+    pairs: list[Fields],
+    baseline: Mapping[tuple[int, int], bool],
+    run: Mapping[tuple[int, int], bool],
+) -> None:
+    """Adjust p over the comparable pairs and name what became of each."""
+    known = [pair for pair in pairs if pair["p"] is not None]
+    values = adjusted([pair["p"] for pair in known])
+    for pair in pairs:
+        here = pair["source"], pair["target"]
+        pair |= {"p_adjusted": None, "edge_baseline": baseline[here], "edge_run": run[here]}
+        pair["class"] = None
+    for pair, value in zip(known, values, strict=True):
+        edges = pair["edge_baseline"] + pair["edge_run"]
+        pair["p_adjusted"] = float(value)
+        pair["class"] = (
+            "changed"
+            if value <= FDR_LEVEL
+            else ("in neither", "undecided in the other", "in both")[edges]
+        )

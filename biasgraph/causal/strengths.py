@@ -1,0 +1,203 @@
+"""Which audit's axes are influenced least and pull hardest (BiasConnect sec. 6.1).
+
+The influence of an axis is the sum of |IS| over its pairs, edges or not: what amplification
+(eq. 14) is for the whole graph. Axes share their images, so whole images are resampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from biasgraph.causal.comparing import Estimate, first_shares
+from biasgraph.causal.resampling import image_sizes, pool_counts
+from biasgraph.causal.sensitivity import UNEQUAL, Interval, mixed
+from biasgraph.causal.settings import AnalysisSettings, generator
+from biasgraph.causal.tables import Arm, Counts, Floats, Pool
+from biasgraph.causal.transport import Ideal
+
+REPLICATES = 1000
+NOISE_DRAWS = 500
+
+Fields = dict[str, Any]
+Take = Sequence[Mapping[Arm | None, int]] | None
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of |IS| over incoming pairs (R, axes), outgoing pairs (R, axes) and all pairs (R,)."""
+
+    incoming: Floats
+    outgoing: Floats
+    total: Floats
+
+    @classmethod
+    def of(cls, sizes: Floats) -> Sums:
+        """Of |IS| (R, source, target), 0 where a pair does not count."""
+        known = sizes[np.isfinite(sizes).all(axis=(1, 2))]  # a replicate may lose all answers
+        return cls(known.sum(axis=1), known.sum(axis=2), known.sum(axis=(1, 2)))
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Sums of |IS| in audits of the same prompts and axes, the first of them the baseline.
+
+    pools: the images of each audit, prompts and variables in the same order.
+    pairs: the (source, target) over which to sum, defined in every audit.
+    Where an audit has over 10 % more images in some set, all are reckoned at the smaller numbers:
+    noise alone makes a sum of |IS|, and more of it with fewer images.
+    """
+
+    pools: Sequence[Pool]
+    ideals: Sequence[Ideal]
+    pairs: Sequence[tuple[int, int]]
+    settings: AnalysisSettings
+    replicates: int = REPLICATES
+    noise_draws: int = NOISE_DRAWS
+
+    def fields(self) -> tuple[list[list[Fields]], list[Fields]]:
+        """For each axis its strengths in each audit, and for each audit its amplification.
+
+        `in` sums over an axis's incoming pairs and `out` over its outgoing ones. Each sum has its
+        interval, the `floor` without any effect (mean and 95 % quantile), and shares of
+        replicates: `lowest_of_runs`, in which no other audit's is lower, and `first_of_axes`, in
+        which within this audit no other axis's is lower (`in`) or higher (`out`).
+        All numbers are None for an axis, or all axes, without pairs.
+        """
+        take = self._common_sizes()
+        runs = range(len(self.pools))
+        points = [self._point(run, take) for run in runs]
+        draws = [Sums.of(self._drawn(run, "bootstrap", take)) for run in runs]
+        floors = [Sums.of(self._drawn(run, "noise", take)) for run in runs]
+        fewest = min(len(one.total) for one in draws)
+        draws = [Sums(*(one[:fewest] for one in vars(sums).values())) for sums in draws]
+        axes = [
+            [
+                {
+                    "axis": axis,
+                    "run": run,
+                    "in": self._strength(axis, run, points, draws, floors, "incoming"),
+                    "out": self._strength(axis, run, points, draws, floors, "outgoing"),
+                }
+                for run in runs
+            ]
+            for axis in range(len(self.ideals))
+        ]
+        return axes, [self._amplification(run, points, draws, floors, take) for run in runs]
+
+    def _common_sizes(self) -> Take:
+        """Images of each prompt that all audits have; None where they have about equally many."""
+        sizes = [[image_sizes(images) for images in pool.prompts] for pool in self.pools]
+        common = [
+            {key: min(one.get(key, 0) for one in prompt) for one in prompt for key in one}
+            for prompt in zip(*sizes, strict=True)
+        ]
+        for run in sizes:
+            for key in {key for one in run for key in one}:
+                most = sum(one.get(key, 0) for one in run)
+                if most - sum(one[key] for one in common if key in one) > UNEQUAL * most:
+                    return common
+        return None
+
+    def _point(self, run: int, take: Take) -> Sums:
+        if take is not None:
+            sums = Sums.of(self._drawn(run, "subsets", take))
+            return Sums(*(one.mean(axis=0, keepdims=True) for one in vars(sums).values()))
+        total = self.pools[run].total
+        initial = [one.counts[None] for one in total.initial]
+        arms = {
+            x: [total.contingency(x, y)[None] for y in range(len(self.ideals))]
+            for x in self._sources
+        }
+        return Sums.of(self._magnitudes(initial, arms))
+
+    def _drawn(self, run: int, how: str, take: Take) -> Floats:
+        """(R, axes, axes) |IS| of whole-image replicates, of subsets, or without any effect."""
+        noise = how == "noise"
+        rng = generator(self.settings.seed, "compare sums", how, str(run))
+        replicates = self.noise_draws if noise else self.replicates
+        replace = how != "subsets"
+        counts = pool_counts(
+            self.pools[run], self._sources, replicates, rng, noise=noise, take=take, replace=replace
+        )
+        return self._magnitudes(*counts)
+
+    @property
+    def _sources(self) -> list[int]:
+        return sorted({x for x, _ in self.pairs})
+
+    def _magnitudes(self, initial: Sequence[Counts], arms: Mapping[int, list[Counts]]) -> Floats:
+        sizes = np.zeros((len(initial[0]), len(self.ideals), len(self.ideals)))
+        with np.errstate(invalid="ignore"):
+            for x, y in self.pairs:
+                ideal = self.ideals[y]
+                before = ideal.distance(mixed(initial[y][:, None], "pooled"))
+                after = ideal.distance(mixed(arms[x][y], self.settings.mix))
+                sizes[:, x, y] = np.abs(before - after)
+        return sizes
+
+    def _strength(
+        self,
+        axis: int,
+        run: int,
+        points: Sequence[Sums],
+        draws: Sequence[Sums],
+        floors: Sequence[Sums],
+        which: str,
+    ) -> Fields:
+        end = 1 if which == "incoming" else 0
+        counted = sorted({pair[end] for pair in self.pairs})
+        if axis not in counted or not len(draws[run].total):
+            return dict.fromkeys(("value", "ci", "floor", "lowest_of_runs", "first_of_axes"))
+        of_run = getattr(draws[run], which)
+        of_axis = np.stack([getattr(one, which)[:, axis] for one in draws])
+        towards = -1 if which == "incoming" else 1
+        return {
+            **_number(Estimate(float(getattr(points[run], which)[0, axis]), of_axis[run])),
+            "floor": _floor(getattr(floors[run], which)[:, axis]),
+            "lowest_of_runs": float(first_shares(-of_axis)[run]),
+            "first_of_axes": float(
+                first_shares(towards * of_run[:, counted].T)[counted.index(axis)]
+            ),
+        }
+
+    def _amplification(
+        self,
+        run: int,
+        points: Sequence[Sums],
+        draws: Sequence[Sums],
+        floors: Sequence[Sums],
+        take: Take,
+    ) -> Fields:
+        about = {"run": run, "pairs": len(self.pairs), "at_common_size": take is not None}
+        if not self.pairs or not len(draws[run].total):
+            return about | dict.fromkeys(
+                ("value", "ci", "floor", "lowest_of_runs", "growth", "growth_ci")
+            )
+        found = [
+            Estimate(float(point.total[0]), one.total)
+            for point, one in zip(points, draws, strict=True)
+        ]
+        growth, interval = found[0].change_to(found[run])
+        return {
+            **about,
+            **_number(found[run]),
+            "floor": _floor(floors[run].total),
+            "lowest_of_runs": float(first_shares(-np.stack([one.draws for one in found]))[run]),
+            "growth": growth if run else None,
+            "growth_ci": list(interval.hull) if run else None,
+        }
+
+
+def _number(estimate: Estimate) -> Fields:
+    low, high = Interval.of(estimate.value, estimate.draws).hull
+    return {"value": estimate.value, "ci": [max(0.0, low), high]}
+
+
+def _floor(draws: Floats) -> Fields:
+    if not len(draws):
+        return {"mean": None, "q95": None}
+    return {"mean": float(draws.mean()), "q95": float(np.quantile(draws, 0.95))}
