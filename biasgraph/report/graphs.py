@@ -1,6 +1,6 @@
 """graph.json and graph.graphml.
 
-GraphML knows no lists, objects or null: a nested value becomes a JSON text under its name with
+XML formats know no lists, objects or null: a nested value becomes a JSON text under its name with
 `_json` behind it (`initial_json`), and what is undefined is left out.
 """
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Document = dict[str, Any]
+Scalar = str | float | int | bool
 
 _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 forbids, and the carriage return, which an XML reader turns into a line feed."""
@@ -42,18 +43,28 @@ def to_graphml(document: Document) -> bytes:
     """
     import networkx as nx
 
+    buffer = io.BytesIO()
+    nx.write_graphml_xml(flattened(document), buffer, infer_numeric_types=True)
+    return buffer.getvalue()
+
+
+def flattened(document: Document) -> nx.DiGraph[str]:
+    """The graph as XML formats can hold it: texts and numbers only, in letters that XML has.
+
+    The axes keep their order; should two get the same name, the later one gets a number behind it.
+    """
+    import networkx as nx
+
     graph = graph_of(document)
     flat: nx.DiGraph[str] = nx.DiGraph()
     flat.graph.update(_flat(graph.graph))
     ids: dict[str, str] = {}
     for node, fields in graph.nodes(data=True):
-        ids[node] = _unused(_xml_text(node), set(ids.values()))
-        flat.add_node(ids[node], label=_xml_text(node), **_flat(fields))
+        ids[node] = _unused(xml_text(node), set(ids.values()))
+        flat.add_node(ids[node], label=xml_text(node), **_flat(fields))
     for source, target, fields in graph.edges(data=True):
         flat.add_edge(ids[source], ids[target], **_flat(fields))
-    buffer = io.BytesIO()
-    nx.write_graphml_xml(flat, buffer, infer_numeric_types=True)
-    return buffer.getvalue()
+    return flat
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -63,17 +74,18 @@ def _unused(name: str, taken: set[str]) -> str:
     return candidate
 
 
-def _flat(fields: Mapping[str, Any]) -> dict[str, str | float | int | bool]:
-    flat: dict[str, str | float | int | bool] = {}
+def _flat(fields: Mapping[str, Any]) -> dict[str, Scalar]:
+    flat: dict[str, Scalar] = {}
     for name, value in fields.items():
         if isinstance(value, Mapping | list):
             flat[f"{name}_json"] = json.dumps(value)
         elif isinstance(value, str):
-            flat[name] = _xml_text(value)
+            flat[name] = xml_text(value)
         elif value is not None:
             flat[name] = value
     return flat
 
 
-def _xml_text(text: str) -> str:
+def xml_text(text: str) -> str:
+    """`text` with U+FFFD for each character that XML cannot hold."""
     return _NOT_IN_XML.sub("\ufffd", text)
