@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.answers import Answers, listed
+from biasgraph.answers import Answers
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.causal.graph import UNKNOWN_CLASS, Analysis, analyze
+from biasgraph.causal.pooling import NOTE, analyze_global
 from biasgraph.causal.tables import CodedImages, Variable
 from biasgraph.causal.transport import resolve_ideals
 from biasgraph.coding import code_images, variable_of
-from biasgraph.errors import InputError
 from biasgraph.ideal import read_ideal
-from biasgraph.options import BuildOptions
+from biasgraph.options import BuildOptions, folder_name
 from biasgraph.report import tables
-from biasgraph.report.files import write_files
+from biasgraph.report.files import PROMPTS
 from biasgraph.result import Result
 from biasgraph.runrecord import installed_versions
 
@@ -46,12 +47,12 @@ def build(
     """
     if options.answers is None:
         return build_from_models(options, progress, command)
-    result = build_from_answers(options.answers, options)
+    result = build_from_answers(options.answers, options, progress)
     directory = options.directory
     if directory is None:
         return result
     result.save(directory)
-    return replace(result, directory=directory)
+    return result.placed(directory)
 
 
 def plan(options: BuildOptions) -> dict[str, Any]:
@@ -75,35 +76,46 @@ def build_from_models(
         settings = asdict(options.analysis_settings())
         table = work.do(run, settings, command, progress)
         answers = Answers.from_frame(table, source=str(run.directory))
-        result = analyze_answers(answers, work.axes, options, work.origin())
-        write_files(run.directory, result.files())
-    return replace(result, directory=work.directory)
+        about, origin = work.about_prompts(), work.origin()
+        result = analyze_answers(answers, work.axes, options, origin, about, progress)
+        result.write(run.directory)
+    return result.placed(work.directory)
 
 
-def build_from_answers(table: str | Path | pd.DataFrame, options: BuildOptions) -> Result:
+def build_from_answers(
+    table: str | Path | pd.DataFrame, options: BuildOptions, progress: Progress | None = None
+) -> Result:
     """The result of a finished answers table; nothing is saved. Raises InputError."""
     axes = load_axis_set(options.axes) if isinstance(options.axes, str) else options.axes
     answers = Answers.read(table) if isinstance(table, str | Path) else Answers.from_frame(table)
     if options.only:
         answers = answers.only(options.only)
-    return analyze_answers(answers, axes, options, {})
+    return analyze_answers(answers, axes, options, {}, {}, progress)
 
 
 def analyze_answers(
-    answers: Answers, axes: AxisSet | None, options: BuildOptions, made_with: Mapping[str, Any]
+    answers: Answers,
+    axes: AxisSet | None,
+    options: BuildOptions,
+    made_with: Mapping[str, Any],
+    about_prompts: Mapping[str, Mapping[str, Any]],
+    progress: Progress | None = None,
 ) -> Result:
-    """Code the answers about one prompt, test and weigh every pair of axes, and describe it all.
+    """Code the answers, test and weigh every pair of axes, and describe it all.
 
-    made_with: what the graph says of its origin: model, subject, vqa, `fixed_by_prompt` (an
-    attribute for each axis that the prompt fixes) and notes, as far as there are any.
+    The result is the graph of the one prompt, or, of several, their global graph with that of
+    each in `Result.prompts`; a list of prompts is several, however long it is.
+    made_with: what a graph says of its origin: model, vqa and notes, as far as there are any.
+    about_prompts: what each prompt's says besides: subject, `fixed_by_prompt` (an attribute for
+    each axis that the prompt fixes) and unseen words.
 
     Raises:
         InputError: see `code_images`, `read_ideal` and `causal.graph.analyze`.
     """
     coding = code_images(answers, axes, options.unlisted)
-    images = _of_one_prompt(coding.images, answers.source)
-    ideal = _ideal(options, images.variables)
-    analysis = analyze(images, options.analysis_settings(), ideal)
+    settings = options.analysis_settings()
+    ideal = _ideal(options, coding.images[0].variables)
+    several = options.prompts is not None or len(coding.images) > 1
     origin = {
         "subject": None,
         "model": answers.model,
@@ -115,21 +127,54 @@ def analyze_answers(
         "ideal": {"source": _ideal_source(options), "axes": list(ideal or {})},
         "notes": [*made_with.get("notes", ()), *coding.notes],
     }
+    with _counting(progress, "Graphs", len(coding.images) + 1 if several else 0) as advance:
+        analyses = []
+        for images in coding.images:
+            analyses.append(analyze(images, settings, ideal))
+            advance()
+        whole = analyze_global(coding.images, analyses, settings, ideal) if several else None
+        advance()
+    where = " (in the answers about all prompts)" if several else ""
+    own = {**origin, "notes": [f"{note}{where}" for note in origin["notes"]]}
+    results = tuple(
+        _result(one, {**own, **about_prompts.get(images.prompt, {})}, _about(answers, images))
+        for one, images in zip(analyses, coding.images, strict=True)
+    )
+    if whole is None:
+        return results[0]
+    total = _result(whole, {**origin, "notes": [*origin["notes"], NOTE]}, answers.frame)
+    for part, result in zip(total.document["graph"]["prompts"], results, strict=True):
+        part["subject"] = result.document["graph"]["subject"]
+        part["directory"] = f"{PROMPTS}/{folder_name(part['prompt'])}"
+    return replace(total, prompts=results)
+
+
+@contextmanager
+def _counting(progress: Progress | None, what: str, total: int) -> Iterator[Callable[[], object]]:
+    """Show progress, if there is anything to show; yields what to call after each item."""
+    if progress is None or not total:
+        yield lambda: None
+        return
+    progress.start(what, total=total, done=0)
+    try:
+        yield lambda: progress.advance(1)
+    finally:
+        progress.finish()
+
+
+def _result(analysis: Analysis, origin: Mapping[str, Any], answers: pd.DataFrame) -> Result:
     return Result(
         document=_document(analysis, origin),
         pairs=tables.pairs_frame(analysis.pairs),
         tables=tables.counts_frame(analysis.tables),
-        answers=answers.frame.reset_index(drop=True),
+        answers=answers.reset_index(drop=True),
     )
 
 
-def _of_one_prompt(coded: Sequence[CodedImages], source: str) -> CodedImages:
-    if len(coded) > 1:
-        prompts = listed([images.prompt for images in coded])
-        raise InputError(
-            f"{source} holds {len(coded)} prompts ({prompts}): a graph needs the answers about one"
-        )
-    return coded[0]
+def _about(answers: Answers, images: CodedImages) -> pd.DataFrame:
+    """The rows about one prompt."""
+    frame = answers.frame
+    return frame[(frame["prompt"] == images.prompt).to_numpy()]
 
 
 def _ideal(
@@ -166,6 +211,7 @@ def _document(analysis: Analysis, origin: Mapping[str, Any]) -> dict[str, Any]:
     for node in document["nodes"]:
         if node["id"] in origin["fixed_by_prompt"]:
             node["flags"].append("fixed_by_prompt")
-    graph = {"prompt": analysis.graph["prompt"], **origin, **analysis.graph}
+    first = {name: analysis.graph[name] for name in ("kind", "prompt")}
+    graph = {**first, **origin, **analysis.graph}
     graph |= {"versions": installed_versions(), "findings": {}}
     return {**document, "graph": graph}

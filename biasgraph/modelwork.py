@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,8 @@ from biasgraph.engine.progress import Progress
 from biasgraph.engine.questions import questions_about
 from biasgraph.errors import InputError, printable
 from biasgraph.models.registry import backend_of, load_generator, load_judge
-from biasgraph.options import OUTPUTS, BuildOptions, slug
+from biasgraph.options import OUTPUTS, BuildOptions, folder_name, slug
+from biasgraph.promptlist import PromptList
 from biasgraph.run import Run, open_run
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Work:
-    """One prompt's plan: what is generated with which model and asked of which judge."""
+    """The plans of one or many prompts: what is generated with which model and asked of whom."""
 
     axes: AxisSet
-    plan: PromptPlan
+    plans: tuple[PromptPlan, ...]
     generator: ImageGenerator
     judge: VisualQA
     images: int
@@ -50,38 +50,52 @@ class Work:
         """The work that options ask for.
 
         Raises:
-            InputError: the prompt, axes or models are wrong, or the generator would cut a
+            InputError: a prompt, axes or models are wrong, or the generator would cut a
                 counterfactual off; nothing has been written by then.
         """
         axes = options.axes if isinstance(options.axes, AxisSet) else None
         axes = axes or load_axis_set(str(options.axes or AXES))
         axes = axes.only(options.only) if options.only else axes
-        plan = plan_prompts(str(options.prompt), axes)
+        listed = None if options.prompts is None else PromptList.of(options.prompts)
         spec = options.model or MODEL
         generator = load_generator(spec)
-        generator.check_prompts([prompt.text for prompt in plan.prompts])
+        if listed is None:
+            plan = plan_prompts(str(options.prompt), axes)
+            generator.check_prompts([prompt.text for prompt in plan.prompts])
+            plans, folder = [plan], _folder(plan.initial.text)
+        else:
+            plans, folder = listed.plans(axes, generator.check_prompts), slug(listed.name)
         return cls(
             axes=axes,
-            plan=plan,
+            plans=tuple(plans),
             generator=generator,
             judge=load_judge(options.vqa or _usual_judge(spec)),
             images=IMAGES if options.images is None else options.images,
             seed=SEED if options.seed is None else options.seed,
-            directory=Path(options.output or OUTPUTS / slug(spec) / _folder(plan.initial.text)),
+            directory=Path(options.output or OUTPUTS / slug(spec) / folder),
         )
 
     def size(self) -> dict[str, Any]:
         """What would be done: prompts, images, questions, and the seconds it would take.
 
-        ``seconds`` is None for models whose speed is not known.
+        ``plans`` holds each prompt, its subject and its counterfactuals; ``prompts`` is the number
+        of them all; ``seconds`` is None for models whose speed is not known.
         """
         _, asked = questions_about(self.axes)
-        images = len(self.plan.prompts) * self.images
+        prompts = sum(len(plan.prompts) for plan in self.plans)
+        images = prompts * self.images
         paces = (self.generator.seconds_per_image, self.judge.seconds_per_image)
         seconds = None if None in paces else images * sum(pace for pace in paces if pace)
         return {
-            "subject": self.plan.subject.text,
-            "prompts": [prompt.text for prompt in self.plan.prompts],
+            "plans": [
+                {
+                    "prompt": plan.initial.text,
+                    "subject": plan.subject.text,
+                    "counterfactuals": [prompt.text for prompt in plan.counterfactuals],
+                }
+                for plan in self.plans
+            ],
+            "prompts": prompts,
             "images": images,
             "questions": images * (1 + sum(len(axis.questions) for axis in asked)),
             "answers": images * len(asked),
@@ -114,7 +128,7 @@ class Work:
         gate, questions = questions_about(self.axes)
         declare(run, self.judge, questions, gate)
         run.request(
-            [self.plan.prompts],
+            [plan.prompts for plan in self.plans],
             images=self.images,
             targets=[axis.name for axis in self.axes.axes],
             settings={**settings, "images": self.images, "axes": self.axes.digest()},
@@ -125,18 +139,30 @@ class Work:
         return run.answers(self.judge.spec)
 
     def origin(self) -> dict[str, Any]:
-        """What the graph says of where it comes from."""
-        texts = [prompt.text for prompt in self.plan.prompts]
+        """What a graph says of where its images come from."""
         return {
             "model": self.generator.spec,
             "model_fingerprint": self.generator.fingerprint,
             "vqa": self.judge.spec,
             "vqa_fingerprint": self.judge.fingerprint,
             "seed": self.seed,
-            "subject": self.plan.subject.text,
-            "fixed_by_prompt": dict(self.plan.fixed),
-            "unseen_words": self.generator.unseen_words(texts),
+            "unseen_words": self._unseen(self.plans),
         }
+
+    def about_prompts(self) -> dict[str, dict[str, Any]]:
+        """What the graph of each initial prompt says besides."""
+        return {
+            plan.initial.text: {
+                "subject": plan.subject.text,
+                "fixed_by_prompt": dict(plan.fixed),
+                "unseen_words": self._unseen([plan]),
+            }
+            for plan in self.plans
+        }
+
+    def _unseen(self, plans: Sequence[PromptPlan]) -> list[str]:
+        texts = [prompt.text for plan in plans for prompt in plan.prompts]
+        return self.generator.unseen_words(texts)
 
 
 def _usual_judge(model: str) -> str:
@@ -151,6 +177,4 @@ def _usual_judge(model: str) -> str:
 def _folder(prompt: str) -> str:
     """A prompt's folder name; where the name loses something, a hash keeps prompts apart."""
     name = slug(prompt)
-    if name.replace("-", " ") == prompt:
-        return name
-    return f"{name}-{sha256(prompt.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return name if name.replace("-", " ") == prompt else folder_name(prompt)

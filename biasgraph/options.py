@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from biasgraph.causal.settings import AnalysisSettings
 
 ANALYSIS = (
-    "preset", "alpha", "fdr", "metric", "mix", "fallback", "yates", "min_valid", "unknown",
-    "sign", "bootstrap",
+    "preset", "alpha", "global_test", "fdr", "metric", "mix", "fallback", "yates", "min_valid",
+    "unknown", "sign", "bootstrap",
 )  # fmt: skip
-MODEL_WORK = ("prompt", "model", "vqa", "images", "seed", "fresh", "dry_run")
+MODEL_WORK = ("prompt", "prompts", "model", "vqa", "images", "seed", "fresh", "dry_run")
 OUTPUTS = Path("outputs")
 
 
@@ -28,19 +29,22 @@ OUTPUTS = Path("outputs")
 class BuildOptions:
     """The options of one build; None means "not given".
 
-    prompt, model, vqa, images, seed: what to ask which models for; or
+    prompt, or prompts: the name of a shipped list, a file, or several texts (one graph of all);
+    model, vqa, images, seed: what to ask which models for; or
     answers: a finished answers table instead, as a file or a data frame.
     axes: a shipped axis set or a YAML file; only: the axes of it to look at.
     ideal: shares by axis and attribute, or the YAML file that holds them.
     unlisted: what an answer counts as that its axis lacks ("error" or "unknown").
     output: where the result goes; fresh: move a run that is there aside first.
     dry_run: plan and say what would be done, and do nothing.
-    The others are those of `AnalysisSettings`.
+    min_is, global_test: `global_min_is` and `global_test` of `AnalysisSettings`, for several
+    prompts; the others are those of `AnalysisSettings` too.
 
     Raises InputError for options that make no sense together.
     """
 
     prompt: str | None = None
+    prompts: str | Path | Sequence[str] | None = None
     model: str | None = None
     vqa: str | None = None
     images: int | None = None
@@ -52,6 +56,8 @@ class BuildOptions:
     unlisted: Literal["error", "unknown"] | None = None
     preset: str | None = None
     alpha: float | None = None
+    min_is: float | None = None
+    global_test: str | None = None
     fdr: str | None = None
     metric: str | None = None
     mix: str | None = None
@@ -67,10 +73,13 @@ class BuildOptions:
 
     def __post_init__(self) -> None:
         self.analysis_settings()
-        if self.answers is None and self.prompt is None:
+        if self.answers is None and self.prompt is None and self.prompts is None:
             raise InputError(
-                "nothing to build from: give --prompt 'a librarian', or --answers FILE"
+                "nothing to build from: give --prompt 'a librarian', --prompts occupations, or "
+                "--answers FILE"
             )
+        if self.prompt is not None:
+            self._refuse_beside_prompt()
         if self.answers is not None:
             for name in MODEL_WORK:
                 value = getattr(self, name)
@@ -80,6 +89,18 @@ class BuildOptions:
                         f"{option} and --answers exclude each other: with an answers table no "
                         "model does any work"
                     )
+
+    def _refuse_beside_prompt(self) -> None:
+        if self.prompts is not None:
+            raise InputError(
+                "--prompt and --prompts exclude each other: put the prompt on a line of the list"
+            )
+        for name in ("min_is", "global_test"):
+            if getattr(self, name) is not None:
+                raise InputError(
+                    f"--{name.replace('_', '-')} is about the graph of several prompts: "
+                    "give --prompts"
+                )
 
     @classmethod
     def given(cls, options: Mapping[str, Any]) -> BuildOptions:
@@ -102,7 +123,7 @@ class BuildOptions:
 
         given = {name: getattr(self, name) for name in ANALYSIS}
         preset = given.pop("preset") or "default"
-        return AnalysisSettings.resolve(preset, seed=self.seed, **given)
+        return AnalysisSettings.resolve(preset, seed=self.seed, global_min_is=self.min_is, **given)
 
     @property
     def directory(self) -> Path | None:
@@ -112,6 +133,11 @@ class BuildOptions:
         if isinstance(self.answers, str | Path):
             return OUTPUTS / slug(Path(self.answers).stem)
         return None
+
+
+def folder_name(text: str) -> str:
+    """`slug` of a text and a hash of it: one safe part of a path, another one for each text."""
+    return f"{slug(text)}-{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def slug(text: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from biasgraph.answers import Answers
 from biasgraph.csvfile import CsvFile, to_csv
 from biasgraph.errors import InputError, printable
 from biasgraph.report import graphs, tables
-from biasgraph.report.files import write_files, writing_to
+from biasgraph.report.files import PROMPTS, remove_stale, write_files, writing_to
 from biasgraph.runrecord import RECORD, shown
 
 if TYPE_CHECKING:
@@ -27,13 +28,14 @@ GRAPH = "graph.json"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """The causal graph of a prompt's biases and what it was computed from.
+    """The causal graph of a prompt's biases, or of several, and what it was computed from.
 
     document: everything graph.json holds, in plain JSON types; what is undefined is None.
     pairs: every ordered pair of axes, edge or not, the diagonal included (pairs.csv).
     tables: the counts behind it (tables.csv: prompt, axis, attribute, target, answer, count).
     answers: the answers table it was made from (answers.csv).
     directory: where it was saved last, if it was.
+    prompts: with several prompts, the result of each; this one is then their sum's.
     """
 
     document: graphs.Document
@@ -41,12 +43,14 @@ class Result:
     tables: pd.DataFrame
     answers: pd.DataFrame
     directory: Path | None = None
+    prompts: tuple[Result, ...] = ()
 
     def __repr__(self) -> str:
         axes, edges = len(self.document["nodes"]), len(self.document["links"])
         where = "" if self.directory is None else f" in {str(self.directory)!r}"
         prompt = self.document["graph"]["prompt"]
-        return f"<Result of {prompt!r}{where}: {axes} axes, {edges} edges>"
+        what = f"{len(self.prompts)} prompts" if prompt is None else repr(prompt)
+        return f"<Result of {what}{where}: {axes} axes, {edges} edges>"
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
@@ -65,10 +69,10 @@ class Result:
         return [{str(name): value for name, value in record.items()} for record in records]
 
     def files(self) -> dict[str, bytes]:
-        """The contents of the files that `save` writes, by name."""
+        """The contents of the files that `save` writes, by name; each prompt's in its folder."""
         toy = self.document["graph"]["toy"]
         nodes = tables.nodes_for_csv(self.document["nodes"])
-        return {
+        own = {
             "answers.csv": to_csv(self.answers),
             "tables.csv": to_csv(tables.with_label(self.tables, toy)),
             "pairs.csv": to_csv(tables.with_label(self.pairs, toy)),
@@ -76,6 +80,32 @@ class Result:
             "graph.graphml": graphs.to_graphml(self.document),
             GRAPH: graphs.to_json(self.document),
         }
+        parts = zip(_folders(self.document), self.prompts, strict=True)
+        below = {
+            f"{folder}/{name}": content
+            for folder, part in parts
+            for name, content in part.files().items()
+        }
+        return below | own
+
+    def write(self, directory: Path) -> list[Path]:
+        """Write all files into `directory`, or none, over those of an earlier result.
+
+        What that one left about prompts that this one does not have is removed. Returns the
+        paths. Raises ModelError when it cannot be written.
+        """
+        files = self.files()
+        paths = write_files(directory, files)
+        own = [name for name in files if "/" not in name]
+        kept = {folder.removeprefix(f"{PROMPTS}/") for folder in _folders(self.document)}
+        remove_stale(directory / PROMPTS, own, kept)
+        return paths
+
+    def placed(self, directory: Path) -> Result:
+        """The same result, saved in `directory`."""
+        parts = zip(_folders(self.document), self.prompts, strict=True)
+        prompts = tuple(part.placed(directory / folder) for folder, part in parts)
+        return replace(self, directory=directory, prompts=prompts)
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write all files into `directory`, or none; returns their paths.
@@ -87,7 +117,7 @@ class Result:
         folder = Path(directory)
         with writing_to(folder):
             _refuse_foreign(folder)
-        return write_files(folder, self.files())
+        return self.write(folder)
 
 
 def load(directory: str | Path) -> Result:
@@ -97,10 +127,30 @@ def load(directory: str | Path) -> Result:
         InputError: there is none, it is damaged, or it was made by another version of biasgraph.
     """
     folder = Path(directory)
+    result = _load_one(folder)
+    try:
+        folders = _folders(result.document)
+    except (LookupError, TypeError, ValueError):
+        raise InputError(
+            f"{shown(folder / GRAPH)} is damaged: its prompts are no folders"
+        ) from None
+    return replace(result, prompts=tuple(_load_one(folder / part) for part in folders))
+
+
+def _load_one(folder: Path) -> Result:
     document = read_document(folder)
     pairs, counts = read_pairs(folder), _read_cells(folder / "tables.csv", tables.TABLE_COLUMNS)
     answers = Answers.read(folder / "answers.csv").frame
     return Result(document, pairs, tables.counts_from_cells(counts), answers, folder)
+
+
+def _folders(document: graphs.Document) -> list[str]:
+    """The folders of a document's prompts, as "prompts/NAME"; ValueError for any others."""
+    folders = [str(part["directory"]) for part in document["graph"].get("prompts", ())]
+    for folder in folders:
+        if not re.fullmatch(rf"{PROMPTS}/[\w-]+", folder):
+            raise ValueError(folder)
+    return folders
 
 
 def read_document(folder: Path) -> graphs.Document:

@@ -108,13 +108,6 @@ def test_an_ideal_for_unknown_answers(table: Path, tmp_path: Path) -> None:
         run(table, tmp_path / "out", ideal=ideal)
 
 
-def test_several_prompts_are_refused(table: Path, tmp_path: Path) -> None:
-    frames = [librarian_table(images=2), librarian_table(images=2, prompt="a nurse")]
-    pd.concat(frames).to_csv(table, index=False)
-    with pytest.raises(InputError, match=r"librarian.csv holds 2 prompts \(a librarian, a nurse\)"):
-        run(table, tmp_path / "out")
-
-
 def test_bad_input_leaves_nothing_behind(table: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError):
         run(table, tmp_path / "out", axes="occupation")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import typing
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.errors import InputError
-from biasgraph.options import BuildOptions, slug
+from biasgraph.options import BuildOptions, folder_name, slug
 from tests.answer_tables import librarian_table
+from tests.hostile import HOSTILE
 
 
 @pytest.mark.parametrize(
@@ -19,6 +21,7 @@ from tests.answer_tables import librarian_table
     [
         ("prompt", "a librarian"),
         ("prompt", ""),
+        ("prompts", "occupations"),
         ("model", "sandbox:stereotyped"),
         ("vqa", "sandbox"),
         ("images", 48),
@@ -36,6 +39,16 @@ def test_an_answers_table_needs_no_model(option: str, value: Any) -> None:
 def test_something_must_be_built_from() -> None:
     with pytest.raises(InputError, match="nothing to build from"):
         BuildOptions()
+
+
+def test_one_prompt_or_many() -> None:
+    with pytest.raises(InputError, match="--prompt and --prompts exclude each other"):
+        BuildOptions(prompt="a librarian", prompts="occupations")
+    for given in ({"min_is": 0.1}, {"global_test": "pooled"}):
+        with pytest.raises(InputError, match="is about the graph of several prompts"):
+            BuildOptions(prompt="a librarian", **given)
+        options = BuildOptions(prompts="occupations", **given).analysis_settings()
+        assert options.global_min_is == 0.1 or options.global_test == "pooled"
 
 
 def test_an_option_that_does_not_exist() -> None:
@@ -68,6 +81,13 @@ def test_where_the_result_of_a_table_goes() -> None:
     assert directory(answers=librarian_table(images=1)) is None
 
 
+def test_folder_names_differ_where_texts_do() -> None:
+    assert folder_name("a nurse") == "a-nurse-19ec70d3"
+    texts = ["a nurse", "a  nurse", "A nurse", "a-nurse", "x" * 300, "x" * 301, *HOSTILE]
+    assert len({folder_name(text) for text in texts}) == len(texts)
+    assert all(re.fullmatch(r"[\w-]{1,69}", folder_name(text)) for text in texts)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -85,5 +105,5 @@ def test_slugs_are_one_safe_part_of_a_path(text: str, expected: str) -> None:
 
 def test_options_offer_every_setting_of_the_analysis() -> None:
     offered = {*typing.get_type_hints(AnalysisSettings)}
-    internal = {"amplification_replicates", "noise_draws"}
+    internal = {"amplification_replicates", "noise_draws", "global_alpha", "global_min_is"}
     assert offered - internal <= {field for field in BuildOptions.__dataclass_fields__}

@@ -25,6 +25,8 @@ FLAG_WORDS: dict[str, str] = {
     "too_few_to_match": "an intervention has too few valid answers to match sample sizes",
     "uneven_prompts": "some prompts have no valid answers in the initial images or in an "
     "intervention, so prompts do not weigh alike on both sides",
+    "opposite_mean": "the sum of the prompts moves one way, the average prompt the other: "
+    "differences between prompts cancel in the sum",
     # on the graph
     "mixed_metrics": "the axes are measured by different metrics, so their sum mixes scales",
     "incomplete_sum": "the amplification sums only the pairs whose sensitivity is defined",

@@ -21,6 +21,7 @@ from biasgraph.causal.tables import CodedImages, Pool
 from biasgraph.causal.transport import resolve_ideals
 
 NAME = "all prompts"
+CLEAR = 0.03  # an |IS| that one would look at, as supp. A.8 does
 NOTE = (
     "Mediation is checked within each prompt: prompts that differ in both ends of an edge would "
     "look like a mediator here. The verdicts stand in the prompts' own graphs"
@@ -74,6 +75,15 @@ def _compare(pairs: Sequence[dict[str, Any]], pool: Pool, analyses: Sequence[Ana
         pair["is_mean_prompt"] = float(np.mean(defined)) if defined else None
         if pair["is"] is not None and not (answers.all() and pool.initial(y).any(axis=1).all()):
             pair["flags"].append("uneven_prompts")
+        if _opposite(pair["is"], pair["is_mean_prompt"]):
+            pair["flags"].append("opposite_mean")
+
+
+def _opposite(total: float | None, mean: float | None) -> bool:
+    """Whether the sum and the average prompt move clearly, and against each other."""
+    if total is None or mean is None:
+        return False
+    return total * mean < 0 and min(abs(total), abs(mean)) >= CLEAR
 
 
 def _listed(prompts: Sequence[CodedImages], analyses: Sequence[Analysis]) -> list[dict[str, Any]]:

@@ -23,6 +23,13 @@ FROM, AXES, TESTS, WHERE = "What to audit", "Axes and ideal", "Analysis", "Outpu
     "'a photo of a [bird photographer] in the wild'.",
 )
 @click.option(
+    "--prompts",
+    metavar="NAME|FILE",
+    panel=FROM,
+    help="Many prompts instead, a graph for each and one of them all: 'occupations', the 26 of the "
+    "paper, or your own file with a prompt on each line.",
+)
+@click.option(
     "--model",
     metavar="SPEC",
     panel=FROM,
@@ -94,7 +101,22 @@ FROM, AXES, TESTS, WHERE = "What to audit", "Axes and ideal", "Analysis", "Outpu
     "--alpha",
     type=float,
     panel=TESTS,
-    help="A pair of axes is an edge when p is at most this. Default: 0.0001.",
+    help="A pair of axes is an edge when p is at most this. Default: 0.0001; 0.00005 in the graph "
+    "of several prompts.",
+)
+@click.option(
+    "--min-is",
+    type=float,
+    panel=TESTS,
+    help="In the graph of several prompts an edge also needs an |IS| of at least this, in the "
+    "metric of its target. Default: 0.03.",
+)
+@click.option(
+    "--global-test",
+    type=click.Choice(["cmh", "pooled"]),
+    panel=TESTS,
+    help="In the graph of several prompts: compare interventions within each prompt "
+    "(Cochran-Mantel-Haenszel, the default), or in the sum of all.",
 )
 @click.option(
     "--fdr",
@@ -159,7 +181,8 @@ FROM, AXES, TESTS, WHERE = "What to audit", "Axes and ideal", "Analysis", "Outpu
     type=click.Path(path_type=Path),
     metavar="DIR",
     panel=WHERE,
-    help="Where the result goes. Default: outputs/MODEL/PROMPT, or outputs/ANSWERS.",
+    help="Where the result goes. Default: outputs/MODEL/PROMPT, outputs/MODEL/LIST or "
+    "outputs/ANSWERS.",
 )
 @click.option(
     "--fresh",
@@ -179,7 +202,8 @@ def build(as_json: bool, quiet: bool, **options: Any) -> None:
 
     Images are made for the prompt and for its counterfactuals ("a female librarian"), a judge
     answers questions about each, and every pair of axes is tested and weighed. With --answers,
-    the answers are already there.
+    the answers are already there. With several prompts there is a graph for each and one of
+    their sum.
     """
     from biasgraph.options import BuildOptions
 

@@ -11,6 +11,9 @@ import rich_click as click
 if TYPE_CHECKING:
     from biasgraph.result import Result
 
+SHOWN = 2
+"""Counterfactuals of each of several prompts that are shown of a plan."""
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -54,11 +57,17 @@ def present_plan(plan: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     elif not quiet:
         seconds = plan["seconds"]
         pace = "not known" if seconds is None else f"about {seconds:,.0f} s on two CPU cores"
-        click.echo(f"Subject: {printable(plan['subject'])}")
-        for prompt in plan["prompts"]:
-            click.echo(f"  {printable(prompt)}")
+        plans = plan["plans"]
+        shown = len(plans[0]["counterfactuals"]) if len(plans) == 1 else SHOWN
+        for one in plans:
+            click.echo(f"{printable(one['prompt'])} (subject: {printable(one['subject'])})")
+            for text in one["counterfactuals"][:shown]:
+                click.echo(f"  {printable(text)}")
+            more = len(one["counterfactuals"]) - shown
+            if more > 0:
+                click.echo(f"  and {more} more")
         click.echo(
-            f"{len(plan['prompts'])} prompts, {plan['images']:,} images, "
+            f"{plan['prompts']:,} prompts, {plan['images']:,} images, "
             f"{plan['questions']:,} questions, {plan['answers']:,} answers"
         )
         click.echo(f"Time: {pace}; what the run has already is not made again")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from biasgraph.errors import ModelError, printable
 from biasgraph.imagestore import TEMPORARY
+
+PROMPTS = "prompts"
+"""The folder in which each of several prompts has a folder of its own."""
 
 _FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
@@ -17,8 +20,9 @@ _FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 def write_files(directory: Path, files: Mapping[str, bytes]) -> list[Path]:
     """Write files into `directory`, which is made if need be; returns their paths.
 
-    All contents are on the disk before the first file gets its name, so that a full disk or a
-    crash leaves the directory as it was.
+    A name may lead into a folder ("prompts/a-nurse/graph.json"). All contents are on the disk
+    before the first file gets its name, so that a full disk or a crash leaves the directory as it
+    was.
 
     Raises:
         ModelError: the directory cannot be made or written, or the disk is full.
@@ -26,9 +30,12 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> list[Path]:
     paths = {directory / name: content for name, content in files.items()}
     temporary = {path: path.with_name(path.name + TEMPORARY) for path in paths}
     with writing_to(directory):
-        made = [path for path in (directory, *directory.parents) if not path.exists()]
+        folders = {directory, *(path.parent for path in paths)}
+        needed = {above for folder in folders for above in (folder, *folder.parents)}
+        made = sorted((folder for folder in needed if not folder.exists()), reverse=True)
         try:
-            directory.mkdir(parents=True, exist_ok=True)
+            for folder in folders:
+                folder.mkdir(parents=True, exist_ok=True)
             for path, content in paths.items():
                 _write_durably(temporary[path], content)
             for path in paths:
@@ -37,6 +44,28 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> list[Path]:
             _undo(temporary.values(), made)
             raise
     return list(paths)
+
+
+def remove_stale(directory: Path, names: Collection[str], kept: Collection[str]) -> None:
+    """Remove the files `names` from the folders in `directory` that are not `kept`.
+
+    A folder that is empty then goes too; what somebody else put there stays.
+
+    Raises:
+        ModelError: something cannot be removed.
+    """
+    with writing_to(directory):
+        if not directory.is_dir():
+            return
+        for folder in directory.iterdir():
+            if folder.name in kept or folder.is_symlink() or not folder.is_dir():
+                continue
+            for name in names:
+                (folder / name).unlink(missing_ok=True)
+            if not any(folder.iterdir()):
+                folder.rmdir()
+        if not any(directory.iterdir()):
+            directory.rmdir()
 
 
 @contextmanager
@@ -59,10 +88,10 @@ def _write_durably(path: Path, content: bytes) -> None:
 
 
 def _undo(temporary: Iterable[Path], made: Iterable[Path]) -> None:
-    try:
-        for path in temporary:
+    """Tidy what can be tidied: the first error is the news."""
+    for path in temporary:
+        with suppress(OSError):
             path.unlink(missing_ok=True)
-        for directory in made:
+    for directory in made:
+        with suppress(OSError):
             directory.rmdir()
-    except OSError:
-        pass  # what could not be written cannot always be tidied; the first error is the news

@@ -19,6 +19,7 @@ from rich.text import Text
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
 from biasgraph.errors import printable
 from biasgraph.imagestore import TEMPORARY
+from biasgraph.report.files import PROMPTS
 
 Record = Mapping[str, Any]
 
@@ -26,7 +27,10 @@ LISTED = 4  # pairs or axes that a sentence names before it counts the rest
 
 
 def show(console: Console, document: Record, pairs: Sequence[Record]) -> None:
-    """Print the document of a graph and all its pairs: axes, edges, the strongest, the open."""
+    """Print the document of a graph and all its pairs: axes, edges, the strongest, the open.
+
+    A graph of several prompts lists them at the end.
+    """
     graph = document["graph"]
     if graph["toy"]:
         console.print(Panel(_plain(graph["toy"]), title="Sandbox", box=box.ASCII, style="yellow"))
@@ -41,6 +45,9 @@ def show(console: Console, document: Record, pairs: Sequence[Record]) -> None:
     _list(console, "Mediation", _mediation(document["links"], graph))
     _list(console, "Undetermined", _undetermined(document, pairs))
     _list(console, "To keep in mind", _caveats(document))
+    if "prompts" in graph:
+        console.print(_prompts(graph["prompts"]))
+        console.print()
 
 
 def show_files(console: Console, directory: Path) -> None:
@@ -73,14 +80,17 @@ def _origin(graph: Record, nodes: Sequence[Record]) -> Table:
     others = "" if len(ideal["axes"]) in (0, len(nodes)) else " (uniform for the other axes)"
     grid = Table.grid(padding=(0, 2))
     for title, words in (
-        ("Prompt", _clipped(graph["prompt"], 300)),
+        (
+            "Prompts" if "prompts" in graph else "Prompt",
+            _prompt_words(graph) if "prompts" in graph else _clipped(graph["prompt"], 300),
+        ),
         ("Subject", graph["subject"]),
         ("Model", graph["model"]),
         ("Judge", graph["vqa"] or "not recorded in an answers table"),
         ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
         ("Ideal", ideal["source"] + others),
         ("Metric", _metrics(nodes)),
-        ("Edges", _rule(graph["settings"])),
+        ("Edges", _rule(graph, nodes)),
     ):
         if words is not None:
             grid.add_row(Text(title, "bold"), _plain(words))
@@ -97,10 +107,40 @@ def _metrics(nodes: Sequence[Record]) -> str:
     return "; ".join([usual, *others])
 
 
-def _rule(settings: Record) -> str:
-    if settings["fdr"]:
-        return f"false discovery rate .05 ({settings['fdr']})"
-    return f"p of at most {settings['alpha']:g}"
+def _prompt_words(graph: Record) -> str:
+    texts = [_clipped(part["prompt"]) for part in graph["prompts"]]
+    return f"{len(texts)}: {_enumerated(texts, 'prompts')}; their counts are summed"
+
+
+def _rule(graph: Record, nodes: Sequence[Record]) -> str:
+    rule = graph.get("edge_rule") or graph["settings"]  # 0.1.0 wrote no rule
+    if rule["fdr"]:
+        words = f"false discovery rate .05 ({rule['fdr']})"
+    else:
+        words = f"p of at most {rule['alpha']:g}"
+    if rule.get("stratified"):
+        words += ", tested within prompts"
+    if rule.get("min_is"):
+        words += f"; |IS| of at least {rule['min_is']:g} ({_metrics(nodes)})"
+    return words
+
+
+def _prompts(parts: Sequence[Record]) -> Table:
+    """One line for each prompt of a global graph."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("Prompt")
+    table.add_column("Edges", justify="right", no_wrap=True)
+    table.add_column("Sum of |IS|", justify="right", no_wrap=True)
+    table.add_column(f"Files in {PROMPTS}/", overflow="fold")
+    for part in parts:
+        total = part["amplification"]
+        table.add_row(
+            _plain(_clipped(part["prompt"])),
+            str(part["edges"]),
+            "-" if total is None else f"{total:.2f}",
+            _plain(part["directory"].removeprefix(f"{PROMPTS}/")),
+        )
+    return table
 
 
 def _axes(nodes: Sequence[Record]) -> Table:
@@ -128,11 +168,17 @@ def _majority(node: Record) -> str:
 
 
 def _edges(links: Sequence[Record]) -> Table:
+    caption = (
+        "IS: what diversifying takes off (+) or adds to (-) the distance to the ideal, with "
+        "its 95 % interval. V: strength of the association, 0 to 1."
+    )
+    if any("n_prompts" in link for link in links):
+        caption += (
+            " Below IS, the mean of the prompts' own IS: opposite effects cancel in the sum, not "
+            "there."
+        )
     table = Table(
-        caption=Text(
-            "IS: what diversifying takes off (+) or adds to (-) the distance to the ideal, with "
-            "its 95 % interval. V: strength of the association, 0 to 1."
-        ),
+        caption=Text(caption),
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -147,7 +193,8 @@ def _edges(links: Sequence[Record]) -> Table:
         table.add_row(
             _plain(_clipped(link["source"])),
             _plain(f"{_clipped(link['target'])} {_direction(link['sign'])}"),
-            _with_interval(link["is"], link["is_ci_low"], link["is_ci_high"], sign="+"),
+            _with_interval(link["is"], link["is_ci_low"], link["is_ci_high"], sign="+")
+            + _by_prompt(link),
             _p(link["p"]),
             "-" if link["cramers_v"] is None else f"{link['cramers_v']:.2f}",
         )
@@ -167,6 +214,13 @@ def _with_interval(
         return "-"
     point = f"{value:{sign}.3f}"
     return point if low is None or high is None else f"{point} [{low:{sign}.3f}, {high:{sign}.3f}]"
+
+
+def _by_prompt(link: Record) -> str:
+    if "n_prompts" not in link:
+        return ""
+    mean = link["is_mean_prompt"]
+    return f"\n{'-' if mean is None else f'{mean:+.3f}'} mean of {link['n_prompts']}"
 
 
 def _p(p: float | None) -> str:

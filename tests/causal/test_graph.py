@@ -531,7 +531,10 @@ def test_every_flag_can_come_up() -> None:
     )
     analyses += [analyze(unequal, PAPER), analyze(three, PAPER)]
     few = replace(effect(), prompt="a nurse", arms={})
-    analyses.append(analyze_global([effect(), few], [analyze(effect(), QUICK)] * 2, QUICK))
+    both = [analyze(effect(), QUICK)] * 2
+    analyses.append(analyze_global([effect(), few], both, QUICK))
+    both[0].pairs[1]["is"] = -10.0
+    analyses.append(analyze_global([effect(), few], both, QUICK))
     for one in analyses:
         raised.update(one.graph["flags"])
         for row in [*one.nodes, *one.pairs]:
