@@ -1,0 +1,110 @@
+"""A sheet of paper for figures: matplotlib with inches as its coordinates.
+
+Nothing of matplotlib's global state is used or left changed, and the same drawing gives the same
+bytes. x grows to the right from 0; y is 0 at the top and falls, so that a figure can grow
+downwards until `bytes_of` cuts it where its content ends.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.report import style
+from biasgraph.report.graphs import Document
+
+if TYPE_CHECKING:
+    from matplotlib.patches import Patch
+
+WIDTHS = {1: 3.5, 2: 7.2}
+"""Inches of one and of two columns of a journal's page."""
+FONT_SIZES = {1: 6.0, 2: 8.0}
+DPI = 300
+MARGIN = 0.08
+POINT = 1 / 72
+FONTS = ("Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Symbols2", "Noto Emoji", "Unifont")
+"""Where installed, they stand in for letters that matplotlib's own font lacks."""
+_SILENT = r"Glyph \d+ .*missing from font|Matplotlib currently does not support"
+INK, FAINT = "#222222", "#666666"
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Where sheets are made and saved: our settings, whatever the user's matplotlibrc says."""
+    import matplotlib.style
+    from matplotlib.font_manager import fontManager
+
+    installed = {font.name for font in fontManager.ttflist}
+    ours: dict[str, Any] = {
+        "font.family": ["DejaVu Sans", *(font for font in FONTS if font in installed)],
+        "text.parse_math": False,  # a dollar sign in a name is a dollar sign
+        "svg.fonttype": "none",  # text stays text
+        "svg.hashsalt": "biasgraph",
+        "hatch.linewidth": 0.4,
+    }
+    with warnings.catch_warnings(), matplotlib.style.context(["default", ours]):
+        warnings.filterwarnings("ignore", _SILENT)  # a letter no font has is drawn as a box
+        yield
+
+
+class Sheet:
+    """A figure of so many columns' width."""
+
+    def __init__(self, columns: int) -> None:
+        from matplotlib.figure import Figure
+
+        self.width, self.font = WIDTHS[columns], FONT_SIZES[columns]
+        self.letters = 8 + 8 * columns  # of an axis's name
+        self.figure = Figure(figsize=(self.width, self.width), dpi=DPI)
+        self.axes = self.figure.add_axes((0, 0, 1, 1))
+        self.axes.set_axis_off()
+
+    def measure(self, text: str, size: float) -> float:
+        """The inches that `text` is wide."""
+        drawn = self.figure.text(0, 0, text, fontsize=size)
+        width = drawn.get_window_extent().width / self.figure.dpi
+        drawn.remove()
+        return float(width)
+
+    def text(self, x: float, y: float, text: str, size: float | None = None, **how: Any) -> None:
+        """Text at a place; in the middle of its height unless `how` says otherwise."""
+        how = {"va": "center", "color": INK, **how}
+        self.axes.text(x, y, text, fontsize=size or self.font, **how)
+
+    def add(self, patch: Patch) -> None:
+        """A shape, in inches."""
+        self.axes.add_patch(patch)
+
+    def footer(self, document: Document, top: float, *notes: str) -> float:
+        """The caption with `notes` behind it and, of a toy, the warning; returns their bottom."""
+        size = self.font - 1
+        y = top
+        toy = document["graph"]["toy"]
+        for words, colour in ((" ".join([style.caption(document), *notes]), FAINT), (toy, INK)):
+            for line in self._wrapped(words, size) if words else ():
+                y -= 1.3 * size * POINT
+                self.text(MARGIN, y, line, size, color=colour)
+            y -= 0.3 * size * POINT
+        return y
+
+    def _wrapped(self, words: str, size: float) -> list[str]:
+        letters = len(words) * (self.width - 2 * MARGIN) / self.measure(words, size)
+        return textwrap.wrap(words, int(0.97 * letters))
+
+    def bytes_of(self, kind: str, bottom: float, document: Document) -> bytes:
+        """The sheet down to `bottom` as "svg" or "png", without a date."""
+        height = MARGIN - bottom
+        self.figure.set_size_inches(self.width, height)
+        self.axes.set_xlim(0, self.width)
+        self.axes.set_ylim(-height, 0)
+        words = {"Title": style.title(document), "Description": style.caption(document)}
+        ours = (
+            {"Date": None, "Creator": "biasgraph"} if kind == "svg" else {"Software": "biasgraph"}
+        )
+        buffer = io.BytesIO()
+        self.figure.savefig(buffer, format=kind, dpi=DPI, metadata=words | ours)
+        return buffer.getvalue()
