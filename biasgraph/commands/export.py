@@ -1,0 +1,45 @@
+"""`biasgraph export`: a result in the formats that other tools read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.option(
+    "--to",
+    "formats",
+    metavar="FORMAT,...",
+    help="html, json, graphml, gexf, csv, parquet, dot, mermaid, svg, png. Default: all but "
+    "parquet, which needs an optional package.",
+)
+@click.option(
+    "--columns",
+    type=click.Choice(["1", "2"]),
+    default="2",
+    help="Width of the figures (svg, png), in columns of a page: 3.5 or 7.2 inches. Default: 2.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where the files go. Default: export in RUN.",
+)
+def export(run: Path, formats: str | None, columns: str, output: Path | None) -> None:
+    """Write the result in the directory RUN for other tools, and as figures for a paper.
+
+    Of a run of many prompts, the global graph is exported; for the graph of one prompt, give its
+    directory under RUN/prompts.
+    """
+    from biasgraph.errors import printable
+    from biasgraph.report import exports
+    from biasgraph.result import load
+
+    wanted = exports.DEFAULT if formats is None else exports.formats_in(formats)
+    paths = exports.export(load(run), wanted, output, columns=int(columns))
+    names = ", ".join(path.name for path in paths)
+    click.echo(f"Wrote to {printable(str(paths[0].parent))}: {names}")

@@ -1,0 +1,117 @@
+"""The tables of a result as Parquet files, every column with its type.
+
+Counts are integers, undefined numbers null, and lists are lists: `flags` of strings,
+`initial.counts` of integers, intervals of numbers; in columns that are not promised (`findings.*`)
+a list is JSON text. The file's metadata has `biasgraph`: the `graph` of graph.json, as JSON.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.errors import MissingExtra
+from biasgraph.report import tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biasgraph.result import Result
+
+_NODE_TYPES = {
+    "string": ("id", "metric", "status"),
+    "list<string>": ("attributes", "flags"),
+    "list<int64>": ("initial.counts",),
+    "list<double>": ("initial.distribution", "ideal", "w1_ci"),
+    "list<list<double>>": ("distribution_ci", "distribution_bounds", "cost"),
+    "bool": ("near_ideal",),
+    "int64": (
+        *(f"initial.{name}" for name in ("n_total", "n_gated", "n_unknown", "n_valid")),
+        *("out_degree", "in_degree"),
+    ),
+    "double": (
+        *("w1", "w1_null.mean", "w1_null.q95", "out_strength", "in_strength"),
+        *("diagonal.p", "diagonal.cramers_v", "diagonal.accuracy"),
+    ),
+}
+"""Types of the nodes' columns, which hang on no data; any other column gets what fits it."""
+
+
+def parquet_files(result: Result) -> dict[str, bytes]:
+    """pairs, nodes, tables and answers .parquet; results of the sandbox say so in a column `toy`.
+
+    Raises MissingExtra without pyarrow.
+    """
+    try:
+        import pyarrow  # type: ignore[import-untyped]  # noqa: F401
+    except ImportError:
+        raise MissingExtra("Parquet files", "parquet") from None
+    graph = result.document["graph"]
+    pairs, nodes, counts = (
+        tables.with_label(frame, graph["toy"])
+        for frame in (result.pairs, result.nodes, result.tables)
+    )
+    flags = [text.split(";") if text else [] for text in pairs["flags"]]
+    return {
+        "pairs.parquet": _file(_columns(pairs) | {"flags": _array(flags, "list<string>")}, graph),
+        "nodes.parquet": _file(_node_columns(nodes), graph),
+        "tables.parquet": _file(_columns(counts), graph),
+        "answers.parquet": _file(_columns(result.answers), graph),
+    }
+
+
+def _file(columns: Mapping[str, Any], graph: Mapping[str, Any]) -> bytes:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table(dict(columns)).replace_schema_metadata({"biasgraph": json.dumps(graph)})
+    buffer = io.BytesIO()
+    parquet.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def _columns(frame: pd.DataFrame) -> dict[str, Any]:
+    """Arrow arrays of a frame's columns, by their dtypes; those of objects hold texts."""
+    import pandas as pd
+    import pyarrow as pa
+
+    columns = {}
+    for name, column in frame.items():
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            codes = pa.array(column)
+            columns[str(name)] = codes.cast(pa.dictionary(pa.int32(), pa.string()))
+        elif pd.api.types.is_numeric_dtype(column.dtype):
+            columns[str(name)] = pa.array(column, from_pandas=True)
+        else:
+            columns[str(name)] = _array(column, "string")
+    return columns
+
+
+def _node_columns(nodes: pd.DataFrame) -> dict[str, Any]:
+    types = {name: kind for kind, names in _NODE_TYPES.items() for name in names}
+    return {str(name): _array(nodes[name], types.get(str(name))) for name in nodes}
+
+
+def _array(values: Iterable[Any], kind: str | None) -> Any:
+    """An Arrow array of this type, or of the type that fits; JSON texts where none does."""
+    import pyarrow as pa
+
+    cells = [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in values]
+    if kind is not None:
+        return pa.array(cells, _type(kind))
+    if any(isinstance(cell, list) for cell in cells):
+        return pa.array([None if cell is None else json.dumps(cell) for cell in cells], pa.string())
+    try:
+        return pa.array(cells)
+    except pa.ArrowException:  # texts and numbers mixed
+        return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+
+
+def _type(kind: str) -> Any:
+    import pyarrow as pa
+
+    inner = kind.removeprefix("list<").removesuffix(">")
+    return pa.type_for_alias(kind) if inner == kind else pa.list_(_type(inner))
