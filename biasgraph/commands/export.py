@@ -32,8 +32,8 @@ import rich_click as click
 def export(run: Path, formats: str | None, columns: str, output: Path | None) -> None:
     """Write the result in the directory RUN for other tools, and as figures for a paper.
 
-    Of a run of many prompts, the global graph is exported; for the graph of one prompt, give its
-    directory under RUN/prompts.
+    Of a run of many prompts, the global graph is exported, and the reports of all; for the graph
+    of one prompt, give its directory under RUN/prompts.
     """
     from biasgraph.errors import printable
     from biasgraph.report import exports
@@ -41,5 +41,6 @@ def export(run: Path, formats: str | None, columns: str, output: Path | None) ->
 
     wanted = exports.DEFAULT if formats is None else exports.formats_in(formats)
     paths = exports.export(load(run), wanted, output, columns=int(columns))
-    names = ", ".join(path.name for path in paths)
-    click.echo(f"Wrote to {printable(str(paths[0].parent))}: {names}")
+    folder = paths[-1].parent  # that of export.json
+    names = ", ".join(path.relative_to(folder).as_posix() for path in paths)
+    click.echo(f"Wrote to {printable(str(folder))}: {names}")

@@ -22,9 +22,9 @@ SCHEMA = "biasgraph-export/1"
 
 
 def _html(result: Result, columns: int) -> Files:
-    from biasgraph.report.page import report_html
+    from biasgraph.report.page import report_files
 
-    return {"report.html": report_html(result)}
+    return report_files(result)  # of many prompts, theirs too: the global report links to them
 
 
 def _json(result: Result, columns: int) -> Files:

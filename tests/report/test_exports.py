@@ -65,6 +65,24 @@ def test_every_format_writes_its_files(result: biasgraph.Result, tmp_path: Path)
     )
 
 
+def test_of_many_prompts_the_global_graph_is_exported(tmp_path: Path) -> None:
+    tables = [librarian_table(prompt=prompt, seed=len(prompt)) for prompt in ("a nurse", "a clerk")]
+    made = biasgraph.analyze(pd.concat(tables), bootstrap=100)
+    paths = export(made, list(FORMATS), tmp_path)
+    graph = json.loads((tmp_path / "graph.json").read_bytes())["graph"]
+    assert graph["kind"] == "global"
+    reports = [path for path in paths if path.name == "report.html"]
+    assert len(reports) == 3
+    for prompt in graph["prompts"]:
+        assert (tmp_path / prompt["directory"] / "report.html").is_file()
+    assert b"Bias graph of 2 prompts" in (tmp_path / "graph.svg").read_bytes()
+    assert b"p of at most 5e-05, tested within prompts, |IS| of at least 0.03" in b" ".join(
+        (tmp_path / "graph.gexf").read_bytes().split()
+    )
+    pairs = parquet((tmp_path / "pairs.parquet").read_bytes()).to_pandas()
+    assert pairs["n_prompts"].tolist() == made.pairs["n_prompts"].tolist()
+
+
 def test_json_and_csv_are_those_of_the_run(result: biasgraph.Result, tmp_path: Path) -> None:
     export(result, ["json", "csv"], tmp_path / "out")
     assert result.directory is not None
