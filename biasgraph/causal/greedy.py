@@ -1,7 +1,7 @@
 """A greedy order of interventions for several targets at once, and what they should come to.
 
 The prediction adds the shifts that the single interventions were seen to make. It cannot know what
-they do together: that takes images of the joint prompts (`biasgraph.verification`).
+they do together: that takes images of the joint prompts (`biasgraph.causal.outcome`).
 """
 
 from __future__ import annotations
@@ -103,6 +103,8 @@ def greedy_plan(
     `next`, the gain that was not enough); `left_out`, axes whose interventions have too few valid
     answers about a target. Distributions of all targets, intervals of 95 % and the sum `total`.
     """
+    if not targets:
+        raise ValueError("a plan needs a target")
     usable = [x for x in range(len(pool.variables)) if _usable(pool, x, targets, settings)]
     seen = Shifts.observed(pool, usable, settings.mix)
     drawn = Shifts.resampled(pool, usable, settings, noise=False)
@@ -208,17 +210,18 @@ def _state(
                 "axis": pool.variables[target.variable].name,
                 "distribution": shares.tolist(),
                 "distance": distance,
-                "distance_ci": _interval(distance, draws),
+                "distance_ci": interval(distance, draws),
             }
         )
     total = float(seen.badness(chosen, targets)[0])
     return {
         "targets": rows,
         "total": total,
-        "total_ci": _interval(total, drawn.badness(chosen, targets)),
+        "total_ci": interval(total, drawn.badness(chosen, targets)),
     }
 
 
-def _interval(value: float, draws: Floats) -> list[float]:
+def interval(value: float, draws: Floats) -> list[float]:
+    """The 95 % interval of a distance, from replicates (B,); those that are undefined count not."""
     low, high = Interval.of(value, draws[np.isfinite(draws)]).hull
     return [max(0.0, low), high]

@@ -78,13 +78,12 @@ def rank_strategies(
 
 def _ranked(node: Record, into: Sequence[Record], best: Floats) -> dict[str, Any]:
     """An axis with its strategies; the claim that one helps allows for how many there are."""
-    level = 1 - TAIL / max(len(into), 1)
     strategies = [
         {
             "axis": pair["source"],
             "direct": pair["source"] == pair["target"],
             **{name: pair[name] for name in STRATEGY_FIELDS},
-            "helps": pair["sign_probability"] is not None and pair["sign_probability"] > level,
+            "helps": _direction(pair, len(into)) == "towards",
             "p_best": float(share),
         }
         for pair, share in zip(into, best, strict=True)
@@ -139,19 +138,28 @@ def _brought_by(axis: Record, chosen: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _effects(name: str, axes: Sequence[Record], measured: Sequence[Record]) -> dict[str, Any]:
-    """What a recommended intervention does: to whom it is recommended, and to all others."""
+    """What a recommended intervention does: to whom it is recommended, and to all others.
+
+    All other axes are searched at once, so a direction needs more than it does in the graph.
+    """
     others = [pair for pair in measured if pair["source"] == name != pair["target"]]
-
-    def moved(sign: str) -> list[str]:
-        return [pair["target"] for pair in others if pair["sign"] == sign]
-
+    signs = {pair["target"]: _direction(pair, len(others)) for pair in others}
     return {
         "axis": name,
         "recommended_for": [axis["axis"] for axis in axes if axis["recommended"] == name],
-        "towards": moved("towards"),
-        "away": moved("away"),
-        "undetermined": moved("undetermined"),
+        **{
+            sign: [target for target, one in signs.items() if one == sign]
+            for sign in ("towards", "away", "undetermined")
+        },
     }
+
+
+def _direction(pair: Record, among: int) -> str:
+    """Where a pair's target moves, allowing for how many such questions are asked at once."""
+    probability = pair["sign_probability"]
+    if probability is None or abs(probability - 0.5) <= 0.5 - TAIL / among:
+        return "undetermined"
+    return "towards" if probability > 0.5 else "away"
 
 
 def _best_shares(
