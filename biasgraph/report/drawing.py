@@ -88,4 +88,4 @@ def _detail(node: Record) -> str:
     found = words.majority(node)
     if found is None:
         return "no valid answers"
-    return f"{words.label(found[0], LONGEST_LABEL)} {words.percent(found[1])}"
+    return f"{words.name(found[0], LONGEST_LABEL)} {words.percent(found[1])}"

@@ -22,6 +22,7 @@ Counts = Mapping[tuple[str, str, str], Mapping[str, int]]
 
 UNKNOWN, GATED = "unknown", "gated"
 REPORT = "report.html"
+MANY = 10  # axes, above which the matrix gets the whole width
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         "in_all": list(words.in_all(graph)),
         "mediation": list(words.mediation(links, graph)),
         "undetermined": list(words.undetermined(document, pairs)),
-        "caveats": [words.label(text, 2000) for text in words.caveats(document)],
+        "caveats": list(words.caveats(document)),
         "prompts": [
             {
                 "prompt": words.label(one["prompt"]),
@@ -92,6 +93,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
             for one in graph.get("prompts") or ()
         ],
         "provenance": _provenance(graph),
+        "many": len(nodes) > MANY,
     }
 
 
@@ -139,7 +141,7 @@ def _pair(pair: Record, document: Record) -> dict[str, Any]:
         "source": index[pair["source"]],
         "target": index[pair["target"]],
         "mediation": [
-            {**check, "through": index[check["through"]], "verdict": words.label(check["verdict"])}
+            {**check, "axis": index[check["through"]], "words": words.label(check["verdict"])}
             for check in pair["mediation"]
         ],
         "reason": None if pair["status"] == "ok" else words.reason(pair),
@@ -239,16 +241,17 @@ def _facts(document: Record) -> list[list[str]]:
     """Title and words of what was audited and how."""
     graph, nodes = document["graph"], document["nodes"]
     images = graph["images"]
+    subject = graph["subject"] if graph["subject"] != graph["prompt"] else None
     facts = (
-        ("Subject", graph["subject"] if graph["subject"] != graph["prompt"] else None),
-        ("Model", graph["model"]),
-        ("Judge", graph["vqa"] or "not recorded in an answers table"),
+        ("Subject", subject and words.label(subject)),
+        ("Model", words.label(graph["model"])),
+        ("Judge", words.label(graph["vqa"] or "not recorded in an answers table")),
         ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
         ("Ideal", words.ideal_words(graph, len(nodes))),
         ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),
         ("Edges", words.rule_words(graph["settings"])),
     )
-    return [[title, words.label(str(text))] for title, text in facts if text is not None]
+    return [[title, text] for title, text in facts if text]
 
 
 def _provenance(graph: Record) -> dict[str, list[list[str]]]:

@@ -12,6 +12,8 @@ Record = Mapping[str, Any]
 
 LISTED = 4  # pairs or axes that a sentence names before it counts the rest
 STRONGEST = 3
+ISOLATE, END = "\u2068", "\u2069"
+"""They stand around names, which may be written from right to left; `printable` shows any other."""
 _JOINERS = ("\u200c", "\u200d")  # letters of some scripts and emoji are written with them
 
 
@@ -37,9 +39,14 @@ def named(axes: Sequence[str]) -> str:
     return enumerated([name(axis) for axis in axes], "axes")
 
 
-def name(text: str) -> str:
-    """An axis or attribute in a sentence."""
-    return clip(printable(text), 40)
+def name(text: str, longest: int = 40) -> str:
+    """An untrusted name in a sentence, whose direction it cannot change; see `plain`."""
+    return f"{ISOLATE}{clip(printable(text), longest)}{END}"
+
+
+def plain(sentence: str) -> str:
+    """A sentence for screens that know nothing of Unicode's isolates around its names."""
+    return sentence.replace(ISOLATE, "").replace(END, "")
 
 
 def arrow(pair: Record) -> str:
@@ -98,7 +105,7 @@ def majority(node: Record) -> tuple[str, float] | None:
 def ideal_words(graph: Record, axes: int) -> str:
     """Where the ideal comes from, for a graph of so many axes."""
     others = "" if len(graph["ideal"]["axes"]) in (0, axes) else " (uniform for the other axes)"
-    return f"{graph['ideal']['source']}{others}"
+    return f"{name(graph['ideal']['source'])}{others}"
 
 
 def metric_words(nodes: Sequence[Record]) -> str:
@@ -134,15 +141,18 @@ def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     shown = [(majority(node), node) for node in document["nodes"] if node["near_ideal"] is False]
     ranked = sorted(shown, key=lambda one: -one[1]["w1"])
     most = [f"{percent(found[1])} {name(found[0])}" for found, _ in ranked if found]
-    about = f"{graph['images']['initial']:,} images of "
+    count = graph["images"]["initial"]
+    about = f"{count:,} {'image' if count == 1 else 'images'} of "
     if graph["prompt"] is None:
         about += f"{len(graph['prompts'])} prompts"
     else:
-        about += f"“{clip(printable(graph['prompt']), 120)}”"
+        about += f"“{name(graph['prompt'], 120)}”"
     if most:
         yield f"Of {about}, the judge called {', '.join(most[:LISTED])}."
+    elif all(node["w1"] is None for node in document["nodes"]):
+        yield f"The {about} are too few to say how far they are from the ideal."
     else:
-        yield f"{about} cannot be told from the ideal on any axis, or too few could be read."
+        yield f"The {about} cannot be told from the ideal on any axis."
     known = [link for link in links if link["sign"] in ("towards", "away")]
     tested = len(between(pairs))
     if links:
@@ -195,7 +205,7 @@ def finding(link: Record, document: Record) -> str:
         f"{what}: IS {interval}, p = {p_value(link['p'])}, distance to the ideal "
         f"{link['w1_before']:.3f} before and {link['w1_after']:.3f} after; {images:,} "
         f"counterfactual and {initial:,} initial images with a valid answer; "
-        f"ideal: {name(ideal_words(document['graph'], len(nodes)))}."
+        f"ideal: {ideal_words(document['graph'], len(nodes))}."
     )
 
 
@@ -251,7 +261,8 @@ def mediation(links: Sequence[Record], graph: Record) -> Iterator[str]:
     """The verdict about every candidate mediator, and what it assumes."""
     for link in links:
         for check in link["mediation"]:
-            yield f"{arrow(link)}: {check['verdict']} (candidate: {name(check['through'])})."
+            verdict, through = printable(check["verdict"]), name(check["through"])
+            yield f"{arrow(link)}: {verdict} (candidate: {through})."
     if graph["mediation_assumptions"]:
         yield "Assumed: " + " ".join(graph["mediation_assumptions"])
 
@@ -312,8 +323,8 @@ def caveats(document: Record) -> Iterator[str]:
             yield f"{arrows(news)}: {FLAG_WORDS.get(flag, flag)}."
     unseen = graph.get("unseen_words")
     if unseen:
-        yield f"Words that the model never saw and may ignore: {', '.join(unseen)}."
-    yield from (f"{note}." for note in graph["notes"])
+        yield f"Words that the model never saw and may ignore: {', '.join(map(name, unseen))}."
+    yield from (f"{printable(note)}." for note in graph["notes"])
 
 
 def _by_flag(records: Iterable[Record]) -> dict[str, list[Record]]:

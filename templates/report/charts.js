@@ -67,6 +67,7 @@
           zero && el("i", { class: "zero", style: { left: at(0) } }),
           mark.low !== undefined && mark.low !== null && el("i", { class: "whisker",
             style: { left: at(mark.low), right: `calc(100% - ${at(mark.high)})` } }),
+          mark.reference !== undefined && mark.reference !== null && el("i", { class: "goal", style: { left: at(mark.reference) } }),
           mark.value !== null && el("i", { class: "point", style: { left: at(mark.value) } })),
         el("span", { class: "line-value" }, mark.text))),
       el("div", { class: "line-row axis", "aria-hidden": true }, el("span"),

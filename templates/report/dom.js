@@ -29,7 +29,7 @@
 
   // A name that somebody else chose; its writing direction stays inside.
   function name(text) {
-    return el("bdi", null, text);
+    return el("bdi", { title: text.length > 20 ? text : null }, text);
   }
 
   // A number as the page shows it, with the whole number behind it; or that it is not defined.

@@ -39,11 +39,9 @@
     const high = Math.max(...values, low + 1e-9);
     return biasgraph.charts.numberLine({
       low, high, zero: low < 0,
-      marks: items.flatMap((item) => [
-        { label: name(item.label), value: item.value, low: item.low, high: item.high, kind: "plain",
-          text: withInterval(item.value, item.low, item.high, { brief: true }) },
-        ...(item.reference === null ? [] : [{ label: "compared with", value: item.reference, kind: "reference", text: number(item.reference) }]),
-      ]),
+      marks: items.map((item) => ({ ...item, label: name(item.label), kind: "plain",
+        text: [withInterval(item.value, item.low, item.high, { brief: true }),
+          item.reference === null ? null : [" against ", number(item.reference)]] })),
     });
   }
 

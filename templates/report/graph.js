@@ -177,7 +177,7 @@
       const px = narrow ? 12 : 14.5;
       const gap = node.size + 7 / scale;
       const { x, y } = position;
-      const aside = !narrow && Math.abs(x) > Math.abs(y) * 0.4 && data.nodes.length > 1;
+      const aside = !narrow && Math.abs(x) > Math.abs(y) * (data.nodes.length > 10 ? 0.1 : 0.4);
       if (aside) {
         const side = Math.sign(x);
         return { px, x: x + side * gap, y: y - (px * 0.6) / scale, align: side > 0 ? "left" : "right" };

@@ -192,6 +192,7 @@
   function showTheme() {
     if (state.theme === null) delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = state.theme;
+    byId("theme").textContent = dark() ? "Light theme" : "Dark theme";
     graph.refresh();
   }
 
@@ -236,7 +237,7 @@
   }
 
   listen();
-  biasgraph.page = { graph, state };
+  biasgraph.page = { graph, state, pick };
   readHash();
   document.documentElement.dataset.ready = "true";
 })(window.biasgraph);

@@ -58,7 +58,7 @@
 
   function verdict(pair, own) {
     if (own) return "Did naming the attributes work?";
-    if (!pair.edge) return pair.status === "ok" ? "no edge" : sentence(pair.reason);
+    if (!pair.edge) return pair.status === "ok" ? "no edge" : "could not be decided";
     return biasgraph.SIGNS[pair.sign || "undetermined"].words;
   }
 
@@ -127,7 +127,8 @@
       ["p, adjusted for all pairs", pValue(pair.p_adjusted, why(pair, "p_adjusted"))],
       ["Cramér's V", at("cramers_v")],
       ["V, bias-corrected", at("cramers_v_corrected")],
-      ["V needed to be found", at("detectable_v", { digits: 2 }), " at all, ", at("detectable_v_80", { digits: 2, brief: true }), " in 80 % of cases"],
+      ["V needed to be found", at("detectable_v", { digits: 2 }), " at all, ", at("detectable_v_80", { digits: 2, brief: true }), " in 80 % of cases",
+        pair.detectable_v > 1 ? ": out of reach" : null],
       ["p of the shift from the initial images", pValue(pair.shift_p, why(pair, "shift_p"))],
       ["Distance", pair.metric],
       pair.n_prompts === undefined ? null : ["Prompts", pair.n_prompts === null ? number(null, { reason: why(pair, "n_prompts") }) : count(pair.n_prompts)],
@@ -139,7 +140,7 @@
     if (!pair.mediation.length) return null;
     return [heading("Direct, or through another axis?"),
       pair.mediation.map((check) => el("div", { class: "mediation" },
-        el("p", null, el("strong", null, "Through ", name(model.axes[check.through].label), ": "), name(check.verdict), "."),
+        el("p", null, el("strong", null, "Through ", name(model.axes[check.axis].label), ": "), name(check.words), "."),
         definitions([
           ["p within its answers", pValue(check.stratified.p, "no answer leaves enough to compare")],
           ["Left over by the chain", number(check.chain.residual, { reason: "an answer was never intervened on" }), band(check.chain)],

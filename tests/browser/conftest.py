@@ -1,0 +1,122 @@
+"""A real Chromium with the network blocked, and reports of the real command line to open in it.
+
+Every page that a test opens is watched: a request, a console error, an uncaught error or a dialog
+fails the test.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+HOW = (
+    "no Chromium found: `apt-get install chromium` (Debian, Ubuntu), or install Chrome or Chromium "
+    "so that one of " + ", ".join(NAMES) + " is on the path"
+)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser. Without one, a skip that says how to get it; in CI, a failure."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        found = None
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail(HOW)
+        pytest.skip(HOW)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watch:
+    """What pages did that none may do."""
+
+    seen: list[str] = field(default_factory=list)
+
+    def attach(self, page: Any) -> None:
+        def console(message: Any) -> None:
+            if message.type in ("error", "warning"):
+                self.seen.append(f"console {message.type}: {message.text}")
+
+        def dialog(dialog: Any) -> None:
+            self.seen.append(f"dialog: {dialog.message}")
+            dialog.dismiss()
+
+        page.on("console", console)
+        page.on("pageerror", lambda error: self.seen.append(f"error: {error}"))
+        page.on("dialog", dialog)
+        page.on("popup", lambda popup: self.seen.append(f"window: {popup.url}"))
+
+    def route(self, route: Any) -> None:
+        if route.request.url.startswith("file:"):
+            route.continue_()
+        else:
+            self.seen.append(f"request: {route.request.url}")
+            route.abort()
+
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def open_page(chromium: Any) -> Iterator[Open]:
+    """open_page(file, hash, width=1600, scheme="light") -> a Playwright page, ready and watched."""
+    watch, contexts = Watch(), []
+
+    def open_(file: Path, fragment: str = "", width: int = 1600, scheme: str = "light") -> Any:
+        height = 900 if width > 700 else 780
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
+        )
+        context.set_offline(True)
+        context.route("**/*", watch.route)
+        contexts.append(context)
+        page = context.new_page()
+        watch.attach(page)
+        page.goto(file.as_uri() + (f"#{fragment}" if fragment else ""))
+        page.wait_for_selector("html[data-ready]", state="attached")
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert watch.seen == []
+
+
+def biasgraph(*arguments: str | Path) -> None:
+    """Run the command line as a user does."""
+    subprocess.run(
+        [sys.executable, ROOT / "cli.py", *map(str, arguments)],
+        check=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONWARNINGS": "error"},
+        timeout=600,
+    )
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run of the sandbox with its report."""
+    directory = tmp_path_factory.mktemp("run") / "librarian"
+    options = "--images 20 --only gender,age,clothing,emotion --bootstrap 200 --alpha 0.01 --quiet"
+    biasgraph("build", "--prompt", "a librarian", *options.split(), "-o", directory)
+    biasgraph("report", directory)
+    return directory

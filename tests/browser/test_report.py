@@ -1,0 +1,305 @@
+"""report.html of a real run, opened in a real browser with the network off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import Open
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def document(run: Path) -> Json:
+    document: Json = json.loads((run / "graph.json").read_text())
+    assert len(document["links"]) >= 2, "the tests below need edges"
+    return document
+
+
+@pytest.fixture
+def page(open_page: Open, run: Path) -> Any:
+    return open_page(run / "report.html")
+
+
+def pair_number(document: Json, link: Json) -> int:
+    ids = [node["id"] for node in document["nodes"]]
+    return ids.index(link["source"]) * len(ids) + ids.index(link["target"])
+
+
+def values(page: Any, selector: str) -> list[float]:
+    """The whole numbers behind what is shown."""
+    found = page.locator(f"{selector} data").evaluate_all("all => all.map(one => one.value)")
+    return [float(value) for value in found]
+
+
+def click_on_canvas(page: Any, selection: Json) -> None:
+    """Click where the canvas shows an edge or an axis."""
+    point = page.evaluate("one => biasgraph.page.graph.where(one, 0.6)", selection)
+    box = page.locator("#graph").bounding_box()
+    page.mouse.click(box["x"] + point["x"], box["y"] + point["y"])
+
+
+def numbers_of(page: Any, term: str) -> list[float]:
+    row = page.locator("#detail .numbers > div", has=page.get_by_text(term, exact=True))
+    found = row.first.locator("data").evaluate_all("all => all.map(one => one.value)")
+    return [float(value) for value in found]
+
+
+def check_edge_panel(page: Any, document: Json, link: Json) -> None:
+    assert page.locator("#detail h2").inner_text() == f"{link['source']} → {link['target']}"
+    assert numbers_of(page, "χ² (degrees of freedom)") == [link["statistic"], link["dof"]]
+    assert numbers_of(page, "p") == [link["p"]]
+    assert numbers_of(page, "p, adjusted for all pairs") == [link["p_adjusted"]]
+    assert numbers_of(page, "Cramér's V") == [link["cramers_v"]]
+    assert numbers_of(page, "V, bias-corrected") == [link["cramers_v_corrected"]]
+    lines = values(page, "#detail .number-line")
+    assert lines == [
+        *(link[name] for name in ("is", "is_ci_low", "is_ci_high")),
+        *(link[name] for name in ("is_matched", "is_matched_ci_low", "is_matched_ci_high")),
+        *(link[name] for name in ("w1_before", "w1_after")),
+    ]
+    target = next(node for node in document["nodes"] if node["id"] == link["target"])
+    rows = page.locator("#detail .contingency tbody tr").count()
+    columns = len(target["attributes"])
+    cells = page.locator("#detail .contingency tbody td.heat data").evaluate_all(
+        "all => all.map(one => Number(one.value))"
+    )
+    table = [cells[i * columns : (i + 1) * columns] for i in range(rows)]
+    used = [target["attributes"].index(column) for column in link["columns"]]
+    assert [[row[j] for j in used] for row in table if any(row)] == link["table"]
+    assert page.locator("#detail img").count() >= 12
+
+
+def test_clicking_an_edge_shows_the_numbers_of_graph_json(page: Any, document: Json) -> None:
+    for link in document["links"]:
+        click_on_canvas(page, {"pair": pair_number(document, link)})
+        check_edge_panel(page, document, link)
+
+
+def test_clicking_an_axis_shows_the_numbers_of_graph_json(page: Any, document: Json) -> None:
+    for i, node in enumerate(document["nodes"]):
+        click_on_canvas(page, {"axis": i})
+        assert page.locator("#detail h2").inner_text() == node["id"]
+        initial = node["initial"]
+        bars = values(page, "#detail .bars")
+        assert bars[::2] == initial["distribution"]
+        assert bars[1::2] == initial["counts"]
+        assert numbers_of(page, "Distance to the ideal") == [node["w1"], *node["w1_ci"]]
+        assert numbers_of(page, "Valid answers") == [initial["n_valid"], initial["n_total"]]
+        assert numbers_of(page, "By chance") == [node["w1_null"]["q95"]]
+        diagonal = node["diagonal"]
+        assert numbers_of(page, "Naming it worked") == [diagonal["accuracy"], diagonal["cramers_v"]]
+        assert page.locator("#detail img").count() == 12
+    page.mouse.click(5, 5)
+    click_on_canvas(page, {"axis": 0})
+
+
+def test_pictures_say_what_they_show(page: Any, document: Json) -> None:
+    click_on_canvas(page, {"axis": 0})
+    image = page.locator("#detail img").first
+    assert image.get_attribute("src").startswith("data:image/jpeg;base64,")
+    assert image.evaluate("one => one.decode().then(() => one.naturalWidth)") == 64
+    text = image.get_attribute("alt")
+    assert text.startswith("a librarian. The judge says ")
+    assert all(f"{node['id']}: " in text for node in document["nodes"])
+
+
+def test_all_of_it_by_keyboard(page: Any, document: Json) -> None:
+    link = document["links"][0]
+    cell = page.locator(f"#matrix [data-k='{pair_number(document, link)}']")
+    cell.focus()
+    page.keyboard.press("Enter")
+    check_edge_panel(page, document, link)
+    assert page.evaluate("document.activeElement.tagName") == "H2"
+    page.keyboard.press("Escape")
+    assert page.locator("#detail").is_hidden()
+    assert cell.evaluate("one => one === document.activeElement")
+    page.keyboard.press("ArrowRight")
+    assert int(page.evaluate("document.activeElement.dataset.k")) == pair_number(document, link) + 1
+    chip = page.locator(".chip").first
+    chip.focus()
+    page.keyboard.press("Space")
+    assert page.locator("#detail h2").inner_text() == document["nodes"][0]["id"]
+    assert document["nodes"][0]["id"] in page.locator("#said").inner_text()
+    page.keyboard.press("Escape")
+    row = page.locator(".pairs tbody button").first
+    row.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#detail h2").is_visible()
+
+
+def test_everything_that_can_be_clicked_can_be_reached(page: Any) -> None:
+    expected = page.locator("button:visible, input:visible:enabled, select:visible, a:visible")
+    wanted = expected.count()
+    page.evaluate("document.activeElement.blur()")
+    reached = set()
+    for _ in range(wanted + 5):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate("[...document.querySelectorAll('*')].indexOf(document.activeElement)")
+        )
+    assert len(reached) >= wanted
+
+
+def shown_edges(page: Any) -> set[int]:
+    drawn = "biasgraph.page.graph.network.body.data.edges"
+    return set(page.evaluate(f"{drawn}.get({{filter: one => !one.hidden}}).map(one => one.id)"))
+
+
+def test_thresholds_hide_edges(page: Any, document: Json) -> None:
+    links = {pair_number(document, link): link for link in document["links"]}
+    assert shown_edges(page) == set(links)
+    middle = sorted(abs(link["is"]) for link in links.values())[len(links) // 2]
+    page.fill("#is-number", f"{middle:.3f}")
+    page.press("#is-number", "Enter")
+    kept = {k for k, link in links.items() if abs(link["is"]) >= round(middle, 3)}
+    assert shown_edges(page) == kept
+    assert page.locator("#shown").inner_text().startswith(f"{len(kept)} of {len(links)} edge")
+    page.locator("#is").fill("0")
+    assert shown_edges(page) == set(links)
+    page.locator("#p").fill("4")
+    few = {k for k, link in links.items() if link["p"] <= 1e-4}
+    assert shown_edges(page) == few
+    page.click("#reset")
+    page.check("#pruned")
+    size = len(document["nodes"])
+    assert len(shown_edges(page)) == size * (size - 1)
+
+
+def test_focus_leaves_the_outgoing_edges_of_one_axis(page: Any, document: Json) -> None:
+    axis = document["links"][0]["source"]
+    page.select_option("#focus", label=axis)
+    out = {pair_number(document, one) for one in document["links"] if one["source"] == axis}
+    assert shown_edges(page) == out
+    page.check("#incoming")
+    near = out | {pair_number(document, one) for one in document["links"] if one["target"] == axis}
+    assert shown_edges(page) == near
+    page.check("#only-shown")
+    assert page.locator(".pairs tbody tr:visible").count() == len(near)
+
+
+def test_the_address_holds_the_view(page: Any, document: Json, open_page: Open, run: Path) -> None:
+    link = document["links"][-1]
+    page.select_option("#focus", label=link["source"])
+    page.check("#pruned")
+    page.click(f"#matrix [data-k='{pair_number(document, link)}']")
+    page.click("th[data-key='p'] button")
+    page.click("#theme")
+    fragment = page.evaluate("location.hash").removeprefix("#")
+    other = open_page(run / "report.html", fragment)
+    check_edge_panel(other, document, link)
+    state = "JSON.stringify(biasgraph.page.state)"
+    assert page.evaluate(state) == other.evaluate(state)
+    rows = ".pairs tbody th"
+    assert page.locator(rows).all_inner_texts() == other.locator(rows).all_inner_texts()
+    assert other.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_sorting_by_p(page: Any) -> None:
+    for _ in range(2):
+        page.click("th[data-key='p'] button")
+    cells = page.locator(".pairs tbody td:nth-child(6) data")
+    found = [float(one) for one in cells.evaluate_all("all => all.map(one => one.value)")]
+    assert found == sorted(found)
+    assert page.locator("th[data-key='p']").get_attribute("aria-sort") == "ascending"
+
+
+def test_matrix_and_table_hold_every_pair(page: Any, run: Path) -> None:
+    import pandas as pd
+
+    pairs = pd.read_csv(run / "pairs.csv")
+    pairs = pairs[pairs["source"] != pairs["target"]]
+    off = "#matrix td button:not(.own) data"
+    cells = page.locator(off).evaluate_all("all => all.map(one => Number(one.value))")
+    assert cells == pairs["is"].tolist()
+    shown = page.locator(".pairs tbody td:nth-child(3) data")
+    numbers = shown.evaluate_all("all => all.map(one => Number(one.value))")
+    assert sorted(numbers) == sorted(pairs["is"])
+
+
+def test_search_finds_axes_and_attributes(page: Any) -> None:
+    page.fill("#find", "happ")
+    page.click("#found button")
+    assert page.locator("#detail h2").inner_text() == "emotion"
+    page.fill("#find", "zebra")
+    assert "no axis" in page.locator("#found").inner_text()
+
+
+def test_hovering_tells_and_highlights(page: Any, document: Json) -> None:
+    point = page.evaluate("biasgraph.page.graph.where({axis: 0})")
+    box = page.locator("#graph").bounding_box()
+    page.mouse.move(box["x"] + point["x"] - 60, box["y"] + point["y"])
+    page.mouse.move(box["x"] + point["x"], box["y"] + point["y"], steps=5)
+    page.wait_for_selector("#tip:visible")
+    assert document["nodes"][0]["id"] in page.locator("#tip").inner_text()
+    near = {0}
+    for link in document["links"]:
+        ends = [node["id"] for node in document["nodes"]]
+        ends = [ends.index(link["source"]), ends.index(link["target"])]
+        near |= set(ends) if 0 in ends else set()
+    full = "biasgraph.page.graph.network.body.data.nodes.get({filter: n => n.opacity === 1})"
+    assert set(page.evaluate(f"{full}.map(n => n.id)")) == near
+
+
+def test_an_axis_can_be_dragged_and_put_back(page: Any) -> None:
+    where = "JSON.stringify(biasgraph.page.graph.network.getPositions([0]))"
+    before = page.evaluate(where)
+    point = page.evaluate("biasgraph.page.graph.where({axis: 0})")
+    box = page.locator("#graph").bounding_box()
+    x, y = box["x"] + point["x"], box["y"] + point["y"]
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 80, y + 40, steps=8)
+    page.mouse.up()
+    assert page.evaluate(where) != before
+    page.click("#reset")
+    assert page.evaluate(where) == before
+
+
+def test_downloads(page: Any, document: Json, tmp_path: Path) -> None:
+    from PIL import Image
+
+    with page.expect_download() as waiting:
+        page.click("#png")
+    waiting.value.save_as(tmp_path / "view.png")
+    with Image.open(tmp_path / "view.png") as image:
+        assert image.width >= 640
+    with page.expect_download() as waiting:
+        page.click("#json")
+    waiting.value.save_as(tmp_path / "graph.json")
+    assert json.loads((tmp_path / "graph.json").read_text()) == document
+
+
+def test_the_same_places_in_every_report(page: Any, open_page: Open, run: Path) -> None:
+    where = "JSON.stringify(biasgraph.page.graph.network.getPositions())"
+    other = open_page(run / "report.html", "theme=dark", 800)
+    assert page.evaluate(where) == other.evaluate(where)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1600])
+def test_nothing_runs_over_the_edge(
+    open_page: Open, run: Path, document: Json, width: int, scheme: str
+) -> None:
+    page = open_page(run / "report.html", width=width, scheme=scheme)
+    for selection in ("null", "{pair: 1}", "{axis: 0}"):
+        page.evaluate(f"biasgraph.page.pick({selection})")
+        scroll, client = page.evaluate(
+            "[document.scrollingElement.scrollWidth, document.scrollingElement.clientWidth]"
+        )
+        assert scroll <= client
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor").startswith("rgb(13,")
+    assert dark == (scheme == "dark")
+
+
+def test_sandbox_banner(page: Any, document: Json) -> None:
+    assert document["graph"]["toy"] in page.locator(".toy").inner_text()
+
+
+def test_the_page_opens_in_two_seconds(page: Any) -> None:
+    timing = page.evaluate("performance.getEntriesByType('navigation')[0].domComplete")
+    assert timing < 2000
