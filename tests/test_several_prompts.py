@@ -91,6 +91,13 @@ def test_global_counts_are_the_sums_of_tables_csv(result: biasgraph.Result) -> N
     )
 
 
+def test_the_documentation_names_every_field(result: biasgraph.Result) -> None:
+    text = (Path(__file__).parents[1] / "docs" / "files.md").read_text(encoding="utf-8")
+    graph = result.document["graph"]
+    for field in [*result.pairs.columns, *graph, *graph["prompts"][0], *graph["edge_rule"]]:
+        assert f"`{field}`" in text, field
+
+
 def test_a_prompt_alone_and_among_others_has_the_same_graph(result: biasgraph.Result) -> None:
     alone = biasgraph.analyze(answers("a librarian"), bootstrap=100)
     among = result.prompts[0]
@@ -234,6 +241,19 @@ def test_the_terminal_shows_the_sum_and_each_prompt(result: biasgraph.Result) ->
         line = f"{graph['prompt']} {graph['edges']} {graph['amplification']['value']:.2f}"
         assert f"{line} {folder_name(graph['prompt'])}" in text
     assert max(cell_len(line) for line in screen(result).splitlines()) <= 80
+
+
+@pytest.mark.parametrize("fdr", [None, "bh"])
+def test_pairs_below_the_cut_are_not_called_missed(fdr: str | None) -> None:
+    frame = answers("a librarian", "a nurse")
+    cut = biasgraph.analyze(frame, bootstrap=100, min_is=0.9, fdr=fdr)
+    text = words(screen(cut))
+    assert "0 of 6 pairs of axes are edges" in text
+    assert (
+        "gender → clothing: the answers differ between the interventions, but |IS| is below 0.9: "
+        "no edge."
+    ) in text
+    assert "5 pairs without an edge need not be independent" in text
 
 
 def test_undefined_means_and_sums_are_dashes(result: biasgraph.Result) -> None:

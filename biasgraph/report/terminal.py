@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
+from biasgraph.causal.settings import FDR_LEVEL
 from biasgraph.errors import printable
 from biasgraph.imagestore import TEMPORARY
 from biasgraph.report.files import PROMPTS
@@ -112,8 +113,13 @@ def _prompt_words(graph: Record) -> str:
     return f"{len(texts)}: {_enumerated(texts, 'prompts')}; their counts are summed"
 
 
+def _edge_rule(graph: Record) -> Record:
+    rule: Record = graph.get("edge_rule") or graph["settings"]  # 0.1.0 wrote no rule
+    return rule
+
+
 def _rule(graph: Record, nodes: Sequence[Record]) -> str:
-    rule = graph.get("edge_rule") or graph["settings"]  # 0.1.0 wrote no rule
+    rule = _edge_rule(graph)
     if rule["fdr"]:
         words = f"false discovery rate .05 ({rule['fdr']})"
     else:
@@ -277,7 +283,24 @@ def _undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
             reasons.setdefault(_reason(pair), []).append(pair)
     for reason, group in reasons.items():
         yield f"{_arrows(group)}: {reason}."
-    yield from _missed(_between(pairs))
+    rule = _edge_rule(document["graph"])
+    tested = [pair for pair in _between(pairs) if pair["status"] == "ok" and not pair["edge"]]
+    cut = [pair for pair in tested if _significant(pair, rule)]
+    if cut:
+        yield (
+            f"{_arrows(cut)}: the answers differ between the interventions, but |IS| is below "
+            f"{rule['min_is']:g}: no edge."
+        )
+    yield from _missed([pair for pair in tested if pair not in cut])
+
+
+def _significant(pair: Record, rule: Record) -> bool:
+    """Whether p would have made an edge of the pair, were it not for the cut at |IS|."""
+    if not rule.get("min_is"):
+        return False
+    if rule["fdr"]:
+        return bool(pair["p_adjusted"] <= FDR_LEVEL)
+    return bool(pair["p"] <= rule["alpha"])
 
 
 def _reason(pair: Record) -> str:
@@ -286,9 +309,8 @@ def _reason(pair: Record) -> str:
     return STATUS_WORDS.get(pair["status"], str(pair["status"]))
 
 
-def _missed(pairs: Sequence[Record]) -> Iterator[str]:
+def _missed(absent: Sequence[Record]) -> Iterator[str]:
     """A missing edge is no independence: say how strong a link would have had to be."""
-    absent = [pair for pair in pairs if pair["status"] == "ok" and not pair["edge"]]
     limits = [pair["detectable_v_80"] for pair in absent if pair["detectable_v_80"] is not None]
     if limits:
         low, high = f"{min(limits):.2f}", f"{max(limits):.2f}"
