@@ -62,22 +62,23 @@ class Arrow:
         length = (3.0 + 2.0 * self.width) * POINT
         line, base, tip = self._cut(length)
         across = np.array([-(tip - base)[1], (tip - base)[0]]) * 0.42
-        wings = [base + across, tip, base - across]
-        vee = self.sign.head == "vee"
-        pattern = _PATTERNS.get(self.dash, "solid")
-        colour = self.sign.colour
-        shown = np.vstack([line, tip + 0.4 * (base - tip) if vee else base])
+        head, end = {
+            "triangle": ([base + across, tip, base - across], base),
+            "vee": ([base + across, tip, base - across], tip + 0.4 * (base - tip)),
+            "bar": ([tip + 1.4 * across, tip - 1.4 * across], tip),
+        }[self.sign.head]
+        colour, filled = self.sign.colour, self.sign.head == "triangle"
         sheet.add(
             PathPatch(
-                Path(shown), fill=False, edgecolor=colour, linewidth=self.width, linestyle=pattern,
-                capstyle="butt",
+                Path(np.vstack([line, end])), fill=False, edgecolor=colour, linewidth=self.width,
+                linestyle=_PATTERNS.get(self.dash, "solid"), capstyle="butt",
             )
         )  # fmt: skip
-        filled = colour if self.sign.head == "triangle" else "white"
         sheet.add(
             Polygon(
-                wings, closed=not vee, fill=not vee, facecolor=filled, edgecolor=colour,
-                linewidth=max(0.6, 0.5 * self.width), joinstyle="miter",
+                head, closed=filled, fill=filled, facecolor=colour, edgecolor=colour,
+                linewidth=max(0.6, (0.8 if self.sign.head == "bar" else 0.5) * self.width),
+                joinstyle="miter",
             )
         )  # fmt: skip
 

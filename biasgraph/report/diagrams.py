@@ -11,7 +11,7 @@ from biasgraph.report import style
 from biasgraph.report.graphs import Document
 from biasgraph.report.layout import positions
 
-_DOT_HEADS = {"triangle": "normal", "hollow": "onormal", "vee": "vee"}
+_DOT_HEADS = {"triangle": "normal", "bar": "tee", "vee": "vee"}
 _MERMAID_DASHES = {"solid": "0", "dashed": "8 4", "dotted": "2 4"}
 _IN_NO_COMMENT = re.compile("[%{}]")
 """What would make a comment of Mermaid's a directive."""

@@ -23,17 +23,17 @@ MEDIATED = "consistent with mediation by another axis"
 
 @dataclass(frozen=True)
 class SignStyle:
-    """What the sign means, in words, and the look of its arrow; a hollow head is a white one."""
+    """What the sign means, in words, and the look of its arrow."""
 
     meaning: str
     colour: str
-    head: Literal["triangle", "hollow", "vee"]
+    head: Literal["triangle", "bar", "vee"]
     dash: Dash
 
 
 SIGNS = {
     "towards": SignStyle("moves towards its ideal", "#0072b2", "triangle", "solid"),
-    "away": SignStyle("moves away from its ideal", "#d55e00", "hollow", "solid"),
+    "away": SignStyle("moves away from its ideal", "#d55e00", "bar", "solid"),
     "undetermined": SignStyle("moves, direction undetermined", "#5f5f5f", "vee", "dotted"),
 }
 AT_IDEAL, FAR = "#ffffff", "#009e73"
@@ -102,11 +102,11 @@ def title(document: Record) -> str:
 def caption(document: Record) -> str:
     """What the numbers in a picture were computed from, in sentences."""
     graph, images = document["graph"], document["graph"]["images"]
-    return (
+    return words.plain(
         f"{title(document)}. Model: {clipped(graph['model'], 80)}. "
         f"Judge: {clipped(graph['vqa'] or 'not recorded', 80)}. "
         f"Images: {images['initial']:,} initial, {images['interventions']:,} counterfactual. "
-        f"Ideal: {clipped(words.ideal_words(graph, len(document['nodes'])), 120)}. "
+        f"Ideal: {words.ideal_words(graph, len(document['nodes']))}. "
         f"Metric of the distance W1 to it: {words.metric_words(document['nodes'])}. "
         f"Edges: {_rule(graph)}. IS: what diversifying an axis takes off "
         "(+) or adds to (-) another axis's distance to its ideal."
