@@ -1,0 +1,327 @@
+"""A mitigation plan in the terminal, readable at 80 columns.
+
+Prompts, axes and attributes are untrusted: they are shown as plain text, never as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from biasgraph.causal.flags import FLAG_WORDS
+from biasgraph.causal.planning import SURE
+from biasgraph.errors import printable
+from biasgraph.report.words import name, named, with_interval
+
+Record = Mapping[str, Any]
+
+SHARES_SHOWN = 6  # attributes of a distribution before the rest is counted
+
+
+def show_plan(console: Console, document: Record) -> None:
+    """Print the document of plan.json: the strategies, the plan, and its verification."""
+    graph, strategies, plan = document["graph"], document["strategies"], document["plan"]
+    if graph["toy"]:
+        console.print(Panel(_plain(graph["toy"]), title="Sandbox", box=box.ASCII, style="yellow"))
+    console.print(_plain(_about(graph)))
+    console.print()
+    console.print(Text("Which single intervention brings each axis closest to its ideal", "bold"))
+    console.print(_strategies(strategies["axes"]))
+    console.print()
+    _list(console, "No recommendation", _open(strategies["axes"]))
+    _list(console, "None of its own needed", _spared(strategies["axes"]))
+    _list(console, "Brought along, but not all the way", _brought(strategies["axes"]))
+    _list(console, "What the recommended interventions do to other axes", _effects(strategies))
+    _show_steps(console, plan)
+    if document["verification"] is not None:
+        _show_verification(console, document["verification"], _attributes(plan))
+
+
+def _plain(text: str, style: str = "") -> Text:
+    return Text(printable(text), style)
+
+
+def _list(console: Console, title: str, sentences: Iterable[str]) -> None:
+    rows = list(sentences)
+    if not rows:
+        return
+    grid = Table.grid(padding=(0, 1))
+    for row in rows:
+        grid.add_row("-", _plain(row))
+    console.print(Text(title, "bold"))
+    console.print(grid)
+    console.print()
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, no_wrap=place > 0, overflow="fold")
+    return table
+
+
+def _about(graph: Record) -> str:
+    images = graph["images"]
+    prompts = graph["prompts"]
+    subject = f"{len(prompts)} prompts" if prompts else f"the prompt '{graph['prompt']}'"
+    return (
+        f"Mitigation plan for {subject}: {images['initial']:,} initial and "
+        f"{images['interventions']:,} counterfactual images of {graph['model']}, judged by "
+        f"{graph['vqa'] or 'whoever made the answers table'}; ideal: {graph['ideal']['source']}."
+    )
+
+
+# Strategies
+
+
+def _strategies(axes: Sequence[Record]) -> Table:
+    table = _table("Axis", "Distance", "Diversify", "takes off", "leaves", "best in")
+    for axis in axes:
+        now = "-" if axis["w1"] is None else f"{axis['w1']:.3f}"
+        best = axis["strategies"][0] if axis["recommended"] else None
+        if best is None:
+            said = "-" if axis["verdict"] != "near_ideal" else "none needed"
+            table.add_row(_plain(name(axis["axis"])), now, said, "", "", "")
+            continue
+        table.add_row(
+            _plain(name(axis["axis"])),
+            now,
+            _plain("itself" if best["direct"] else name(best["axis"])),
+            with_interval(best["is"], best["is_ci_low"], best["is_ci_high"], sign="+"),
+            f"{best['w1_after']:.3f}",
+            f"{best['p_best']:.0%}",
+        )
+    return table
+
+
+def _open(axes: Sequence[Record]) -> Iterator[str]:
+    for axis in axes:
+        said, contenders = name(axis["axis"]), axis["contenders"]
+        shares = [one for one in axis["strategies"] if one["axis"] in contenders]
+        each = ", ".join(f"{name(one['axis'])} {one['p_best']:.0%}" for one in shares[:4])
+        more = f" and {len(shares) - 4} more" if len(shares) > 4 else ""
+        apart = f"which one is best cannot be told (best of the resamples in: {each}{more})"
+        if axis["verdict"] == "any":
+            yield f"{said}: {apart}; each of them brings it closer to its ideal: any would do."
+        elif axis["verdict"] == "undecided":
+            yield f"{said}: {apart}, and not each of them is seen to help."
+        elif axis["verdict"] == "nothing":
+            yield f"{said}: no intervention is seen to bring it closer to its ideal."
+        elif axis["verdict"] == "insufficient":
+            yield f"{said}: too few valid answers, or no interventions."
+    for axis in axes:
+        best = axis["strategies"][0] if axis["recommended"] else None
+        if best is not None and "weak_intervention" in best["flags"]:
+            yield f"{name(best['axis'])}: {FLAG_WORDS['weak_intervention']}."
+
+
+def _spared(axes: Sequence[Record]) -> Iterator[str]:
+    for axis in axes:
+        chance = f"chance alone gives up to {axis['by_chance'] or 0:.3f}"
+        if axis["verdict"] == "near_ideal":
+            yield (
+                f"{name(axis['axis'])}: {axis['n_valid']} images cannot tell it from its ideal "
+                f"(distance {axis['w1']:.3f}; {chance})."
+            )
+        for one in axis["brought_by"]:
+            if one["all_the_way"]:
+                yield (
+                    f"{name(axis['axis'])}: where {name(one['axis'])} is diversified anyway, that "
+                    f"leaves it {one['w1_after']:.3f} from its ideal ({chance})."
+                )
+
+
+def _brought(axes: Sequence[Record]) -> Iterator[str]:
+    for axis in axes:
+        ways = [
+            f"{name(one['axis'])} (to {one['w1_after']:.3f})"
+            for one in axis["brought_by"]
+            if not one["all_the_way"]
+        ]
+        if ways:
+            yield f"{name(axis['axis'])}, from {axis['w1']:.3f}, by diversifying {', '.join(ways)}."
+
+
+def _effects(strategies: Record) -> Iterator[str]:
+    for one in strategies["interventions"]:
+        parts = []
+        if one["towards"]:
+            parts.append(f"brings {named(one['towards'])} closer to the ideal")
+        if one["away"]:
+            parts.append(f"moves {named(one['away'])} away from the ideal")
+        if one["undetermined"]:
+            parts.append(f"undetermined for {named(one['undetermined'])}")
+        yield f"{name(one['axis'])}: {'; '.join(parts) or 'there are no other axes'}."
+    if strategies["comparisons"]:
+        yield (
+            f"{strategies['comparisons']} strategies were weighed. A recommendation is best in "
+            f"{SURE:.0%} of the resamples and helps after correction for the number of strategies "
+            "of its axis; directions here are corrected for the number of other axes."
+        )
+
+
+# The greedy plan
+
+
+def _attributes(plan: Record) -> dict[str, list[str]]:
+    return {goal["axis"]: goal["attributes"] for goal in plan["goals"]}
+
+
+def _show_steps(console: Console, plan: Record) -> None:
+    everything = plan["source"] is None
+    console.print(Text("Plan for several axes at once", "bold"))
+    if plan["before"] is None:
+        console.print("No target has enough valid answers.")
+        console.print()
+        return
+    weights = ", ".join(f"{name(goal['axis'])} {goal['weight']:g}" for goal in plan["goals"])
+    targets = "all axes, of one weight" if everything else weights
+    console.print(_plain(f"Targets: {targets}. {plan['assumption']}"))
+    console.print()
+    if everything:
+        console.print(_steps(plan))
+    else:
+        _show_states(console, plan)
+    console.print()
+    _list(console, "Where it ends", _ending(plan))
+
+
+def _steps(plan: Record) -> Table:
+    table = _table("Diversify", "Sum of distances", "gain", "by chance")
+    before = plan["before"]
+    table.add_row("nothing", with_interval(before["total"], *before["total_ci"]), "", "")
+    for number, step in enumerate(plan["steps"], start=1):
+        table.add_row(
+            _plain(f"{number}. {name(step['axis'])}"),
+            with_interval(step["total"], *step["total_ci"]),
+            _gain(step),
+            f"to {step['chance']:.3f}",
+        )
+    return table
+
+
+def _show_states(console: Console, plan: Record) -> None:
+    """Every target's distance and distribution after each step."""
+    console.print(_plain(f"Now: {_sum(plan['before'])}"))
+    console.print(_state(plan["before"], _attributes(plan)))
+    for number, step in enumerate(plan["steps"], start=1):
+        console.print()
+        console.print(
+            _plain(
+                f"{number}. Diversify {name(step['axis'])}: predicted {_sum(step)}, gain "
+                f"{_gain(step)}; chance alone gives up to {step['chance']:.3f}; best next step in "
+                f"{step['p_best']:.0%} of the resamples"
+            )
+        )
+        console.print(_state(step, _attributes(plan)))
+
+
+def _gain(step: Record) -> str:
+    return with_interval(step["gain"], step["gain_ci"][0], step["gain_ci"][1], sign="+")
+
+
+def _sum(state: Record) -> str:
+    return f"weighted sum of distances {with_interval(state['total'], *state['total_ci'])}"
+
+
+def _state(state: Record, attributes: Mapping[str, Sequence[str]]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2))
+    table.add_column(max_width=24, overflow="fold")
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for row in state["targets"]:
+        table.add_row(
+            _plain(f"  {name(row['axis'])}"),
+            with_interval(row["distance"], *row["distance_ci"]),
+            _plain(_shares(row["distribution"], attributes[row["axis"]])),
+        )
+    return table
+
+
+def _shares(distribution: Sequence[float], attributes: Sequence[str]) -> str:
+    pairs = [f"{name(a)} {share:.0%}" for a, share in zip(attributes, distribution, strict=True)]
+    more = len(pairs) - SHARES_SHOWN
+    return ", ".join(pairs[:SHARES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _ending(plan: Record) -> Iterator[str]:
+    if plan["stopped"] == "no_gain":
+        step = plan["next"]
+        yield (
+            "No further intervention lowers the sum by more than chance: the best next one would "
+            f"be {name(step['axis'])}, gain {_gain(step)}; chance alone gives up to "
+            f"{step['chance']:.3f}."
+        )
+    elif plan["stopped"] == "steps":
+        yield "As many interventions as were asked for."
+    else:
+        yield "No intervention is left."
+    if plan["left_out"]:
+        yield f"Left out for too few valid answers: {named(plan['left_out'])}."
+    missing = [goal["axis"] for goal in plan["goals"] if goal["status"] != "ok"]
+    if missing:
+        yield f"Targets left out for too few valid answers: {named(missing)}."
+
+
+# Verification
+
+
+def _show_verification(
+    console: Console, found: Record, attributes: Mapping[str, Sequence[str]]
+) -> None:
+    console.print(Text("Verification", "bold"))
+    if found["status"] != "ok":
+        why = {
+            "nothing_planned": "The plan holds no intervention: there is nothing to verify.",
+            "nothing_joint": "The plan holds a single intervention, whose outcome is what the run "
+            "measured: there is nothing to verify.",
+        }
+        console.print(why[found["status"]])
+        return
+    console.print(
+        _plain(
+            f"Images with {' and '.join(name(axis) for axis in found['axes'])} set at once: "
+            f"{found['combinations']:,} combinations, {found['images_per_combination']:,} each, "
+            f"{found['images']:,} in all, such as '{found['prompts'][0]}'."
+        )
+    )
+    table = _table("Distance of", "Predicted", "Found", "Valid", "Error")
+    for row in found["targets"]:
+        outcome = row["found"]
+        table.add_row(
+            _plain(name(row["axis"])),
+            f"{row['predicted']['distance']:.3f}",
+            with_interval(outcome["distance"], *(outcome["distance_ci"] or (None, None))),
+            f"{outcome['n_valid']}/{outcome['n_total']}",
+            _error(row),
+        )
+    console.print(table)
+    console.print("Error: predicted minus found, what the additive assumption costs.")
+    console.print()
+    _list(console, "Distributions", _distributions(found["targets"], attributes))
+
+
+def _error(row: Record) -> str:
+    low, high = row["error_ci"] or (None, None)
+    return with_interval(row["error"], low, high, sign="+")
+
+
+def _distributions(
+    rows: Sequence[Record], attributes: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    for row in rows:
+        names = attributes[row["axis"]]
+        if row["found"]["distribution"] is None:
+            yield f"{name(row['axis'])}: too few valid answers."
+            continue
+        yield (
+            f"{name(row['axis'])}: predicted {_shares(row['predicted']['distribution'], names)}; "
+            f"found {_shares(row['found']['distribution'], names)}; {row['misplaced']:.0%} of the "
+            "images fall elsewhere."
+        )
