@@ -57,7 +57,7 @@ def work_in(directory: Path, images: int) -> Work:
 
 
 def warm(work: Work) -> None:
-    texts = [prompt.text for prompt in work.plan.prompts]
+    texts = [prompt.text for plan in work.plans for prompt in plan.prompts]
     pictures = work.generator.generate(texts, range(len(texts)))
     from biasgraph.engine.questions import questions_about
 

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 def build(prompt: str | None = None, **options: Any) -> Result:
     """Build the causal graph of a prompt's biases and save it, as `biasgraph build` does.
 
+    Of several prompts it is the graph of their sum; `Result.prompts` holds that of each.
+
     options: the fields of `biasgraph.options.BuildOptions`, which are the command line's options
-    with underscores: ``build("a librarian", images=96)``, ``build(answers="answers.csv")``.
+    with underscores: ``build("a librarian", images=96)``, ``build(answers="answers.csv")``,
+    ``build(prompts=["a librarian", "a nurse"])``.
 
     Raises:
         InputError: what was given is wrong; the message says what and where.
