@@ -14,9 +14,15 @@ class BiasgraphError(Exception):
 
 
 class InputError(BiasgraphError):
-    """What the user gave is wrong. Only an axis set lists several problems, one a line."""
+    """What the user gave is wrong. Axis sets and comparisons list several problems, one a line."""
 
     exit_code = 2
+
+
+class GateFailed(BiasgraphError):
+    """A comparison is worse than its gates allow; a line for each gate that failed."""
+
+    exit_code = 3
 
 
 class ModelError(BiasgraphError):

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import rich_click as click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from biasgraph.compare import Comparison
     from biasgraph.result import Result
 
 SHOWN = 2
@@ -46,6 +49,23 @@ def present(result: Result, *, as_json: bool, quiet: bool) -> None:
         terminal.show(console, result.document, result.pair_records())
     if result.directory is not None and not quiet:
         terminal.show_files(console, result.directory)
+
+
+def present_comparison(
+    comparison: Comparison, directory: Path, *, as_json: bool, quiet: bool
+) -> None:
+    """Print a comparison: as one JSON document, as tables, or not at all."""
+    from rich.console import Console
+
+    from biasgraph.report import comparison_terminal, terminal
+
+    console = Console(highlight=False, stderr=as_json)
+    if as_json:
+        click.echo(json.dumps(comparison.document))
+    elif not quiet:
+        comparison_terminal.show(console, comparison.document)
+    if not quiet:
+        terminal.show_files(console, directory)
 
 
 def present_plan(plan: dict[str, Any], *, as_json: bool, quiet: bool) -> None:

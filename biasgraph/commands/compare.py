@@ -1,0 +1,66 @@
+"""`biasgraph compare`: several runs or models side by side, and gates for CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+
+@click.command()
+@click.argument("baseline", type=click.Path(path_type=Path), metavar="BASELINE")
+@click.argument(
+    "runs", type=click.Path(path_type=Path), metavar="RUN [RUN ...]", nargs=-1, required=True
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    required=True,
+    help="Where compare.html, compare.json and compare.csv go.",
+)
+@click.option(
+    "--common",
+    is_flag=True,
+    help="Leave out the axes, and of several prompts the prompts, that not all runs have.",
+)
+@click.option(
+    "--fail-if",
+    "gates",
+    metavar="GATE",
+    multiple=True,
+    help="End with exit code 3 when a run is worse than BASELINE: 'worse:AXIS>0.05' (the axis's "
+    "distance to its ideal grew by more), 'new-edges>0', 'amplification>0.5'; each judged by the "
+    "lower end of the 95 % interval. Repeatable.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Seed of the resampling. Default: BASELINE's."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print compare.json and nothing else to stdout."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+def compare(
+    baseline: Path,
+    runs: tuple[Path, ...],
+    output: Path,
+    common: bool,
+    gates: tuple[str, ...],
+    seed: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Compare the results in RUN [RUN ...] with the one in BASELINE.
+
+    The same axes, ideals, metrics and judge are needed; models, seeds and numbers of images may
+    differ.
+    """
+    from biasgraph.commands.output import present_comparison
+    from biasgraph.compare import compare as compare_runs
+    from biasgraph.gates import refuse_failed
+
+    comparison = compare_runs([baseline, *runs], common=common, gates=gates, seed=seed)
+    comparison.save(output)
+    present_comparison(comparison, output, as_json=as_json, quiet=quiet)
+    refuse_failed(comparison.document["gates"])

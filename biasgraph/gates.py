@@ -1,0 +1,124 @@
+"""Gates for CI: what a comparison may not show (`biasgraph compare --fail-if`).
+
+`worse:AXIS>T`: the axis's distance to its ideal grew by more than T.
+`new-edges>N`: more than N pairs are edges, were none in the baseline, and changed.
+`amplification>T`: the sum of |IS| grew by more than T.
+
+A gate fails for a run when the lower bound of the 95 % interval of the growth exceeds T, so that
+noise does not break a build; new edges are counted only where their change survived
+Benjamini-Hochberg.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from biasgraph.errors import GateFailed, InputError, did_you_mean, printable
+
+Kind = Literal["worse", "new-edges", "amplification"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+FORMS = "worse:AXIS>NUMBER, new-edges>NUMBER or amplification>NUMBER"
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One condition, as it was given: `worse` is about an axis, the others about the graph."""
+
+    text: str
+    kind: Kind
+    axis: str | None
+    threshold: float
+
+    @classmethod
+    def parse(cls, text: str) -> Gate:
+        """Raises InputError for an unknown kind, or a number that is missing or not finite."""
+        condition, above, number = (part.strip() for part in text.rpartition(">"))
+        shown = printable(text)
+        if not above:
+            raise InputError(f"the gate '{shown}' has no '>': give {FORMS}")
+        word, colon, axis = (part.strip() for part in condition.partition(":"))
+        kind = next((one for one in KINDS if one == word), None)
+        if kind is None:
+            raise InputError(
+                f"the gate '{shown}' is of no known kind: give {FORMS}.{did_you_mean(word, KINDS)}"
+            )
+        if kind == "worse" and not axis:
+            raise InputError(f"the gate '{shown}' names no axis: give worse:AXIS>NUMBER")
+        if kind != "worse" and colon:
+            raise InputError(f"the gate '{shown}' is about no axis: give {kind}>NUMBER")
+        if not _NUMBER.fullmatch(number) or not math.isfinite(float(number)):
+            what = (
+                f"'{printable(number)}' is no finite number" if number else "the number is missing"
+            )
+            raise InputError(f"the gate '{shown}': {what} behind '>'")
+        return cls(text.strip(), kind, axis if kind == "worse" else None, float(number))
+
+    def check_axis(self, axes: Sequence[str]) -> None:
+        """Raise InputError unless the gate's axis is among those that are compared."""
+        if self.axis is not None and self.axis not in axes:
+            raise InputError(
+                f"the gate '{printable(self.text)}' is about an axis that is not compared "
+                f"(there are {', '.join(map(printable, axes))}).{did_you_mean(self.axis, axes)}"
+            )
+
+    def judge(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """What the gate says of a comparison's document: `failed`, and a line for each failure."""
+        runs = [self._judge(comparison) for comparison in document["comparisons"]]
+        return {
+            "gate": self.text,
+            "kind": self.kind,
+            "axis": self.axis,
+            "threshold": self.threshold,
+            "failed": any(run["failed"] for run in runs),
+            "runs": runs,
+        }
+
+    def _judge(self, comparison: Mapping[str, Any]) -> dict[str, Any]:
+        growth, bound, reason = self._growth(comparison)
+        failed = bound is None or bound > self.threshold
+        found: dict[str, Any] = {"run": comparison["run"], "growth": growth, "lower_bound": bound}
+        if bound is None:
+            words = f"cannot be decided: {reason}"
+        elif self.kind == "new-edges":
+            words = f"{bound:g} new edges, {'more than' if failed else 'at most'} the {self._limit}"
+        else:
+            what = printable(self.axis) if self.axis is not None else "amplification"
+            words = (
+                f"{what} grew by {growth:+.3f}, by at least {bound:+.3f} (95 %), "
+                f"{'more' if failed else 'not surely more'} than the {self._limit}"
+            )
+        return {**found, "failed": failed, "words": words}
+
+    @property
+    def _limit(self) -> str:
+        return f"{self.threshold:g} allowed"
+
+    def _growth(
+        self, comparison: Mapping[str, Any]
+    ) -> tuple[float | None, float | None, str | None]:
+        """The growth, the number that is held against the threshold, and why there is none."""
+        if self.kind == "new-edges":
+            new = comparison["new_edges"]
+            return new["count"], new["count"], new["reason"]
+        if self.kind == "amplification":
+            growth = comparison["amplification"]
+        else:
+            growth = next(one for one in comparison["distances"] if one["axis"] == self.axis)
+        interval = growth["growth_ci"]
+        return growth["growth"], None if interval is None else interval[0], growth["reason"]
+
+
+def refuse_failed(judged: Sequence[Mapping[str, Any]]) -> None:
+    """Raise GateFailed with a line for each gate that failed, if any did."""
+    lines = []
+    for gate in (gate for gate in judged if gate["failed"]):
+        words = [f"{run['run']}: {run['words']}" for run in gate["runs"] if run["failed"]]
+        lines.append(f"gate '{printable(gate['gate'])}' failed: {'; '.join(words)}")
+    if lines:
+        raise GateFailed("\n".join(lines))
