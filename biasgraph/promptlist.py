@@ -35,6 +35,8 @@ class PromptList:
         that is not UTF-8, or no prompts at all.
         """
         if not isinstance(given, str | Path):
+            if not given:
+                raise InputError("the list of prompts is empty")
             return cls(
                 "prompts", tuple((text, f"prompt {i}") for i, text in enumerate(given, start=1))
             )

@@ -62,6 +62,8 @@ def test_texts_from_python() -> None:
     assert found.prompts == (("a nurse", "prompt 1"), ("a cook", "prompt 2"))
     with pytest.raises(InputError, match=r"^prompt 2: the prompt is empty"):
         PromptList.of(["a nurse", ""]).plans(AXES)
+    with pytest.raises(InputError, match="the list of prompts is empty"):
+        PromptList.of([])
 
 
 def test_lines_of_a_file_stay_as_they_are(tmp_path: Path) -> None:
