@@ -17,7 +17,7 @@ import rich_click as click
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Where the page goes. Default: report.html in RUN, and those of its prompts.",
 )
@@ -35,6 +35,7 @@ def report(run: Path, no_images: bool, output: Path | None) -> None:
     if output is None:
         paths = write_files(run, report_files(result, images=not no_images))
     else:
-        page = report_html(result, images=not no_images)
+        inside = output.absolute().parent == run.absolute()
+        page = report_html(result, images=not no_images, links=inside)
         paths = write_files(output.parent, {output.name: page})
     click.echo(f"Wrote {printable(str(paths[0]))}")

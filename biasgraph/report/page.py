@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from biasgraph.findings import image_ids
 from biasgraph.report import html, words
 from biasgraph.report.drawing import drawing
+from biasgraph.report.files import PROMPTS
 from biasgraph.report.page_data import REPORT, PageData, page_data
-from biasgraph.report.thumbnails import Thumbnails, run_directory, thumbnails_of
+from biasgraph.report.thumbnails import Pictures, Thumbnails
 
 if TYPE_CHECKING:
     from biasgraph.result import Result
@@ -19,13 +20,15 @@ SCRIPTS = ("findings.js", "panel.js", "tables.js", "page.js")
 STYLES = ("report.css",)
 
 
-def report_html(result: Result, *, images: bool = True) -> bytes:
+def report_html(result: Result, *, images: bool = True, links: bool = True) -> bytes:
     """The page of one result; its pictures come from the run in `result.directory`.
 
     images: show thumbnails, where there is a run that has the images.
+    links: link to the reports of the same run, for a page that stands in that directory.
     Raises InputError when the files of the result do not fit each other.
     """
-    return _Page.of(result, result.directory, images).render()
+    pictures = Pictures.of(result.directory) if images else Pictures()
+    return _Page.of(result, pictures, links, _is_one_of_many(result.directory)).render()
 
 
 def report_files(
@@ -42,6 +45,7 @@ def report_files(
     Raises InputError as `report_html`.
     """
     folder = directory or result.directory
+    pictures = Pictures.of(folder) if images else Pictures()
     records = result.document["graph"].get("prompts") or ()
     results = {"": result} | {
         f"{record['directory']}/": prompt
@@ -49,11 +53,18 @@ def report_files(
     }
     files = {}
     for place, one in results.items():
-        page = _Page.of(one, folder and folder / place, images)
+        page = _Page.of(one, pictures, True, bool(place) or _is_one_of_many(folder))
         old = folder and html.digest_in(folder / place / REPORT)
         if not (only_changed and old == page.digest):
             files[place + REPORT] = page.render()
     return files
+
+
+def _is_one_of_many(directory: Path | None) -> bool:
+    """Whether the result in `directory` is that of one prompt in a run of several."""
+    if directory is None or directory.absolute().parent.name != PROMPTS:
+        return False
+    return (directory.absolute().parent.parent / "graph.json").is_file()
 
 
 @dataclass(frozen=True)
@@ -68,14 +79,12 @@ class _Page:
     digest: str
 
     @classmethod
-    def of(cls, result: Result, directory: Path | None, images: bool) -> _Page:
-        shown = list(image_ids(result.document))
-        thumbnails = thumbnails_of(result.answers, directory, shown) if images else Thumbnails()
+    def of(cls, result: Result, pictures: Pictures, links: bool, one_of_many: bool) -> _Page:
+        thumbnails = Thumbnails.of(result.answers, pictures, list(image_ids(result.document)))
         data = page_data(result, thumbnails)
-        root = run_directory(directory)
-        inside = directory is not None and root not in (None, directory.absolute())
-        data.context["all_prompts"] = f"../../{REPORT}" if inside else None
-        digest = html.digest_of(data.model, data.context, sorted(thumbnails.hashes.items()))
+        data.context["links"] = links
+        data.context["all_prompts"] = f"../../{REPORT}" if links and one_of_many else None
+        digest = html.digest_of(data.model, data.context, sorted(thumbnails.hashes().items()))
         return cls(data, thumbnails, digest)
 
     def render(self) -> bytes:

@@ -89,6 +89,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
                 "prompt": words.label(one["prompt"]),
                 "href": f"{quote(one['directory'])}/{REPORT}",
                 "edges": one["edges"],
+                "amplification": one["amplification"],
             }
             for one in graph.get("prompts") or ()
         ],
@@ -202,6 +203,7 @@ def _images(result: Result, thumbnails: Thumbnails, ids: Sequence[str]) -> list[
         for node in nodes
     }
     found: dict[str, dict[str, int]] = {image: {} for image in ids}
+    prompts = thumbnails.prompts
     rows = frame.loc[frame["image"].isin(ids), ["image", "target", "answer"]].astype(str)
     for image, target, answer in rows.itertuples(index=False):
         if target in codes:
@@ -209,7 +211,7 @@ def _images(result: Result, thumbnails: Thumbnails, ids: Sequence[str]) -> list[
     return [
         {
             "id": image,
-            "text": words.label(thumbnails.prompts.get(image, "")),
+            "text": words.label(prompts.get(image, "")),
             "answers": [found[image].get(node["id"]) for node in nodes],
         }
         for image in ids
@@ -243,13 +245,14 @@ def _facts(document: Record) -> list[list[str]]:
     images = graph["images"]
     subject = graph["subject"] if graph["subject"] != graph["prompt"] else None
     facts = (
+        ("Prompts", words.prompts_words(graph) if graph["prompt"] is None else None),
         ("Subject", subject and words.label(subject)),
         ("Model", words.label(graph["model"])),
         ("Judge", words.label(graph["vqa"] or "not recorded in an answers table")),
         ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
         ("Ideal", words.ideal_words(graph, len(nodes))),
         ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),
-        ("Edges", words.rule_words(graph["settings"])),
+        ("Edges", words.rule_words(graph, nodes)),
     )
     return [[title, text] for title, text in facts if text]
 

@@ -8,12 +8,13 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from biasgraph.imagestore import ImageStore
 from biasgraph.report.files import PROMPTS
-from biasgraph.run import read_run
+from biasgraph.run import IMAGES, read_run, storing
 from biasgraph.runrecord import RECORD
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from biasgraph.ledger import ImageRow
-    from biasgraph.run import Run
 
 PER_SET = 12
 LONGEST_SIDE = 112
@@ -32,66 +32,20 @@ Set = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Thumbnails:
-    """The chosen images of each set and their pictures.
+class Pictures:
+    """The images of a run by their id, and the files that hold them; none without a run."""
 
-    chosen: image ids by set; others: images that are shown besides. prompts: what each image's
-    prompt says, and hashes: the SHA-256 of its file, for those that the run has. directory: the
-    run, None where there are no pictures.
-    """
+    rows: Mapping[str, ImageRow] = field(default_factory=dict)
+    store: ImageStore = field(default_factory=lambda: ImageStore(Path()))
 
-    chosen: Mapping[Set, list[str]] = field(default_factory=dict)
-    others: Sequence[str] = ()
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    hashes: Mapping[str, str] = field(default_factory=dict)
-    directory: Path | None = None
-
-    @property
-    def images(self) -> list[str]:
-        """All of them, once each."""
-        chosen = (image for images in self.chosen.values() for image in images)
-        return list(dict.fromkeys([*chosen, *self.others]))
-
-    def encode(self) -> dict[str, str]:
-        """image id -> JPEG as a data URI; missing and damaged files are left out."""
-        if self.directory is None:
-            return {}
-        with closing(read_run(self.directory)) as run:
-            rows = _rows(run, self.images)
-
-            def one(row: ImageRow) -> tuple[str, str | None]:
-                return row.id, _data_uri(run, row)
-
-            # Decoding and hashing release the interpreter lock.
-            with ThreadPoolExecutor(os.cpu_count()) as pool:
-                found = dict(pool.map(one, rows))
-        return {image: uri for image, uri in found.items() if uri is not None}
-
-
-def thumbnails_of(
-    answers: pd.DataFrame, directory: Path | None, others: Sequence[str] = ()
-) -> Thumbnails:
-    """The pictures behind an answers table, where `directory` or the run it belongs to has them.
-
-    others: ids of further images. No file is read but the run's ledger.
-    """
-    root = run_directory(directory)
-    if root is None:
-        return Thumbnails()
-    plain = Thumbnails(choose(answers), others, directory=root)
-    with closing(read_run(root)) as run:
-        rows = _rows(run, plain.images)
-        there = [row for row in rows if run.image_path(row).is_file()]
-    return replace(
-        plain,
-        prompts={row.id: row.text for row in rows},
-        hashes={row.id: row.file.sha256 for row in there},
-    )
-
-
-def _rows(run: Run, images: Sequence[str]) -> list[ImageRow]:
-    wanted = set(images)
-    return [row for row in run.images() if row.id in wanted]
+    @classmethod
+    def of(cls, directory: Path | None) -> Pictures:
+        """Those behind the result in `directory`."""
+        root = run_directory(directory)
+        if root is None:
+            return cls()
+        with closing(read_run(root)) as run:
+            return cls({row.id: row for row in run.images()}, ImageStore(root / IMAGES))
 
 
 def run_directory(directory: Path | None) -> Path | None:
@@ -101,6 +55,59 @@ def run_directory(directory: Path | None) -> Path | None:
     folder = directory.absolute()
     candidates = [folder, *([folder.parent.parent] if folder.parent.name == PROMPTS else [])]
     return next((one for one in candidates if (one / RECORD).is_file()), None)
+
+
+@dataclass(frozen=True)
+class Thumbnails:
+    """The images that a page shows.
+
+    chosen: image ids by set. others: those that are shown besides. pictures: where they are.
+    """
+
+    chosen: Mapping[Set, list[str]] = field(default_factory=dict)
+    others: Sequence[str] = ()
+    pictures: Pictures = field(default_factory=Pictures)
+
+    @classmethod
+    def of(
+        cls, answers: pd.DataFrame, pictures: Pictures, others: Sequence[str] = ()
+    ) -> Thumbnails:
+        """The first images of every set of an answers table, and the images `others`."""
+        return cls(choose(answers), others, pictures) if pictures.rows else cls()
+
+    @property
+    def images(self) -> list[str]:
+        """The ids of all of them, once each."""
+        chosen = (image for images in self.chosen.values() for image in images)
+        return list(dict.fromkeys([*chosen, *self.others]))
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """What the prompts of the images say, by image."""
+        return {row.id: row.text for row in self._rows()}
+
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of the files that are there, by image; no file is read."""
+        store = self.pictures.store
+        there = (row for row in self._rows() if store.path(row.file.sha256).is_file())
+        return {row.id: row.file.sha256 for row in there}
+
+    def encode(self) -> dict[str, str]:
+        """image -> JPEG as a data URI; missing and damaged files are left out."""
+        store = self.pictures.store
+
+        def one(row: ImageRow) -> tuple[str, str | None]:
+            picture = store.read(row.file.sha256)
+            return row.id, None if picture is None else data_uri(picture)
+
+        # Decoding and hashing release the interpreter lock.
+        with storing(store.folder), ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = dict(pool.map(one, self._rows()))
+        return {image: uri for image, uri in found.items() if uri is not None}
+
+    def _rows(self) -> list[ImageRow]:
+        rows = self.pictures.rows
+        return [rows[image] for image in self.images if image in rows]
 
 
 def choose(answers: pd.DataFrame) -> dict[Set, list[str]]:
@@ -124,11 +131,6 @@ def choose(answers: pd.DataFrame) -> dict[Set, list[str]]:
 def _evenly(images: Sequence[str]) -> list[str]:
     count = min(PER_SET, len(images))
     return [images[i * len(images) // count] for i in range(count)]
-
-
-def _data_uri(run: Run, row: ImageRow) -> str | None:
-    picture = run.read_image(row)
-    return None if picture is None else data_uri(picture)
 
 
 def data_uri(picture: Image) -> str:

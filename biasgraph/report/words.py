@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
+from biasgraph.causal.settings import FDR_LEVEL
 from biasgraph.errors import printable
 
 Record = Mapping[str, Any]
@@ -118,11 +119,30 @@ def metric_words(nodes: Sequence[Record]) -> str:
     return "; ".join([usual, *others])
 
 
-def rule_words(settings: Record) -> str:
-    """What makes a pair an edge."""
-    if settings["fdr"]:
-        return f"false discovery rate .05 ({settings['fdr']})"
-    return f"p of at most {settings['alpha']:g}"
+def edge_rule(graph: Record) -> Record:
+    """What makes a pair of this graph an edge."""
+    rule: Record = graph.get("edge_rule") or graph["settings"]  # 0.1.0 wrote no rule
+    return rule
+
+
+def rule_words(graph: Record, nodes: Sequence[Record]) -> str:
+    """What makes a pair an edge, in words."""
+    rule = edge_rule(graph)
+    if rule["fdr"]:
+        words = f"false discovery rate .05 ({rule['fdr']})"
+    else:
+        words = f"p of at most {rule['alpha']:g}"
+    if rule.get("stratified"):
+        words += ", tested within prompts"
+    if rule.get("min_is"):
+        words += f"; |IS| of at least {rule['min_is']:g} ({metric_words(nodes)})"
+    return words
+
+
+def prompts_words(graph: Record) -> str:
+    """How many prompts a global graph has, and the first of them."""
+    texts = [name(part["prompt"]) for part in graph["prompts"]]
+    return f"{len(texts)}: {enumerated(texts, 'prompts')}; their counts are summed"
 
 
 def direction(sign: str | None) -> str:
@@ -156,10 +176,11 @@ def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     known = [link for link in links if link["sign"] in ("towards", "away")]
     tested = len(between(pairs))
     if links:
+        clear = {0: "none", len(links): "all"}.get(len(known), str(len(known)))
         yield (
-            f"Diversifying one axis changes another in {len(links)} of {tested} pairs, the arrows; "
-            f"for {len(known)} of them it is clear whether that moves it towards its ideal or "
-            "away from it."
+            f"Diversifying one axis changes another in {len(links)} of {tested} pairs; for {clear} "
+            f"of {'these arrows' if len(links) > 1 else 'them'} it is clear whether that is "
+            "towards the ideal or away from it."
         )
     else:
         yield f"In none of {tested} pairs did diversifying one axis change another for sure."
@@ -201,6 +222,9 @@ def finding(link: Record, document: Record) -> str:
             "it lies within chance"
         )
     interval = with_interval(link["is"], link["is_ci_low"], link["is_ci_high"], sign="+")
+    mean = link.get("is_mean_prompt")
+    if mean is not None:
+        interval += f" (mean of the {link['n_prompts']} prompts' own: {mean:+.3f})"
     return (
         f"{what}: IS {interval}, p = {p_value(link['p'])}, distance to the ideal "
         f"{link['w1_before']:.3f} before and {link['w1_after']:.3f} after; {images:,} "
@@ -220,6 +244,13 @@ def about_pair(pair: Record, document: Record) -> str:
         return finding(pair, document)
     if pair["status"] != "ok":
         return f"{arrow(pair)} could not be decided: {reason(pair)}."
+    rule = edge_rule(document["graph"])
+    if is_cut(pair, rule):
+        return (
+            f"What the judge saw of {name(pair['target'])} differs between the images made for "
+            f"{name(pair['source'])} (p = {p_value(pair['p'])}), but |IS| is below "
+            f"{rule['min_is']:g}, so it is no edge."
+        )
     limit = pair["detectable_v_80"]
     found = "" if limit is None else f": V = {limit:.2f} is found in 80 % of cases"
     return (
@@ -281,7 +312,24 @@ def undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
             reasons.setdefault(reason(pair), []).append(pair)
     for why, group in reasons.items():
         yield f"{arrows(group)}: {why}."
-    yield from missed(between(pairs))
+    rule = edge_rule(document["graph"])
+    tested = [pair for pair in between(pairs) if pair["status"] == "ok" and not pair["edge"]]
+    cut = [pair for pair in tested if is_cut(pair, rule)]
+    if cut:
+        yield (
+            f"{arrows(cut)}: the answers differ between the interventions, but |IS| is below "
+            f"{rule['min_is']:g}: no edge."
+        )
+    yield from missed([pair for pair in tested if pair not in cut])
+
+
+def is_cut(pair: Record, rule: Record) -> bool:
+    """Whether a pair is no edge for the cut at |IS| alone: its p would have made it one."""
+    if not rule.get("min_is") or pair["edge"] or pair["status"] != "ok":
+        return False
+    if rule["fdr"]:
+        return bool(pair["p_adjusted"] <= FDR_LEVEL)
+    return bool(pair["p"] <= rule["alpha"])
 
 
 def reason(pair: Record) -> str:
@@ -291,9 +339,8 @@ def reason(pair: Record) -> str:
     return STATUS_WORDS.get(pair["status"], str(pair["status"]))
 
 
-def missed(pairs: Sequence[Record]) -> Iterator[str]:
+def missed(absent: Sequence[Record]) -> Iterator[str]:
     """A missing edge is no independence: say how strong a link would have had to be."""
-    absent = [pair for pair in pairs if pair["status"] == "ok" and not pair["edge"]]
     limits = [pair["detectable_v_80"] for pair in absent if pair["detectable_v_80"] is not None]
     if limits:
         low, high = f"{min(limits):.2f}", f"{max(limits):.2f}"

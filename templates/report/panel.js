@@ -7,7 +7,8 @@
   const { model } = biasgraph;
   const nodes = model.document.nodes;
 
-  const METHODS = { asymptotic: "asymptotic", monte_carlo: "drawn tables (Monte Carlo)" };
+  const METHODS = { asymptotic: "asymptotic", monte_carlo: "drawn tables (Monte Carlo)",
+    cmh: "within prompts (Cochran-Mantel-Haenszel)", cmh_monte_carlo: "within prompts, drawn tables (Monte Carlo)" };
 
   // Why a number of a pair is undefined.
   function why(pair, field) {
