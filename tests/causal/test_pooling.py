@@ -127,6 +127,19 @@ def test_opposite_skews_cancel_in_the_sum_but_not_in_the_mean() -> None:
     assert one["n_prompts"] == 2
 
 
+def test_a_sum_that_moves_against_every_prompt_is_flagged() -> None:
+    """Both prompts come closer to balance, one from each side; their sum was balanced already."""
+    arms = [[40, 8], [20, 28]]
+    found = pooled([prompt("a nurse", [40, 8], arms), prompt("a cook", [8, 40], arms)])
+    one = pair(found)
+    assert one["is"] == pytest.approx(-0.125)
+    assert one["is_mean_prompt"] == pytest.approx(40 / 48 - 30 / 48)
+    assert "opposite_mean" in one["flags"]
+    assert one["edge"] and "opposite_mean" in found.links[0]["flags"]
+    alike = pair(pooled([prompt(f"p{i}", [40, 8], arms) for i in range(2)]))
+    assert "opposite_mean" not in alike["flags"]
+
+
 def test_the_cut_and_the_level() -> None:
     prompts = [prompt(f"p{i}", [30, 18], [[40, 8], [16, 32]]) for i in range(6)]
     one = pair(pooled(prompts))
