@@ -17,7 +17,7 @@ from rich.text import Text
 from biasgraph.causal.flags import FLAG_WORDS
 from biasgraph.causal.planning import SURE
 from biasgraph.errors import printable
-from biasgraph.report.words import name, named, with_interval
+from biasgraph.report.words import clip, enumerated, with_interval
 
 Record = Mapping[str, Any]
 
@@ -45,6 +45,14 @@ def show_plan(console: Console, document: Record) -> None:
 
 def _plain(text: str, style: str = "") -> Text:
     return Text(printable(text), style)
+
+
+def _name(text: str) -> str:
+    return clip(printable(text), 40)
+
+
+def _named(axes: Sequence[str]) -> str:
+    return enumerated([_name(axis) for axis in axes], "axes")
 
 
 def _list(console: Console, title: str, sentences: Iterable[str]) -> None:
@@ -87,12 +95,12 @@ def _strategies(axes: Sequence[Record]) -> Table:
         best = axis["strategies"][0] if axis["recommended"] else None
         if best is None:
             said = "-" if axis["verdict"] != "near_ideal" else "none needed"
-            table.add_row(_plain(name(axis["axis"])), now, said, "", "", "")
+            table.add_row(_plain(_name(axis["axis"])), now, said, "", "", "")
             continue
         table.add_row(
-            _plain(name(axis["axis"])),
+            _plain(_name(axis["axis"])),
             now,
-            _plain("itself" if best["direct"] else name(best["axis"])),
+            _plain("itself" if best["direct"] else _name(best["axis"])),
             with_interval(best["is"], best["is_ci_low"], best["is_ci_high"], sign="+"),
             f"{best['w1_after']:.3f}",
             f"{best['p_best']:.0%}",
@@ -102,9 +110,9 @@ def _strategies(axes: Sequence[Record]) -> Table:
 
 def _open(axes: Sequence[Record]) -> Iterator[str]:
     for axis in axes:
-        said, contenders = name(axis["axis"]), axis["contenders"]
+        said, contenders = _name(axis["axis"]), axis["contenders"]
         shares = [one for one in axis["strategies"] if one["axis"] in contenders]
-        each = ", ".join(f"{name(one['axis'])} {one['p_best']:.0%}" for one in shares[:4])
+        each = ", ".join(f"{_name(one['axis'])} {one['p_best']:.0%}" for one in shares[:4])
         more = f" and {len(shares) - 4} more" if len(shares) > 4 else ""
         apart = f"which one is best cannot be told (best of the resamples in: {each}{more})"
         if axis["verdict"] == "any":
@@ -118,7 +126,7 @@ def _open(axes: Sequence[Record]) -> Iterator[str]:
     for axis in axes:
         best = axis["strategies"][0] if axis["recommended"] else None
         if best is not None and "weak_intervention" in best["flags"]:
-            yield f"{name(best['axis'])}: {FLAG_WORDS['weak_intervention']}."
+            yield f"{_name(best['axis'])}: {FLAG_WORDS['weak_intervention']}."
 
 
 def _spared(axes: Sequence[Record]) -> Iterator[str]:
@@ -126,38 +134,39 @@ def _spared(axes: Sequence[Record]) -> Iterator[str]:
         chance = f"chance alone gives up to {axis['by_chance'] or 0:.3f}"
         if axis["verdict"] == "near_ideal":
             yield (
-                f"{name(axis['axis'])}: {axis['n_valid']} images cannot tell it from its ideal "
+                f"{_name(axis['axis'])}: {axis['n_valid']} images cannot tell it from its ideal "
                 f"(distance {axis['w1']:.3f}; {chance})."
             )
         for one in axis["brought_by"]:
             if one["all_the_way"]:
                 yield (
-                    f"{name(axis['axis'])}: where {name(one['axis'])} is diversified anyway, that "
-                    f"leaves it {one['w1_after']:.3f} from its ideal ({chance})."
+                    f"{_name(axis['axis'])}: where {_name(one['axis'])} is diversified anyway, "
+                    f"that leaves it {one['w1_after']:.3f} from its ideal ({chance})."
                 )
 
 
 def _brought(axes: Sequence[Record]) -> Iterator[str]:
     for axis in axes:
         ways = [
-            f"{name(one['axis'])} (to {one['w1_after']:.3f})"
+            f"{_name(one['axis'])} (to {one['w1_after']:.3f})"
             for one in axis["brought_by"]
             if not one["all_the_way"]
         ]
         if ways:
-            yield f"{name(axis['axis'])}, from {axis['w1']:.3f}, by diversifying {', '.join(ways)}."
+            said = f"{_name(axis['axis'])}, from {axis['w1']:.3f}"
+            yield f"{said}, by diversifying {', '.join(ways)}."
 
 
 def _effects(strategies: Record) -> Iterator[str]:
     for one in strategies["interventions"]:
         parts = []
         if one["towards"]:
-            parts.append(f"brings {named(one['towards'])} closer to the ideal")
+            parts.append(f"brings {_named(one['towards'])} closer to the ideal")
         if one["away"]:
-            parts.append(f"moves {named(one['away'])} away from the ideal")
+            parts.append(f"moves {_named(one['away'])} away from the ideal")
         if one["undetermined"]:
-            parts.append(f"undetermined for {named(one['undetermined'])}")
-        yield f"{name(one['axis'])}: {'; '.join(parts) or 'there are no other axes'}."
+            parts.append(f"undetermined for {_named(one['undetermined'])}")
+        yield f"{_name(one['axis'])}: {'; '.join(parts) or 'there are no other axes'}."
     if strategies["comparisons"]:
         yield (
             f"{strategies['comparisons']} strategies were weighed. A recommendation is best in "
@@ -180,7 +189,7 @@ def _show_steps(console: Console, plan: Record) -> None:
         console.print("No target has enough valid answers.")
         console.print()
         return
-    weights = ", ".join(f"{name(goal['axis'])} {goal['weight']:g}" for goal in plan["goals"])
+    weights = ", ".join(f"{_name(goal['axis'])} {goal['weight']:g}" for goal in plan["goals"])
     targets = "all axes, of one weight" if everything else weights
     console.print(_plain(f"Targets: {targets}. {plan['assumption']}"))
     console.print()
@@ -198,7 +207,7 @@ def _steps(plan: Record) -> Table:
     table.add_row("nothing", with_interval(before["total"], *before["total_ci"]), "", "")
     for number, step in enumerate(plan["steps"], start=1):
         table.add_row(
-            _plain(f"{number}. {name(step['axis'])}"),
+            _plain(f"{number}. {_name(step['axis'])}"),
             with_interval(step["total"], *step["total_ci"]),
             _gain(step),
             f"to {step['chance']:.3f}",
@@ -214,7 +223,7 @@ def _show_states(console: Console, plan: Record) -> None:
         console.print()
         console.print(
             _plain(
-                f"{number}. Diversify {name(step['axis'])}: predicted {_sum(step)}, gain "
+                f"{number}. Diversify {_name(step['axis'])}: predicted {_sum(step)}, gain "
                 f"{_gain(step)}; chance alone gives up to {step['chance']:.3f}; best next step in "
                 f"{step['p_best']:.0%} of the resamples"
             )
@@ -237,7 +246,7 @@ def _state(state: Record, attributes: Mapping[str, Sequence[str]]) -> Table:
     table.add_column()
     for row in state["targets"]:
         table.add_row(
-            _plain(f"  {name(row['axis'])}"),
+            _plain(f"  {_name(row['axis'])}"),
             with_interval(row["distance"], *row["distance_ci"]),
             _plain(_shares(row["distribution"], attributes[row["axis"]])),
         )
@@ -245,7 +254,7 @@ def _state(state: Record, attributes: Mapping[str, Sequence[str]]) -> Table:
 
 
 def _shares(distribution: Sequence[float], attributes: Sequence[str]) -> str:
-    pairs = [f"{name(a)} {share:.0%}" for a, share in zip(attributes, distribution, strict=True)]
+    pairs = [f"{_name(a)} {share:.0%}" for a, share in zip(attributes, distribution, strict=True)]
     more = len(pairs) - SHARES_SHOWN
     return ", ".join(pairs[:SHARES_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
@@ -255,7 +264,7 @@ def _ending(plan: Record) -> Iterator[str]:
         step = plan["next"]
         yield (
             "No further intervention lowers the sum by more than chance: the best next one would "
-            f"be {name(step['axis'])}, gain {_gain(step)}; chance alone gives up to "
+            f"be {_name(step['axis'])}, gain {_gain(step)}; chance alone gives up to "
             f"{step['chance']:.3f}."
         )
     elif plan["stopped"] == "steps":
@@ -263,10 +272,10 @@ def _ending(plan: Record) -> Iterator[str]:
     else:
         yield "No intervention is left."
     if plan["left_out"]:
-        yield f"Left out for too few valid answers: {named(plan['left_out'])}."
+        yield f"Left out for too few valid answers: {_named(plan['left_out'])}."
     missing = [goal["axis"] for goal in plan["goals"] if goal["status"] != "ok"]
     if missing:
-        yield f"Targets left out for too few valid answers: {named(missing)}."
+        yield f"Targets left out for too few valid answers: {_named(missing)}."
 
 
 # Verification
@@ -286,7 +295,7 @@ def _show_verification(
         return
     console.print(
         _plain(
-            f"Images with {' and '.join(name(axis) for axis in found['axes'])} set at once: "
+            f"Images with {' and '.join(_name(axis) for axis in found['axes'])} set at once: "
             f"{found['combinations']:,} combinations, {found['images_per_combination']:,} each, "
             f"{found['images']:,} in all, such as '{found['prompts'][0]}'."
         )
@@ -295,7 +304,7 @@ def _show_verification(
     for row in found["targets"]:
         outcome = row["found"]
         table.add_row(
-            _plain(name(row["axis"])),
+            _plain(_name(row["axis"])),
             f"{row['predicted']['distance']:.3f}",
             with_interval(outcome["distance"], *(outcome["distance_ci"] or (None, None))),
             f"{outcome['n_valid']}/{outcome['n_total']}",
@@ -318,10 +327,10 @@ def _distributions(
     for row in rows:
         names = attributes[row["axis"]]
         if row["found"]["distribution"] is None:
-            yield f"{name(row['axis'])}: too few valid answers."
+            yield f"{_name(row['axis'])}: too few valid answers."
             continue
         yield (
-            f"{name(row['axis'])}: predicted {_shares(row['predicted']['distribution'], names)}; "
+            f"{_name(row['axis'])}: predicted {_shares(row['predicted']['distribution'], names)}; "
             f"found {_shares(row['found']['distribution'], names)}; {row['misplaced']:.0%} of the "
             "images fall elsewhere."
         )

@@ -1,0 +1,72 @@
+"""`biasgraph plan`: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import biasgraph
+from biasgraph.commands import main
+from tests.answer_tables import librarian_table
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    directory = tmp_path / "run"
+    biasgraph.analyze(librarian_table(), bootstrap=100).save(directory)
+    return directory
+
+
+def test_prints_tables_and_writes_the_plan(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(run)]) == 0
+    shown = capsys.readouterr().out
+    assert "Which single intervention brings each axis closest to its ideal" in shown
+    assert (run / "plan.json").exists()
+
+
+def test_json_is_one_document(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(run), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document == json.loads((run / "plan.json").read_text("utf-8"))
+
+
+def test_quiet_and_elsewhere(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(run.iterdir())
+    targets = tmp_path / "targets.yaml"
+    targets.write_text("clothing: {weight: 2}\n")
+    arguments = ["--targets", str(targets), "--steps", "1", "-o", str(tmp_path / "out"), "--quiet"]
+    assert main(["plan", str(run), *arguments]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["plan.json"]
+    assert sorted(run.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--targets", "nowhere.yaml"], "cannot read targets"),
+        (["--targets", "."], "cannot read targets"),
+        (["--verify"], "was made from an answers table"),
+        (["--verify-images", "3"], "--verify-images is for --verify only"),
+        (["--verify", "--verify-images", "0"], "--verify-images"),
+        (["--axes", "x.yaml"], "--axes is for --verify only"),
+        (["--steps", "0"], "--steps"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_written(
+    run: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(run.iterdir())
+    assert main(["plan", str(run), *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert sorted(run.iterdir()) == before
+
+
+def test_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(tmp_path / "nowhere")]) == 2
+    assert "there is no" in capsys.readouterr().err
