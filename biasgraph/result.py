@@ -15,6 +15,8 @@ from biasgraph.csvfile import CsvFile, to_csv
 from biasgraph.errors import InputError, printable
 from biasgraph.report import graphs, tables
 from biasgraph.report.files import PROMPTS, remove_stale, write_files, writing_to
+from biasgraph.report.page import report_files
+from biasgraph.report.page_data import REPORT
 from biasgraph.runrecord import RECORD, shown
 
 if TYPE_CHECKING:
@@ -89,14 +91,15 @@ class Result:
         return below | own
 
     def write(self, directory: Path) -> list[Path]:
-        """Write all files into `directory`, or none, over those of an earlier result.
+        """Write all files and the reports into `directory`, or none, over an earlier result's.
 
-        What that one left about prompts that this one does not have is removed. Returns the
-        paths. Raises ModelError when it cannot be written.
+        What that one left about prompts that this one does not have is removed; a report that
+        would come out the same is left alone. Returns the paths. Raises ModelError when they
+        cannot be written.
         """
-        files = self.files()
+        files = self.files() | report_files(self, directory=directory, only_changed=True)
         paths = write_files(directory, files)
-        own = [name for name in files if "/" not in name]
+        own = [REPORT, *(name for name in files if "/" not in name)]
         kept = {folder.removeprefix(f"{PROMPTS}/") for folder in _folders(self.document)}
         remove_stale(directory / PROMPTS, own, kept)
         return paths

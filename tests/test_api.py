@@ -81,7 +81,7 @@ def test_analyze_takes_frames_files_and_axis_sets(tmp_path: Path) -> None:
 def test_save(tmp_path: Path) -> None:
     result = biasgraph.analyze(librarian_table(images=2), bootstrap=100)
     paths = result.save(tmp_path / "new" / "out")
-    assert {path.name for path in paths} == {*result.files()}
+    assert {path.name for path in paths} == {*result.files(), "report.html"}
     result.save(tmp_path / "new" / "out")
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(biasgraph.InputError, match="not empty"):

@@ -18,7 +18,10 @@ from biasgraph.result import Result, load
 from tests.answer_tables import librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE
 
-FILES = {"answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml"}
+FILES = {
+    "answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml",
+    "report.html",
+}  # fmt: skip
 
 
 @pytest.fixture

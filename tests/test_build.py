@@ -63,7 +63,7 @@ def test_a_build_leaves_a_complete_run(small: Path) -> None:
     names = {path.name for path in small.iterdir()}
     assert {
         "run.json", "ledger.sqlite", "images", "answers.csv", "tables.csv", "pairs.csv",
-        "nodes.csv", "graph.json", "graph.graphml",
+        "nodes.csv", "graph.json", "graph.graphml", "report.html",
     } <= names  # fmt: skip
     answers = pd.read_csv(small / "answers.csv")
     assert len(answers) == PROMPTS * 6 * 2

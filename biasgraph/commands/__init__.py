@@ -12,6 +12,10 @@ import rich_click as click
 
 from biasgraph import __version__
 from biasgraph.commands.build import build
+from biasgraph.commands.compare import compare
+from biasgraph.commands.export import export
+from biasgraph.commands.plan import plan
+from biasgraph.commands.report import report
 from biasgraph.commands.sandbox import sandbox
 from biasgraph.commands.show import show
 from biasgraph.errors import BiasgraphError, printable
@@ -32,9 +36,8 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-cli.add_command(build)
-cli.add_command(sandbox)
-cli.add_command(show)
+for command in (build, show, report, export, compare, plan, sandbox):
+    cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

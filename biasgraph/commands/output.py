@@ -11,6 +11,8 @@ import rich_click as click
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rich.console import Console
+
     from biasgraph.compare import Comparison
     from biasgraph.result import Result
 
@@ -48,7 +50,7 @@ def present(result: Result, *, as_json: bool, quiet: bool) -> None:
     elif not quiet:
         terminal.show(console, result.document, result.pair_records())
     if result.directory is not None and not quiet:
-        terminal.show_files(console, result.directory)
+        _name_files(console, result.directory, "report.html")
 
 
 def present_comparison(
@@ -57,7 +59,7 @@ def present_comparison(
     """Print a comparison: as one JSON document, as tables, or not at all."""
     from rich.console import Console
 
-    from biasgraph.report import comparison_terminal, terminal
+    from biasgraph.report import comparison_terminal
 
     console = Console(highlight=False, stderr=as_json)
     if as_json:
@@ -65,7 +67,17 @@ def present_comparison(
     elif not quiet:
         comparison_terminal.show(console, comparison.document)
     if not quiet:
-        terminal.show_files(console, directory)
+        _name_files(console, directory, "compare.html")
+
+
+def _name_files(console: Console, directory: Path, page: str) -> None:
+    """Say which files there are, and last which one to open."""
+    from biasgraph.errors import printable
+    from biasgraph.report import terminal
+
+    terminal.show_files(console, directory)
+    if (directory / page).is_file():
+        console.print(f"Open {printable(str(directory / page))}", markup=False, soft_wrap=True)
 
 
 def present_plan(plan: dict[str, Any], *, as_json: bool, quiet: bool) -> None:

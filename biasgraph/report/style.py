@@ -108,13 +108,7 @@ def caption(document: Record) -> str:
         f"Images: {images['initial']:,} initial, {images['interventions']:,} counterfactual. "
         f"Ideal: {words.ideal_words(graph, len(document['nodes']))}. "
         f"Metric of the distance W1 to it: {words.metric_words(document['nodes'])}. "
-        f"Edges: {_rule(graph)}. IS: what diversifying an axis takes off "
-        "(+) or adds to (-) another axis's distance to its ideal."
+        f"Edges: {words.rule_words(graph, document['nodes'])}. "
+        "IS: what diversifying an axis takes off (+) or adds to (-) another axis's distance to "
+        "its ideal."
     )
-
-
-def _rule(graph: Record) -> str:
-    rule = graph.get("edge_rule") or graph["settings"]  # 0.1.0 wrote no rule
-    within = ", tested within prompts" if rule.get("stratified") else ""
-    least = f", |IS| of at least {rule['min_is']:g}" if rule.get("min_is") else ""
-    return words.rule_words(rule) + within + least
