@@ -1,0 +1,263 @@
+"""compare.html of two real runs, opened in a real browser with the network off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import biasgraph as package
+from biasgraph.compare import compare_results
+from biasgraph.gates import Gate
+from tests.answer_tables import librarian_table
+from tests.browser.conftest import Open, biasgraph
+from tests.hostile import HOSTILE, UNWRITABLE
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def comparison(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The debiased sandbox as the baseline of the stereotyped one."""
+    folder = tmp_path_factory.mktemp("compared")
+    options = "--images 24 --only gender,age,clothing,emotion --bootstrap 200 --alpha 0.01 --quiet"
+    model = ("--model", "sandbox:debiased")
+    baseline = folder / "a baseline & more"
+    biasgraph("build", "--prompt", "a librarian", *model, *options.split(), "-o", baseline)
+    biasgraph("compare", baseline, run, "-o", folder / "out", "-q", "--fail-if", "new-edges>9")
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def document(comparison: Path) -> Json:
+    document: Json = json.loads((comparison / "compare.json").read_bytes())
+    return document
+
+
+@pytest.fixture
+def page(open_page: Open, comparison: Path) -> Any:
+    return open_page(comparison / "compare.html")
+
+
+def numbers(page: Any, selector: str) -> list[float]:
+    found = page.locator(f"{selector} data").evaluate_all("all => all.map(one => one.value)")
+    return [float(value) for value in found]
+
+
+def edges_of(comparison: Path) -> list[int]:
+    """The pairs that are edges of the second run."""
+    document = json.loads((comparison / "compare.json").read_bytes())
+    ids = [axis["id"] for axis in document["axes"]]
+    [found] = document["comparisons"]
+    return [
+        ids.index(pair["source"]) * len(ids) + ids.index(pair["target"])
+        for pair in found["pairs"]
+        if pair["edge_run"]
+    ]
+
+
+def click(page: Any, graph: int, selection: Json) -> None:
+    """Click where a graph's canvas shows an edge or an axis."""
+    box = page.locator("figure .canvas").nth(graph)
+    box.scroll_into_view_if_needed()
+    point = page.evaluate(
+        "([i, one]) => biasgraph.page.graphs[i].where(one, 0.6)", [graph, selection]
+    )
+    corner = box.bounding_box()
+    page.mouse.click(corner["x"] + point["x"], corner["y"] + point["y"])
+
+
+def highlighted(page: Any) -> list[list[int]]:
+    """The edges that each graph marks as selected."""
+    found: list[list[int]] = page.evaluate(
+        "biasgraph.page.graphs.map((graph) => graph.network.body.data.edges"
+        ".get({filter: (edge) => edge.background && edge.background.enabled})"
+        ".map((edge) => edge.id))"
+    )
+    return found
+
+
+def test_an_edge_clicked_in_one_graph_is_selected_in_all(
+    page: Any, comparison: Path, document: Json
+) -> None:
+    [found] = document["comparisons"]
+    ids = [axis["id"] for axis in document["axes"]]
+    edges = edges_of(comparison)
+    assert edges
+    for k in edges:
+        click(page, 1, {"pair": k})
+        assert highlighted(page) == [[k]] * 3
+        pair = next(
+            p for p in found["pairs"] if [p["source"], p["target"]] == [ids[k // 4], ids[k % 4]]
+        )
+        assert page.locator("#detail h2").inner_text() == f"{pair['source']} → {pair['target']}"
+        shown = numbers(page, "#detail .side >> nth=1")
+        assert shown == [
+            *(pair[name] for name in ("is_baseline", "is_run", "difference")),
+            *pair["difference_ci"],
+            pair["difference_matched"],
+            *pair["difference_matched_ci"],
+            *(pair[name] for name in ("p", "p_adjusted", "n_initial", "n_interventions")),
+        ]
+        assert page.locator("#detail .class").inner_text() == pair["class"]
+
+
+def test_an_axis_shows_its_distances_and_strengths(page: Any, document: Json) -> None:
+    for i, axis in enumerate(document["axes"]):
+        click(page, 0, {"axis": i})
+        assert page.locator("#detail h2").inner_text() == axis["id"]
+        expected: list[float] = []
+        for run in document["runs"]:
+            here = (axis["id"], run["name"])
+            distance = next(d for d in document["distances"] if (d["axis"], d["run"]) == here)
+            strength = next(d for d in document["strengths"] if (d["axis"], d["run"]) == here)
+            expected += [distance["w1"], *distance["w1_ci"]]
+            if run is not document["runs"][0]:
+                growth = document["comparisons"][0]["distances"][i]
+                expected += [growth["growth"], *growth["growth_ci"]]
+            for end in ("in", "out"):
+                expected += [strength[end]["value"], *strength[end]["ci"]]
+        assert numbers(page, "#detail") == expected
+
+
+def test_lines_and_table_hold_the_numbers_of_compare_json(page: Any, document: Json) -> None:
+    expected = [
+        number
+        for axis in document["axes"]
+        for one in document["distances"]
+        if one["axis"] == axis["id"]
+        for number in (one["w1"], *one["w1_ci"], one["probability_closest"])
+    ]
+    assert numbers(page, "#distances") == expected
+    expected = [
+        number
+        for axis in document["axes"]
+        for one in document["strengths"]
+        if one["axis"] == axis["id"]
+        for number in (one["in"]["value"], *one["in"]["ci"], one["in"]["lowest_of_runs"])
+    ]
+    assert numbers(page, "#incoming-lines") == expected
+    expected = [
+        number
+        for one in document["amplification"]
+        for number in (one["value"], *one["ci"], one["lowest_of_runs"])
+    ]
+    assert numbers(page, "#amplification") == expected
+    pairs = document["comparisons"][0]["pairs"]
+    assert page.locator("#pairs tbody tr").count() == len(pairs) == 12
+    page.locator("#pairs th button", has_text="Change").click()
+    changes = page.locator("#pairs tbody tr td:nth-child(5) data:first-child")
+    shown = changes.evaluate_all("all => all.map(one => Number(one.value))")
+    assert shown == sorted((pair["difference"] for pair in pairs), reverse=True)
+
+
+def test_the_difference_view_tells_the_classes_apart(page: Any, document: Json) -> None:
+    ids = [axis["id"] for axis in document["axes"]]
+    drawn = page.evaluate("biasgraph.model.differences[0].drawing.edges")
+    looks = {(ids[edge["from"]], ids[edge["to"]]): edge for edge in drawn}
+    for pair in document["comparisons"][0]["pairs"]:
+        edge = looks[pair["source"], pair["target"]]
+        rose = "rose" if pair["difference"] > 0 else "fell"
+        wanted = {"changed": rose, "in both": "both"}.get(pair["class"], "undecided")
+        assert edge["sign"] == wanted
+        assert edge["edge"] == (pair["class"] != "in neither")
+        assert edge["is"] == pair["difference"]
+    for view, count in (("own", 2), ("changes", 1), ("both", 3)):
+        page.locator(f"[data-view={view}]").click()
+        assert page.locator("figure:visible").count() == count
+
+
+def test_zoom_places_and_selection_are_shared(page: Any) -> None:
+    page.wait_for_timeout(500)  # a new size is no zoom
+    page.locator("#larger").click()
+    scales = page.evaluate("biasgraph.page.graphs.map((graph) => graph.network.getScale())")
+    assert len({round(scale, 6) for scale in scales}) == 1
+    page.evaluate("biasgraph.page.graphs[0].network.emit")  # the network is there
+    before = page.evaluate("biasgraph.page.graphs[1].network.getPositions([0])[0]")
+    box = page.locator("figure .canvas").first
+    box.scroll_into_view_if_needed()
+    corner = box.bounding_box()
+    point = page.evaluate("biasgraph.page.graphs[0].where({axis: 0})")
+    page.mouse.move(corner["x"] + point["x"], corner["y"] + point["y"])
+    page.mouse.down()
+    page.mouse.move(corner["x"] + point["x"] + 40, corner["y"] + point["y"] + 30, steps=4)
+    page.mouse.up()
+    after = page.evaluate(
+        "biasgraph.page.graphs.map((graph) => graph.network.getPositions([0])[0])"
+    )
+    assert after[0] == after[1] == after[2] != before
+    page.locator("#reset").click()
+    reset = page.evaluate("biasgraph.page.graphs[2].network.getPositions([0])[0]")
+    assert reset == before
+
+
+def test_by_keyboard(page: Any, document: Json) -> None:
+    page.locator("#axes .chip").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#detail h2").inner_text() == document["axes"][1]["id"]
+    assert page.evaluate("document.activeElement.tagName") == "H2"
+    assert document["axes"][1]["id"] in page.locator("#said").inner_text()
+    page.keyboard.press("Escape")
+    assert page.locator("#detail").is_hidden()
+    assert page.evaluate("document.activeElement.className") == "chip"
+    page.locator("#pairs tbody button").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#detail h2").is_visible()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.tagName") == "BUTTON"
+
+
+def test_thresholds_and_focus(page: Any) -> None:
+    shown = "biasgraph.page.graphs.map((graph) => graph.shown().edges + graph.shown().pruned)"
+    page.locator("#pruned").check()
+    assert page.evaluate(shown) == [12, 12, 12]
+    page.locator("#focus").select_option("1")
+    assert page.evaluate(shown) == [3, 3, 3]
+    page.locator("#is").fill("0.5")
+    assert page.evaluate(shown) == [0, 0, 0]
+    page.locator("#reset").click()
+    assert not page.locator("#pruned").is_checked()
+
+
+def test_gates_toy_and_links(page: Any, run: Path) -> None:
+    assert "They say nothing about any real model" in page.locator(".banner").inner_text()
+    assert "Passed" in page.locator(".gates").inner_text()
+    links = page.locator(".runs a")
+    assert links.count() == 1  # the baseline has no report
+    links.click()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    assert page.url == (run / "report.html").as_uri()
+
+
+@pytest.mark.parametrize("width", [360, 1600])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_the_screen(
+    open_page: Open, comparison: Path, tmp_path: Path, width: int, scheme: str
+) -> None:
+    page = open_page(comparison / "compare.html", "", width, scheme)
+    page.locator("#axes .chip").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.screenshot(path=tmp_path / "compare.png", full_page=True)
+
+
+def test_hostile_names_are_nothing_but_text(open_page: Open, tmp_path: Path) -> None:
+    words = [text for text in HOSTILE if text not in UNWRITABLE]
+    axes = {words[4 * i]: tuple(words[4 * i + 1 : 4 * i + 4]) for i in range(len(words) // 4)}
+    axes = dict(list(axes.items())[:26])
+    for part, (prompt, model) in enumerate((words[:2], words[2:4], words[60:62])):
+        chosen = dict(list(axes.items())[9 * part : 9 * part + 9])
+        table = librarian_table(images=16, axes=chosen, prompt=prompt, model=model)
+        result = package.analyze(table, bootstrap=100, noise_draws=0)
+        found = compare_results([result, result], gates=[Gate.parse(f"worse:{[*chosen][0]}>9")])
+        found.save(tmp_path / str(part))
+        page = open_page(tmp_path / str(part) / "compare.html")
+        for k in range(len(chosen)):
+            page.evaluate("k => biasgraph.page.pick({axis: k})", k)
+            page.evaluate("k => biasgraph.page.pick({pair: k})", k + 1)
+        text = page.locator("body").inner_text()
+        assert page.locator("script").count() == page.evaluate("document.scripts.length")
+        assert page.locator("img, iframe, object, embed").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1600
+        assert text

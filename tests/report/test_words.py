@@ -1,0 +1,122 @@
+"""The sentences that the terminal and the page share; most are read in test_terminal.py."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+import biasgraph
+from biasgraph.report import words
+from tests.answer_tables import librarian_table
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def result() -> biasgraph.Result:
+    return biasgraph.analyze(librarian_table(), bootstrap=100)
+
+
+def lead(document: Json, result: biasgraph.Result) -> str:
+    return words.plain(" ".join(words.lead(document, result.pair_records())))
+
+
+def test_the_lead_says_what_most_images_show(result: biasgraph.Result) -> None:
+    text = lead(result.document, result)
+    assert text.startswith("Of 48 images of “a librarian”, the judge called ")
+    for node in result.document["nodes"]:
+        if not node["near_ideal"]:
+            share = max(node["initial"]["distribution"])
+            most = node["attributes"][node["initial"]["distribution"].index(share)]
+            assert f"{words.percent(share)} {most}" in text
+    assert "changes another in 1 of 6 pairs; for all of them it is clear" in text
+
+
+def test_the_lead_claims_no_direction_that_is_undetermined(result: biasgraph.Result) -> None:
+    document = copy.deepcopy(result.document)
+    document["links"][0]["sign"] = "undetermined"
+    assert "for none of them it is clear" in lead(document, result)
+
+
+def test_the_lead_of_a_run_too_small() -> None:
+    few = biasgraph.analyze(librarian_table(images=8), bootstrap=100)
+    text = lead(few.document, few)
+    assert "The 8 images of “a librarian” are too few" in text
+    assert "In none of 6 pairs" in text
+
+
+@pytest.mark.parametrize(
+    ("sign", "expected", "never"),
+    [
+        ("towards", "gender moves clothing towards its ideal: IS ", "away"),
+        ("away", "gender moves clothing away from its ideal: IS ", "towards"),
+        ("undetermined", "changes clothing, but whether towards its ideal or away from", "moves"),
+        (None, "changes clothing, but whether towards its ideal or away from", "moves"),
+    ],
+)
+def test_a_finding_comes_with_its_interval_p_images_and_ideal(
+    result: biasgraph.Result, sign: str | None, expected: str, never: str
+) -> None:
+    [link] = result.document["links"]
+    text = words.plain(words.finding(link | {"sign": sign}, result.document))
+    assert expected in text
+    assert never not in text
+    for number in ("is", "is_ci_low", "is_ci_high"):
+        assert f"{link[number]:+.3f}" in text
+    assert f"p = {words.p_value(link['p'])}" in text
+    assert "96 counterfactual and 48 initial images with a valid answer; ideal: uniform." in text
+
+
+def test_findings_with_a_direction_come_first() -> None:
+    links: list[Json] = [
+        {"is": 0.9, "sign": "undetermined"},
+        {"is": 0.1, "sign": "towards"},
+        {"is": -0.3, "sign": "away"},
+        {"is": 0.2, "sign": None},
+    ]
+    assert [link["is"] for link in words.strongest(links)] == [-0.3, 0.1, 0.9]
+
+
+def test_every_pair_is_told(result: biasgraph.Result) -> None:
+    told = {}
+    for record in result.pair_records():
+        link = next(
+            (one for one in result.document["links"]
+             if (one["source"], one["target"]) == (record["source"], record["target"])), {}
+        )  # fmt: skip
+        pair = record | link
+        told[pair["source"], pair["target"]] = words.plain(words.about_pair(pair, result.document))
+    assert told["gender", "gender"].startswith("Images made for each attribute of gender")
+    assert told["gender", "clothing"].startswith("Diversifying gender moves clothing")
+    assert "That is no proof that they are independent: V = " in told["age", "gender"]
+
+
+def test_a_pair_cut_by_its_sensitivity_alone(result: biasgraph.Result) -> None:
+    document = copy.deepcopy(result.document)
+    document["graph"]["edge_rule"] = {"alpha": 0.05, "fdr": None, "min_is": 0.5, "stratified": True}
+    [link] = document["links"]
+    text = words.plain(words.about_pair({**link, "edge": False}, document))
+    assert "differs between the images made for gender" in text
+    assert "but |IS| is below 0.5, so it is no edge" in text
+
+
+def test_labels_show_what_hides_and_keep_joiners() -> None:
+    assert words.label("a\u202eb\x07") == "a\\u202eb\\x07"
+    woman = "\U0001f469\u200d\U0001f4bb"
+    assert words.label(woman) == woman
+    assert words.label("x" * 300, 10) == "xxxxxxxxx…"
+
+
+def test_names_in_sentences_keep_their_direction_to_themselves() -> None:
+    assert words.name("\u05d0\u2069\u05d1") == "\u2068\u05d0\\u2069\u05d1\u2069"
+    assert words.plain(words.name("age")) == "age"
+
+
+def test_pictures_that_could_not_be_shown() -> None:
+    assert words.pictures(0) is None
+    assert (
+        words.pictures(1) == "1 picture is left out: the file is missing from the run, or damaged."
+    )
+    assert str(words.pictures(1200)).startswith("1,200 pictures are left out")
