@@ -99,9 +99,10 @@ def greedy_plan(
     effect anywhere, and the interval of its gain must lie above 0.
     Returns in plain JSON types: `before`, the targets as they are; `steps`, each with the `axis`
     added, its `gain` with interval and `chance`, `p_best` among those it was chosen from, and the
-    targets as predicted then; `stopped`: why no more, "nothing_left", "no_gain" or "steps" (with
-    `next`, the gain that was not enough); `left_out`, axes whose interventions have too few valid
-    answers about a target. Distributions of all targets, intervals of 95 % and the sum `total`.
+    targets as predicted then; `stopped`: why no more, "nothing_left", "all_set" (every target is
+    diversified itself), "steps" or "no_gain" (with `next`, the gain that was not enough);
+    `left_out`, axes whose interventions have too few valid answers about a target. Every state
+    has the `targets`, their distributions and distances with intervals, and the `total`.
     """
     if not targets:
         raise ValueError("a plan needs a target")
@@ -116,6 +117,9 @@ def greedy_plan(
     while left := [x for x in usable if x not in chosen]:
         if steps is not None and len(chosen) >= steps:
             stopped = "steps"
+            break
+        if all(target.variable in chosen for target in targets):
+            stopped = "all_set"
             break
         step, best = _step(seen, drawn, null, chosen, left, targets)
         step = {"axis": names[best], **step}

@@ -9,7 +9,7 @@ import numpy as np
 
 from biasgraph.causal.matching import matched_distance
 from biasgraph.causal.sensitivity import UNEQUAL, resample
-from biasgraph.causal.settings import TAIL, AnalysisSettings, generator
+from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
 
@@ -40,9 +40,9 @@ def rank_strategies(
 
     nodes, pairs: those of the pool's graph, whose numbers and signs are taken over.
     Returns, in plain JSON types,
-    axes: for each its `strategies`, best first, each with `p_best` (its share of bootstrap
-        replicates in which it leaves the axis closest to the ideal, at one common number of
-        images) and `helps`; `verdict`; `recommended`, where one is; `contenders`, the fewest
+    axes: for each its `strategies`, best first, each with `helps` (see `_helps`) and `p_best`, its
+        share of bootstrap replicates in which it leaves the axis closest to the ideal, at one
+        common number of images; `verdict`; `recommended`, where one is; `contenders`, the fewest
         strategies that are best in 95 % of replicates; `brought_by`, see `_brought_by`.
     interventions: for each that is recommended, what it does to the other axes.
     comparisons: how many strategies were weighed for all axes that are off their ideal.
@@ -64,7 +64,7 @@ def rank_strategies(
             ideals[index[node["id"]]],
             settings,
         )
-        axes.append(_ranked(node, into, best))
+        axes.append(_ranked(node, into, best, settings))
     recommended = [axis["recommended"] for axis in axes if axis["recommended"]]
     chosen = [name for name in index if name in recommended]
     for axis in axes:
@@ -76,14 +76,16 @@ def rank_strategies(
     }
 
 
-def _ranked(node: Record, into: Sequence[Record], best: Floats) -> dict[str, Any]:
-    """An axis with its strategies; the claim that one helps allows for how many there are."""
+def _ranked(
+    node: Record, into: Sequence[Record], best: Floats, settings: AnalysisSettings
+) -> dict[str, Any]:
+    """An axis with its strategies, best first."""
     strategies = [
         {
             "axis": pair["source"],
             "direct": pair["source"] == pair["target"],
             **{name: pair[name] for name in STRATEGY_FIELDS},
-            "helps": _direction(pair, len(into)) == "towards",
+            "helps": _helps(pair, settings),
             "p_best": float(share),
         }
         for pair, share in zip(into, best, strict=True)
@@ -140,26 +142,32 @@ def _brought_by(axis: Record, chosen: Sequence[str]) -> list[dict[str, Any]]:
 def _effects(name: str, axes: Sequence[Record], measured: Sequence[Record]) -> dict[str, Any]:
     """What a recommended intervention does: to whom it is recommended, and to all others.
 
-    All other axes are searched at once, so a direction needs more than it does in the graph.
+    An axis is moved where the graph has an edge with a direction. In the sandbox's worlds the
+    direction alone, without the edge's test, is no effect at all in a third of cases.
     """
     others = [pair for pair in measured if pair["source"] == name != pair["target"]]
-    signs = {pair["target"]: _direction(pair, len(others)) for pair in others}
+    moved = {
+        sign: [pair["target"] for pair in others if pair["edge"] and pair["sign"] == sign]
+        for sign in ("towards", "away")
+    }
+    known = [*moved["towards"], *moved["away"]]
     return {
         "axis": name,
         "recommended_for": [axis["axis"] for axis in axes if axis["recommended"] == name],
-        **{
-            sign: [target for target, one in signs.items() if one == sign]
-            for sign in ("towards", "away", "undetermined")
-        },
+        **moved,
+        "undetermined": [pair["target"] for pair in others if pair["target"] not in known],
     }
 
 
-def _direction(pair: Record, among: int) -> str:
-    """Where a pair's target moves, allowing for how many such questions are asked at once."""
-    probability = pair["sign_probability"]
-    if probability is None or abs(probability - 0.5) <= 0.5 - TAIL / among:
-        return "undetermined"
-    return "towards" if probability > 0.5 else "away"
+def _helps(pair: Record, settings: AnalysisSettings) -> bool:
+    """Whether an intervention is seen to move the target towards its ideal.
+
+    It must be an edge of the graph; an axis's own intervention, which never is one, must pass the
+    same test at the level for one prompt.
+    """
+    direct = pair["source"] == pair["target"]
+    seen = pair["p"] <= settings.alpha if direct else pair["edge"]
+    return bool(seen and pair["sign"] == "towards")
 
 
 def _best_shares(

@@ -170,8 +170,8 @@ def _effects(strategies: Record) -> Iterator[str]:
     if strategies["comparisons"]:
         yield (
             f"{strategies['comparisons']} strategies were weighed. A recommendation is best in "
-            f"{SURE:.0%} of the resamples and helps after correction for the number of strategies "
-            "of its axis; directions here are corrected for the number of other axes."
+            f"{SURE:.0%} of the resamples and seen to help; whatever is said to move another axis "
+            "is an edge of the graph with a direction."
         )
 
 
@@ -269,6 +269,8 @@ def _ending(plan: Record) -> Iterator[str]:
         )
     elif plan["stopped"] == "steps":
         yield "As many interventions as were asked for."
+    elif plan["stopped"] == "all_set":
+        yield "Every target is diversified itself."
     else:
         yield "No intervention is left."
     if plan["left_out"]:
@@ -295,7 +297,7 @@ def _show_verification(
         return
     console.print(
         _plain(
-            f"Images with {' and '.join(_name(axis) for axis in found['axes'])} set at once: "
+            f"Images with {', '.join(_name(axis) for axis in found['axes'])} set at once: "
             f"{found['combinations']:,} combinations, {found['images_per_combination']:,} each, "
             f"{found['images']:,} in all, such as '{found['prompts'][0]}'."
         )

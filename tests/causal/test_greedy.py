@@ -63,8 +63,14 @@ def test_the_order_and_the_predictions_by_hand() -> None:
     assert first["gain"] > first["chance"]
     assert distances(second) == pytest.approx({"a": 0, "b": 0})
     assert second["total"] == pytest.approx(0)
+    assert (plan["stopped"], plan["next"]) == ("all_set", None)
+
+
+def test_it_stops_where_chance_gains_as_much() -> None:
+    plan = planned(three_axes(), [0, 1, 1], {"b": {"b0": 0.75, "b1": 0.25}})
+    assert [step["axis"] for step in plan["steps"]] == ["a"]
     assert plan["stopped"] == "no_gain"
-    assert plan["next"]["axis"] == "c"
+    assert (plan["next"]["axis"], plan["next"]["gain"]) == ("c", pytest.approx(0.1))
 
 
 def test_weights_and_targets_of_ones_own_change_the_order() -> None:

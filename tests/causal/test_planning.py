@@ -76,7 +76,7 @@ def test_the_obeyed_direct_intervention_is_recommended() -> None:
 
 def test_a_hidden_strategy_beats_the_direct_one() -> None:
     """BiasConnect sec. 6.3: clothing is best diversified by diversifying ethnicity."""
-    images = two_axes([[90, 10], [95, 5]], [[60, 40], [40, 60]], [[99, 1], [70, 30]])
+    images = two_axes([[90, 10], [95, 5]], [[80, 20], [20, 80]], [[99, 1], [70, 30]])
     plan = ranked([images])
     b = axis(plan, "b")
     assert (b["verdict"], b["recommended"]) == ("recommended", "a")
@@ -93,7 +93,7 @@ def test_an_axis_brought_along_but_not_all_the_way() -> None:
 
 
 def test_strategies_that_cannot_be_told_apart() -> None:
-    images = two_axes([[90, 10], [95, 5]], [[61, 39], [49, 51]], [[51, 49], [57, 43]])
+    images = two_axes([[90, 10], [95, 5]], [[90, 10], [14, 86]], [[95, 5], [7, 93]])
     b = axis(ranked([images]), "b")
     assert (b["verdict"], b["recommended"]) == ("any", None)
     assert sorted(b["contenders"]) == ["a", "b"]
@@ -102,7 +102,7 @@ def test_strategies_that_cannot_be_told_apart() -> None:
 def test_nothing_and_undecided() -> None:
     same = two_axes([[90, 10], [80, 20]], [[80, 20], [80, 20]], [[80, 20], [80, 20]])
     assert axis(ranked([same]), "b")["verdict"] == "nothing"
-    unclear = two_axes([[90, 10], [80, 20]], [[66, 34], [66, 34]], [[71, 29], [71, 29]])
+    unclear = two_axes([[90, 10], [80, 20]], [[98, 2], [42, 58]], [[100, 0], [50, 50]])
     b = axis(ranked([unclear]), "b")
     assert (b["verdict"], b["contenders"]) == ("undecided", ["a", "b"])
     worse = two_axes([[90, 10], [70, 30]], [[95, 5], [95, 5]], [[95, 5], [95, 5]])

@@ -112,6 +112,7 @@ def test_every_verdict_has_its_words(document: dict[str, Any]) -> None:
     [
         ("steps", "As many interventions as were asked for."),
         ("nothing_left", "No intervention is left."),
+        ("all_set", "Every target is diversified itself."),
     ],
 )
 def test_why_a_plan_ends(document: dict[str, Any], stopped: str, expected: str) -> None:
@@ -139,7 +140,7 @@ def test_prediction_against_outcome(document: dict[str, Any]) -> None:
     text = screen({**document, "verification": OUTCOME})
     assert max(cell_len(line) for line in text.splitlines()) <= 80
     for expected in (
-        "Images with gender and clothing set at once: 4 combinations, 48 each, 192 in all",
+        "Images with gender, clothing set at once: 4 combinations, 48 each, 192 in all",
         "such as 'a male librarian in formal attire'",
         "gender 0.100 0.000 [0.000, 0.050] 190/192 +0.100 [-0.050, +0.200]",
         "predicted male 40%, female 60%; found male 50%, female 50%; 10% of the images",
