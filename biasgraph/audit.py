@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.answers import Answers
 from biasgraph.axes import AxisSet, load_axis_set
-from biasgraph.causal.graph import UNKNOWN_CLASS, Analysis, analyze
+from biasgraph.causal.graph import UNKNOWN_CLASS, Analysis, analyze, check_unknown_class
 from biasgraph.causal.pooling import NOTE, analyze_global
 from biasgraph.causal.tables import CodedImages, Variable
 from biasgraph.causal.transport import resolve_ideals
@@ -195,8 +195,11 @@ def _check_ideal(options: BuildOptions, axes: AxisSet) -> None:
     settings = options.analysis_settings()
     variables = [variable_of(axis) for axis in axes.axes]
     ideal = _ideal(options, variables)
-    if settings.unknown != "class":  # with it, the ideal has one attribute more than the axes
+    if settings.unknown != "class":
         resolve_ideals(variables, settings.metric, ideal, None)
+        return
+    for variable in variables:  # the ideal has one attribute more than the axes
+        check_unknown_class(variable, settings, {*(ideal or {})})
 
 
 def _ideal_source(options: BuildOptions) -> str:

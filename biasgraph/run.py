@@ -183,13 +183,21 @@ class Run:
         with storing(self.directory):
             prompts = self.ledger.requested_prompts()
             count = self.ledger.requested_images()
+        texts = {prompt.id: prompt.text for prompt in prompts}
+
+        def seeded(prompt: PromptRow) -> str:
+            """Its text; what is worded as its initial prompt must not repeat that one's images."""
+            if prompt.id == prompt.initial or prompt.text != texts[prompt.initial]:
+                return prompt.text
+            return f"{prompt.text}\n{prompt.axis}: {prompt.attribute}"
+
         return [
             NewImage(
                 f"{prompt.id}-{number:04d}",
                 prompt.id,
                 prompt.text,
                 number,
-                seed_for(self.seed, self.model, prompt.text, number),
+                seed_for(self.seed, self.model, seeded(prompt), number),
             )
             for number in range(count)
             for prompt in prompts

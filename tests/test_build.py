@@ -170,6 +170,15 @@ def test_fixed_axes_and_unseen_words_are_named(tmp_path: Path) -> None:
     assert graph["fixed_by_prompt"] == {"gender": "female"}
     assert graph["unseen_words"] == ["zealous"]
     assert "zealous" in done.stdout + done.stderr
+    # The counterfactual is worded as the prompt itself, and yet its images are its own.
+    assert len(list((tmp_path / "run" / "images").glob("*.png"))) == PROMPTS * 6
+
+
+def test_unknown_as_a_class_wants_an_ideal_before_any_image(tmp_path: Path) -> None:
+    for more in ((), ("--dry-run",)):
+        done = build(tmp_path / "run", *SMALL, "--unknown", "class", *more, expect=2)
+        assert "need an ideal share" in done.stderr
+    assert not (tmp_path / "run").exists()
 
 
 def test_ctrl_c_finishes_the_batch_and_says_how_to_go_on(tmp_path: Path) -> None:

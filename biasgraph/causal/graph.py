@@ -108,7 +108,7 @@ def treat_unknown(
         if settings.unknown == "error" and unknown:
             raise InputError(f"{unknown} answers about {variable.name} are unknown.")
         if settings.unknown == "class":
-            _check_unknown_class(variable, settings, with_ideal)
+            check_unknown_class(variable, settings, with_ideal)
     if settings.unknown == "error":
         return images
     sizes = np.array([variable.size for variable in images.variables], dtype=np.int16)
@@ -127,9 +127,10 @@ def treat_unknown(
     )
 
 
-def _check_unknown_class(
+def check_unknown_class(
     variable: Variable, settings: AnalysisSettings, with_ideal: set[str]
 ) -> None:
+    """Raise InputError unless unknown answers can be a class of this variable."""
     if variable.name not in with_ideal:
         raise InputError(
             f"Unknown answers as a class need an ideal share, and {variable.name} has none."
