@@ -18,7 +18,7 @@
   const mediatedDashes = (sign, w) =>
     sign === "undetermined" ? [w * 2 + 8, w + 4, w * 0.6 + 1, w + 4] : [w * 2 + 8, w + 5];
   const FAINT = 0.5;
-  const DIM = 0.12;
+  const DIM = 0.2;
   const NARROW = 560; // pixels; below it, names stand under their nodes
   const LABELLED = 24; // more edges than this carry no number unless they are looked at
 
@@ -125,7 +125,7 @@
       if (!look && strong.size > LABELLED) strong = new Set();
       bright = look && look.nodes;
       edges.update(items);
-      nodes.update(data.nodes.map((node) => nodeItem(node, !bright || bright.has(node.id) ? 1 : 0.25)));
+      nodes.update(data.nodes.map((node) => nodeItem(node, !bright || bright.has(node.id) ? 1 : 0.35)));
     }
 
     function nodeItem(node, opacity) {
@@ -164,7 +164,7 @@
       const narrow = container.clientWidth < NARROW;
       for (const node of data.nodes) {
         const faded = bright && !bright.has(node.id);
-        context.globalAlpha = faded ? 0.3 : 1;
+        context.globalAlpha = faded ? 0.45 : 1;
         const place = placeOfName(node, now[node.id], scale, narrow);
         write(context, node.label, place, `600 ${place.px / scale}px ${palette.font}`, palette.ink, scale);
         write(context, node.detail, { ...place, y: place.y + (place.px * 1.2) / scale },

@@ -51,7 +51,7 @@ def test_screenshots(
     folder.mkdir(parents=True, exist_ok=True)
     page = open_page(report, width=width, scheme=scheme)
     if edge:
-        page.set_viewport_size({"width": width, "height": 1000})
+        page.set_viewport_size({"width": width, "height": 1060})
         page.locator(".strongest [data-pair]").nth(1).click()
         page.evaluate("document.activeElement.blur()")
     page.wait_for_timeout(300)
