@@ -158,15 +158,21 @@ def _brought(axes: Sequence[Record]) -> Iterator[str]:
 
 
 def _effects(strategies: Record) -> Iterator[str]:
+    alone = []
     for one in strategies["interventions"]:
         parts = []
         if one["towards"]:
             parts.append(f"brings {_named(one['towards'])} closer to the ideal")
         if one["away"]:
             parts.append(f"moves {_named(one['away'])} away from the ideal")
-        if one["undetermined"]:
-            parts.append(f"undetermined for {_named(one['undetermined'])}")
-        yield f"{_name(one['axis'])}: {'; '.join(parts) or 'there are no other axes'}."
+        if parts:
+            rest = len(one["undetermined"])
+            others = "other axis is" if rest == 1 else f"other {rest} axes are"
+            yield f"{_name(one['axis'])}: {'; '.join(parts)}; the {others} undetermined."
+        else:
+            alone.append(_name(one["axis"]))
+    if alone:
+        yield f"{', '.join(alone)}: undetermined for every other axis."
     if strategies["comparisons"]:
         yield (
             f"{strategies['comparisons']} strategies were weighed. A recommendation is best in "

@@ -74,7 +74,7 @@ def test_says_what_to_do_and_what_not(document: dict[str, Any]) -> None:
         "judged by whoever made the answers table; ideal: uniform",
         f"itself +{best['is']:.3f} [+{best['is_ci_low']:.3f}, +{best['is_ci_high']:.3f}]",
         "clothing: where gender is diversified anyway, that leaves it",
-        "gender: brings clothing closer to the ideal; undetermined for age.",
+        "gender: brings clothing closer to the ideal; the other axis is undetermined.",
         "9 strategies were weighed.",
         "Targets: gender 2, clothing 1. Predictions add the shifts",
         "Now: weighted sum of distances",
