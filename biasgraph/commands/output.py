@@ -22,13 +22,13 @@ SHOWN = 2
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def output_options(panel: str) -> Callable[[Command], Command]:
-    """The options --json and --quiet, as `as_json` and `quiet`."""
+def output_options(panel: str, document: str = "graph.json") -> Callable[[Command], Command]:
+    """The options --json and --quiet, as `as_json` and `quiet`; document: what --json prints."""
 
     def decorate(command: Command) -> Command:
         as_json = click.option(
             "--json", "as_json", is_flag=True, panel=panel,
-            help="Print graph.json and nothing else to stdout.",
+            help=f"Print {document} and nothing else to stdout.",
         )  # fmt: skip
         quiet = click.option(
             "--quiet", "-q", is_flag=True, panel=panel, help="Print nothing but errors."

@@ -60,7 +60,7 @@ WHAT, CHECK, WHERE = "What to reach", "Verification", "Output"
     panel=WHERE,
     help="Where plan.json goes. Default: RUN.",
 )
-@output_options(WHERE)
+@output_options(WHERE, "plan.json")
 def plan(as_json: bool, quiet: bool, **options: Any) -> None:
     """Plan how to bring the axes of the finished RUN closer to their ideals.
 
