@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from biasgraph.answers import listed
-from biasgraph.causal.graph import analyze
+from biasgraph.causal.graph import Analysis, analyze
 from biasgraph.causal.pooling import analyze_global
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import GATED, UNKNOWN, CodedImages, Codes, Variable
@@ -29,7 +29,7 @@ class Run:
     """A result made ready: the same axes, attributes and prompts in the same order as the others.
 
     name: the model and its directory, different from every other run's.
-    graph, nodes, pairs: of the graph over the axes and prompts that all runs share.
+    graph, nodes, pairs, links: of the graph over the axes and prompts that all runs share.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Run:
     graph: Record
     nodes: list[Record]
     pairs: list[Record]
+    links: list[Record]
 
     @property
     def axes(self) -> list[str]:
@@ -254,10 +255,11 @@ def _run(
         order = _order(variable, _variable(evidence, variable.name))
         cost = None if ideal.cost is None else ideal.cost[np.ix_(order, order)]
         ideals.append(replace(ideal, shares=ideal.shares[order], cost=cost))
-    graph, nodes = result.document["graph"], result.document["nodes"]
-    pairs = result.pair_records()
+    document, pairs = result.document, result.pair_records()
+    graph, nodes, links = document["graph"], document["nodes"], document["links"]
     if len(variables) < len(evidence.axes) or len(images) < len(evidence.images):
-        graph, nodes, pairs = _again(graph, images, ideals, evidence.settings)
+        again = _again(graph, images, ideals, evidence.settings)
+        graph, nodes, pairs, links = {**graph, **again.graph}, again.nodes, again.pairs, again.links
     of_axis = {node["id"]: node for node in nodes}
     return Run(
         name,
@@ -268,6 +270,7 @@ def _run(
         graph,
         [of_axis[variable.name] for variable in variables],
         pairs,
+        links,
     )
 
 
@@ -302,7 +305,7 @@ def _again(
     images: Sequence[CodedImages],
     ideals: Sequence[Ideal],
     settings: AnalysisSettings,
-) -> tuple[Record, list[Record], list[Record]]:
+) -> Analysis:
     """The graph over what is left of a run, analysed as the run was."""
     coded = settings if settings.unknown != "class" else replace(settings, unknown="exclude")
     variables = images[0].variables
@@ -317,4 +320,4 @@ def _again(
         prompts = {part["prompt"]: part for part in graph["prompts"]}
         for part in whole.graph["prompts"]:
             part["directory"] = prompts[part["prompt"]]["directory"]
-    return {**graph, **whole.graph}, whole.nodes, whole.pairs
+    return whole

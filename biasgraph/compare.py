@@ -45,8 +45,17 @@ class Comparison:
     runs: list[Run]
 
     def files(self) -> dict[str, bytes]:
-        """The contents of the files that `save` writes, by name."""
+        """The contents of compare.json and compare.csv, by name."""
         return {DOCUMENT: graphs.to_json(self.document), ROWS: to_csv(self.rows())}
+
+    def page(self, directory: Path) -> bytes:
+        """compare.html as it stands in `directory`, from where it links to the runs' reports."""
+        from biasgraph.report.comparison import RunGraph, comparison_html
+
+        drawn = [
+            RunGraph(run.nodes, run.pairs, run.links, run.result.directory) for run in self.runs
+        ]
+        return comparison_html(self.document, drawn, directory)
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write all files into `directory`, or none; returns their paths.
@@ -58,7 +67,7 @@ class Comparison:
         folder = Path(directory)
         with writing_to(folder):
             _refuse_foreign(folder)
-        return write_files(folder, self.files())
+        return write_files(folder, {**self.files(), PAGE: self.page(folder)})
 
     def rows(self) -> pd.DataFrame:
         """compare.csv: one row for each ordered pair of axes and each run but the baseline."""

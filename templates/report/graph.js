@@ -324,7 +324,7 @@
   // Colours
 
   function readPalette() {
-    const names = ["paper", "ink", "soft", "accent", "halo", "near", "far", "towards", "away", "undetermined"];
+    const names = ["paper", "ink", "soft", "accent", "halo", "near", "far", ...Object.keys(SIGNS)];
     const found = Object.fromEntries(names.map((name) => [name, colour(name)]));
     return { ...found, font: getComputedStyle(document.body).fontFamily };
   }
@@ -345,12 +345,12 @@
     { sign: "towards", mediated: true, text: MEDIATED },
   ];
 
-  function legend() {
+  function legend(entries = ENTRIES) {
     const sample = ({ sign, mediated }) => svg("svg", { viewBox: "0 0 46 14", class: `sample ${sign}`, "aria-hidden": true },
       svg("path", { d: "M1 7H37", class: "line", "stroke-dasharray": dashText(sign, mediated) }),
       head(sign));
     return el("ul", { class: "legend", "aria-label": "Legend" },
-      ENTRIES.map((entry) => el("li", null, sample(entry), entry.text)),
+      entries.map((entry) => el("li", null, sample(entry), entry.text)),
       el("li", null,
         svg("svg", { viewBox: "0 0 46 14", class: "sample widths", "aria-hidden": true },
           svg("path", { d: "M1 7H14", "stroke-width": 1.5 }), svg("path", { d: "M17 7H29", "stroke-width": 4 }),

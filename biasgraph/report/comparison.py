@@ -1,0 +1,200 @@
+"""compare.html: runs side by side in one page that works from the disk with the network off."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from biasgraph.report import comparison_words, html, style, words
+from biasgraph.report.drawing import drawing
+
+Record = Mapping[str, Any]
+
+REPORT = "report.html"
+SURE = 0.95
+"""A place in a ranking that fewer resamples agree on is not told as one."""
+
+
+@dataclass(frozen=True)
+class RunGraph:
+    """A run's own graph over the axes that are compared.
+
+    nodes: as in graph.json; pairs: the records of all its pairs, edge or not; links: of its edges,
+    with their mediation. directory: where its report may stand.
+    """
+
+    nodes: Sequence[Record]
+    pairs: Sequence[Record]
+    links: Sequence[Record]
+    directory: Path | None
+
+
+def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Path) -> bytes:
+    """The page of a comparison that will stand in `directory`; document: as in compare.json.
+
+    graphs: of each run, in the document's order.
+    """
+    axes = [axis["id"] for axis in document["axes"]]
+    pairs = [_pairs(graph, axes) for graph in graphs]
+    runs: list[dict[str, Any]] = [
+        {
+            "label": words.label(run["name"]),
+            "href": _report(graph.directory, directory),
+            "drawing": drawing(graph.nodes, of_run),
+            "pairs": of_run,
+        }
+        for run, graph, of_run in zip(document["runs"], graphs, pairs, strict=True)
+    ]
+    places = runs[0]["drawing"]
+    changes = [_changes(one, axes) for one in document["comparisons"]]
+    differences = [
+        {"drawing": _difference(one, of_run, places)}
+        for one, of_run in zip(document["comparisons"], changes, strict=True)
+    ]
+    model = {
+        "document": document,
+        "axes": [{"label": words.label(axis)} for axis in axes],
+        "runs": runs,
+        "differences": differences,
+        "changes": changes,
+    }
+    return html.render(
+        "compare.html",
+        model=model,
+        scripts=("compare_tables.js", "compare.js"),
+        styles=("report.css", "compare.css"),
+        title=_title(document),
+        toy=document["toy"],
+        fact_rows=list(_facts(document)),
+        lead=[list(comparison_words.summary(one)) for one in document["comparisons"]],
+        labels=[run["label"] for run in runs],
+        hrefs=[run["href"] for run in runs],
+        gates=[
+            {"gate": words.label(gate["gate"]), "failed": run["failed"],
+             "run": words.label(run["run"]), "words": run["words"]}
+            for gate in document["gates"] for run in gate["runs"]
+        ],
+        ranking=list(_ranking(document)),
+        notes=[words.label(note, 2000) for note in document["notes"]],
+    )  # fmt: skip
+
+
+def _report(run: Path | None, directory: Path) -> str | None:
+    """The address of a run's own report as seen from the page; None where there is none."""
+    if run is None or not (run / REPORT).is_file():
+        return None
+    try:
+        relative = os.path.relpath((run / REPORT).absolute(), directory.absolute())
+    except ValueError:  # another drive
+        return None
+    return quote(Path(relative).as_posix())
+
+
+def _pairs(graph: RunGraph, axes: Sequence[str]) -> list[dict[str, Any]]:
+    """Every ordered pair in the order of the axes, the diagonal included."""
+    records = {(pair["source"], pair["target"]): pair for pair in graph.pairs}
+    mediation = {(link["source"], link["target"]): link["mediation"] for link in graph.links}
+    fields = ("is", "is_ci_low", "is_ci_high", "sign", "p", "edge", "status")
+    return [
+        {name: records[source, target][name] for name in fields}
+        | {"mediation": mediation.get((source, target), [])}
+        for source in axes
+        for target in axes
+    ]
+
+
+def _changes(comparison: Record, axes: Sequence[str]) -> dict[int, Record]:
+    """The pairs of a comparison by source * axes + target."""
+    place = {axis: i for i, axis in enumerate(axes)}
+    return {
+        place[pair["source"]] * len(axes) + place[pair["target"]]: pair
+        for pair in comparison["pairs"]
+    }
+
+
+LOOKS = {"in both": "both", "undecided in the other": "undecided", "in neither": "undecided"}
+
+
+def _difference(
+    comparison: Record, changes: Mapping[int, Record], places: Record
+) -> dict[str, Any]:
+    """The difference view for `drawGraph`: the places of the runs' graphs, edges by class."""
+    growth = comparison["distances"]
+    nodes = [
+        {
+            **node,
+            "size": 20,
+            "distance": 0,
+            "detail": "distance n/d"
+            if one["growth"] is None
+            else f"distance {style.signed(one['growth'])}",
+        }
+        for node, one in zip(places["nodes"], growth, strict=True)
+    ]
+    edges = []
+    for edge in places["edges"]:
+        change = changes[edge["id"]]
+        difference, found = change["difference"], change["class"]
+        changed = found == "changed"
+        look = "rose" if changed and difference > 0 else "fell" if changed else LOOKS.get(found)
+        edges.append(
+            {
+                **edge,
+                "width": round(3 * style.width(difference), 2) if changed else 2,
+                "edge": found not in (None, "in neither"),
+                "sign": look or "undecided",
+                "mediated": False,
+                "p": change["p_adjusted"],
+                "is": difference,
+            }
+        )
+    return {**places, "nodes": nodes, "edges": edges}
+
+
+def _title(document: Record) -> str:
+    prompts = document["prompts"]
+    if document["kind"] == "global":
+        return f"{len(document['runs'])} runs over {len(prompts)} prompts, compared"
+    about = list(dict.fromkeys(run["prompt"] for run in document["runs"]))
+    named = " and ".join(f"“{words.label(prompt, 120)}”" for prompt in about[:3])
+    return f"{len(document['runs'])} runs of {named}, compared"
+
+
+def _facts(document: Record) -> Iterator[tuple[str, str]]:
+    runs = document["runs"]
+    for title, one in (("Baseline", runs[:1]), ("Compared", runs[1:])):
+        yield title, ", ".join(words.label(run["name"]) for run in one)
+    judges = dict.fromkeys(run["vqa"] for run in runs)
+    yield "Judge", ", ".join("not recorded" if one is None else words.label(one) for one in judges)
+    images = dict.fromkeys(
+        f"{run['images']['initial']:,} initial, {run['images']['interventions']:,} counterfactual"
+        for run in runs
+    )
+    yield "Images", "; ".join(images)
+    yield "Distance", f"Wasserstein-1, {words.plain(words.metric_words(document['axes']))}"
+    settings = document["settings"]
+    yield (
+        "Change",
+        (f"bootstrap of {settings['bootstrap']:,}, Benjamini-Hochberg at {settings['level']:g}"),
+    )
+
+
+def _ranking(document: Record) -> Iterator[dict[str, Any]]:
+    """For each run its least influenced and its most influential axis, and how sure that is."""
+    for run in document["runs"]:
+        rows = [one for one in document["strengths"] if one["run"] == run["name"]]
+        found: dict[str, Any] = {"run": words.label(run["name"])}
+        for end in ("in", "out"):
+            known = [one for one in rows if one[end]["first_of_axes"] is not None]
+            best = max(known, key=lambda one: one[end]["first_of_axes"], default=None)
+            found[end] = best and {
+                "axis": words.label(best["axis"]),
+                "share": words.percent(best[end]["first_of_axes"]),
+                "sure": best[end]["first_of_axes"] >= SURE,
+                "value": words.with_interval(best[end]["value"], *best[end]["ci"]),
+            }
+        yield found
