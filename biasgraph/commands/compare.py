@@ -6,6 +6,11 @@ from pathlib import Path
 
 import rich_click as click
 
+from biasgraph.commands.output import output_options, present_comparison
+
+WHAT, WHERE = "Comparison", "Output"
+"""The panels of the help."""
+
 
 @click.command()
 @click.argument("baseline", type=click.Path(path_type=Path), metavar="BASELINE")
@@ -13,16 +18,9 @@ import rich_click as click
     "runs", type=click.Path(path_type=Path), metavar="RUN [RUN ...]", nargs=-1, required=True
 )
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    required=True,
-    help="Where compare.html, compare.json and compare.csv go.",
-)
-@click.option(
     "--common",
     is_flag=True,
+    panel=WHAT,
     help="Leave out the axes, and of several prompts the prompts, that not all runs have.",
 )
 @click.option(
@@ -30,17 +28,27 @@ import rich_click as click
     "gates",
     metavar="GATE",
     multiple=True,
+    panel=WHAT,
     help="End with exit code 3 when a run is worse than BASELINE: 'worse:AXIS>0.05' (the axis's "
     "distance to its ideal grew by more), 'new-edges>0', 'amplification>0.5'; each judged by the "
     "lower end of the 95 % interval. Repeatable.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), help="Seed of the resampling. Default: BASELINE's."
+    "--seed",
+    type=click.IntRange(min=0),
+    panel=WHAT,
+    help="Seed of the resampling. Default: BASELINE's.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print compare.json and nothing else to stdout."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    required=True,
+    panel=WHERE,
+    help="Where compare.html, compare.json and compare.csv go.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@output_options(WHERE, "compare.json")
 def compare(
     baseline: Path,
     runs: tuple[Path, ...],
@@ -56,7 +64,6 @@ def compare(
     The same axes, ideals, metrics and judge are needed; models, seeds and numbers of images may
     differ.
     """
-    from biasgraph.commands.output import present_comparison
     from biasgraph.compare import compare as compare_runs
     from biasgraph.gates import refuse_failed
 
