@@ -14,13 +14,13 @@ from biasgraph.report.page_data import REPORT, PageData, page_data
 from biasgraph.report.thumbnails import Pictures, Thumbnails
 
 if TYPE_CHECKING:
-    from biasgraph.result import Result
+    from biasgraph.report.shown import Shown
 
 SCRIPTS = ("findings.js", "panel.js", "tables.js", "page.js")
 STYLES = ("report.css",)
 
 
-def report_html(result: Result, *, images: bool = True, links: bool = True) -> bytes:
+def report_html(result: Shown, *, images: bool = True, links: bool = True) -> bytes:
     """The page of one result; its pictures come from the run in `result.directory`.
 
     images: show thumbnails, where there is a run that has the images.
@@ -32,7 +32,7 @@ def report_html(result: Result, *, images: bool = True, links: bool = True) -> b
 
 
 def report_files(
-    result: Result,
+    result: Shown,
     *,
     directory: Path | None = None,
     images: bool = True,
@@ -79,7 +79,7 @@ class _Page:
     digest: str
 
     @classmethod
-    def of(cls, result: Result, pictures: Pictures, links: bool, one_of_many: bool) -> _Page:
+    def of(cls, result: Shown, pictures: Pictures, links: bool, one_of_many: bool) -> _Page:
         thumbnails = Thumbnails.of(result.answers, pictures, list(image_ids(result.document)))
         data = page_data(result, thumbnails)
         data.context["links"] = links

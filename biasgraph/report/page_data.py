@@ -14,7 +14,7 @@ from biasgraph.report import words
 from biasgraph.report.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
-    from biasgraph.result import Result
+    from biasgraph.report.shown import Shown
 
 Record = Mapping[str, Any]
 Counts = Mapping[tuple[str, str, str], Mapping[str, int]]
@@ -33,7 +33,7 @@ class PageData:
     context: dict[str, Any]
 
 
-def page_data(result: Result, thumbnails: Thumbnails) -> PageData:
+def page_data(result: Shown, thumbnails: Thumbnails) -> PageData:
     """All that the page needs but the drawing and the pictures themselves, in JSON types.
 
     model["axes"]: the names to show, in the document's order, which numbers everything else:
@@ -111,7 +111,7 @@ def _key(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-def _all_pairs(result: Result) -> list[dict[str, Any]]:
+def _all_pairs(result: Shown) -> list[dict[str, Any]]:
     """Every ordered pair in the order of the nodes, flags as a list, edges with their mediation."""
     names = [node["id"] for node in result.document["nodes"]]
     links = {(link["source"], link["target"]): link for link in result.document["links"]}
@@ -151,7 +151,7 @@ def _pair(pair: Record, document: Record) -> dict[str, Any]:
     return {**pair, **shown}
 
 
-def _counts(result: Result) -> Counts:
+def _counts(result: Shown) -> Counts:
     frame = result.tables
     keys = ["axis", "attribute", "target", "answer"]
     cells = frame[keys].fillna("").map(_key).assign(count=frame["count"])
@@ -162,7 +162,7 @@ def _counts(result: Result) -> Counts:
     return counts
 
 
-def _sets(result: Result, thumbnails: Thumbnails, place: Mapping[str, int]) -> list[dict[str, Any]]:
+def _sets(result: Shown, thumbnails: Thumbnails, place: Mapping[str, int]) -> list[dict[str, Any]]:
     nodes = result.document["nodes"]
     counts = _counts(result)
     known = {(axis, attribute) for axis, attribute, _ in counts}
@@ -192,7 +192,7 @@ def _row(counts: Mapping[str, int], attributes: Sequence[str]) -> list[int]:
     return [*(counts.get(_key(attribute), 0) for attribute in attributes), *lost]
 
 
-def _images(result: Result, thumbnails: Thumbnails, ids: Sequence[str]) -> list[dict[str, Any]]:
+def _images(result: Shown, thumbnails: Thumbnails, ids: Sequence[str]) -> list[dict[str, Any]]:
     """What the judge said of each image, axis by axis: an attribute's number, or -1, or -2.
 
     -1 stands for unknown, -2 for gated, None where nothing was answered.

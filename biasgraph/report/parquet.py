@@ -19,7 +19,7 @@ from biasgraph.report import tables
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgraph.result import Result
+    from biasgraph.report.shown import Shown
 
 _NODE_TYPES = {
     "string": ("id", "metric", "status"),
@@ -40,7 +40,7 @@ _NODE_TYPES = {
 """Types of the nodes' columns, which hang on no data; any other column gets what fits it."""
 
 
-def parquet_files(result: Result) -> dict[str, bytes]:
+def parquet_files(result: Shown) -> dict[str, bytes]:
     """pairs, nodes, tables and answers .parquet; results of the sandbox say so in a column `toy`.
 
     Raises MissingExtra without pyarrow.
