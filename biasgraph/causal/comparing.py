@@ -49,6 +49,18 @@ class PairEstimate:
 
 
 @dataclass(frozen=True)
+class Starts:
+    """The initial answers about one target in one audit, shared by every intervention.
+
+    counts (P, k); draws and smooth (B, P, k): resampled as they are, and from (c + 1/k) / (n + 1).
+    """
+
+    counts: Counts
+    draws: Counts
+    smooth: Counts
+
+
+@dataclass(frozen=True)
 class Sizes:
     """Images that all audits have: initial (P,) of each prompt and arms (P, J).
 
@@ -101,12 +113,13 @@ class Comparing:
         p is two-sided, from the bootstrap of the change of IS_matched, and adjusted by
         Benjamini-Hochberg over the pairs of one comparison. IS_matched decides because IS leans
         upwards near the ideal: a pair without any effect would seem to change when its target
-        comes closer to its ideal. What cannot be compared has class None and a reason.
+        comes closer to its ideal. Its replicates are smoothed: an attribute that one audit never
+        showed may yet be there. What cannot be compared has class None and a reason.
         """
         indices = range(len(self.ideals))
         found: list[list[Fields]] = [[] for _ in self.pools[1:]]
         for y in indices:
-            starts = [self._initial_draws(run, y) for run in range(len(self.pools))]
+            starts = [self._starts(run, y) for run in range(len(self.pools))]
             for x in (x for x in indices if x != y):
                 for row, fields in zip(found, self._pair(x, y, starts), strict=True):
                     row.append({"source": x, "target": y} | fields)
@@ -162,17 +175,22 @@ class Comparing:
         pooled = sets.sum(axis=1)
         return self.ideals[y].distance(pooled / pooled.sum(axis=-1, keepdims=True))
 
-    def _initial_draws(self, run: int, y: int) -> Counts:
-        counts = self.pools[run].initial(y)
-        return resample(counts, self.settings.bootstrap, self._rng("start", run, y))
+    def _starts(self, run: int, y: int) -> Starts:
+        counts, replicates = self.pools[run].initial(y), self.settings.bootstrap
+        rng = self._rng("start", run, y)
+        return Starts(
+            counts,
+            resample(counts, replicates, rng),
+            resample(counts, replicates, rng, smooth=True),
+        )
 
     def _rng(self, *names: object) -> np.random.Generator:
         return generator(self.settings.seed, "compare", *map(str, names))
 
-    def _pair(self, x: int, y: int, starts: Sequence[Counts]) -> list[Fields]:
+    def _pair(self, x: int, y: int, starts: Sequence[Starts]) -> list[Fields]:
         """The change of one pair in each audit but the baseline, not yet classified."""
         runs = range(len(self.pools))
-        initials = [pool.initial(y) for pool in self.pools]
+        initials = [one.counts for one in starts]
         arms = [pool.strata(x, y) for pool in self.pools]
         reason = self._reason(x, initials, arms)
         if reason is not None:
@@ -180,9 +198,7 @@ class Comparing:
         sizes = Sizes.common(initials, arms)
         if not Matching.of(sizes.initial, sizes.arms).possible:
             return [_undefined("too few valid answers to match sample sizes") for _ in runs[1:]]
-        found = [
-            self._estimate(run, x, y, initials[run], arms[run], starts[run], sizes) for run in runs
-        ]
+        found = [self._estimate(run, x, y, starts[run], arms[run], sizes) for run in runs]
         return [_changed(found[0], one) | sizes.fields() for one in found[1:]]
 
     def _reason(self, x: int, initials: Sequence[Counts], arms: Sequence[Counts]) -> str | None:
@@ -199,7 +215,7 @@ class Comparing:
         return "too few valid answers" if fewest < self.settings.min_valid else None
 
     def _estimate(
-        self, run: int, x: int, y: int, initial: Counts, arms: Counts, start: Counts, sizes: Sizes
+        self, run: int, x: int, y: int, start: Starts, arms: Counts, sizes: Sizes
     ) -> PairEstimate:
         rng = self._rng("arms", run, x, y)
         ideal, replicates = self.ideals[y], self.settings.bootstrap
@@ -217,18 +233,16 @@ class Comparing:
             shares = np.broadcast_to(ideal.shares, (len(starts), len(ideal.shares)))
             return matching.difference(starts, others, ideal, shares, rng)
 
-        def resampled(*, smooth: bool) -> Counts:
-            sets = arms.reshape(-1, arms.shape[-1])
-            return resample(sets, replicates, rng, smooth=smooth).reshape(-1, *arms.shape)
-
-        starts, others = start, resampled(smooth=False)
-        if np.ptp(plain(starts, others)) < TIE:  # every image gave the same answer
-            starts = resample(initial, replicates, rng, smooth=True)
-            others = resampled(smooth=True)
-        one = initial[None], arms[None]
+        sets = arms.reshape(-1, arms.shape[-1])
+        others = resample(sets, replicates, rng).reshape(-1, *arms.shape)
+        smooth = resample(sets, replicates, rng, smooth=True).reshape(-1, *arms.shape)
+        draws = plain(start.draws, others)
+        if np.ptp(draws) < TIE:  # every image gave the same answer
+            draws = plain(start.smooth, smooth)
+        one = start.counts[None], arms[None]
         return PairEstimate(
-            Estimate(float(plain(*one)[0]), plain(starts, others)),
-            Estimate(float(matched(*one)[0]), matched(starts, others)),
+            Estimate(float(plain(*one)[0]), draws),
+            Estimate(float(matched(*one)[0]), matched(start.smooth, smooth)),
         )
 
 
