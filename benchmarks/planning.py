@@ -31,7 +31,7 @@ from benchmarks.exact import METRICS, VARIABLES, WORLDS, draw_audit, planted_tru
 from benchmarks.planning_summary import PLANS, TIE, markdown, summarise
 from benchmarks.shares import write_json
 from biasgraph.causal.graph import measured
-from biasgraph.causal.greedy import Shifts, Target, greedy_plan
+from biasgraph.causal.greedy import Edges, Shifts, Target, greedy_plan
 from biasgraph.causal.planning import rank_strategies
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Pool
@@ -104,9 +104,14 @@ def audit(world_name: str, occupation: str, images: int) -> dict[str, Any]:
             for sign in ("towards", "away", "undetermined")
             for target in one[sign]
         ],
-        "plans": [_plan(kind, pool, ideals, settings, *known) for kind in PLANS],
+        "plans": [_plan(kind, pool, ideals, edges_of(pairs), settings, *known) for kind in PLANS],
         "null": _null(coded, ideals, settings),
     }
+
+
+def edges_of(pairs: Sequence[Mapping[str, Any]]) -> Edges:
+    """The pairs of indices that are edges."""
+    return {(NAMES.index(p["source"]), NAMES.index(p["target"])) for p in pairs if p["edge"]}
 
 
 def _null(
@@ -126,7 +131,7 @@ def _null(
     return {
         "off": sum(axis["near_ideal"] is False for axis in axes),
         "recommended": sum(axis["verdict"] in ("recommended", "any") for axis in axes),
-        "planned": bool(greedy_plan(pool, targets, settings, steps=1)["steps"]),
+        "planned": bool(greedy_plan(pool, targets, edges_of(pairs), settings, steps=1)["steps"]),
     }
 
 
@@ -155,6 +160,7 @@ def _plan(
     kind: str,
     pool: Pool,
     ideals: Sequence[Ideal],
+    edges: Edges,
     settings: AnalysisSettings,
     world_name: str,
     occupation: str,
@@ -167,10 +173,10 @@ def _plan(
             range(len(NAMES)), key=lambda y: -true_before(world_name, occupation, NAMES[y])
         )
         targets = [Target(y, 1.0, ideals[y]) for y in sorted(far[:2])]
-    found = greedy_plan(pool, targets, settings)
+    found = greedy_plan(pool, targets, edges, settings)
     chosen = [NAMES.index(step["axis"]) for step in found["steps"]]
     every = range(len(NAMES))
-    seen = Shifts.observed(pool, list(every), settings.mix)
+    seen = Shifts.observed(pool, list(every), edges, settings.mix)
     rows = []
     for many in range(2, len(chosen) + 1):
         axes = tuple(sorted(NAMES[x] for x in chosen[:many]))
@@ -187,7 +193,7 @@ def _plan(
                     "predicted": row["distance"],
                     "ci": row["distance_ci"],
                     "true": _distance(row["axis"], joint[row["axis"]]),
-                    "without_rule": float(_distance(row["axis"], (plain / plain.sum())[0])),
+                    "all_shifts": float(_distance(row["axis"], (plain / plain.sum())[0])),
                 }
             )
     total = {

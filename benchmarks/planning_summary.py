@@ -128,7 +128,8 @@ def _plans(records: Sequence[Mapping[str, Any]], kind: str) -> dict[str, Any]:
             [len(some) for some in last],
         ),
         "error_in_plan": error(own, "predicted"),
-        "error_in_plan_without_rule": error(own, "without_rule"),
+        "error_all_shifts": error(last, "all_shifts"),
+        "error_in_plan_all_shifts": error(own, "all_shifts"),
     }
 
 
@@ -167,10 +168,11 @@ PLAN_ROWS = {
     "true sum of distances after": ("sum_after",),
     "the same after the best plan of as many": ("sum_best",),
     "axes not set: mean absolute error": ("error",),
+    "axes not set, had every shift been added": ("error_all_shifts",),
     "axes not set: mean of predicted minus true": ("signed_error",),
     "axes not set: truth within the interval": ("covered",),
     "axes set: mean absolute error": ("error_in_plan",),
-    "axes set, had shifts been added there too": ("error_in_plan_without_rule",),
+    "axes set, had every shift been added": ("error_in_plan_all_shifts",),
 }
 
 

@@ -108,6 +108,7 @@ def _planned(
     options: PlanOptions,
 ) -> Document:
     settings, graph = evidence.settings, result.document["graph"]
+    edges = _edges(result, evidence)
     enough = [target for target in targets if _answered(pool, target, settings.min_valid)]
     return {
         "schema": SCHEMA,
@@ -123,10 +124,15 @@ def _planned(
         "plan": {
             "source": None if options.targets is None else options.targets.name,
             "goals": [_goal(pool, target, target in enough) for target in targets],
-            **(greedy_plan(pool, enough, settings, options.steps) if enough else NO_PLAN),
+            **(greedy_plan(pool, enough, edges, settings, options.steps) if enough else NO_PLAN),
         },
         "verification": None,
     }  # fmt: skip
+
+
+def _edges(result: Result, evidence: Evidence) -> set[tuple[int, int]]:
+    place = {name: y for y, name in enumerate(evidence.axes)}
+    return {(place[link["source"]], place[link["target"]]) for link in result.document["links"]}
 
 
 def _answered(pool: Pool, target: Target, min_valid: int) -> bool:
@@ -173,7 +179,9 @@ def _verified(
         **document,
         **size,
         "prompts": [prompt.text for prompt in work.prompts],
-        "targets": compare_outcome(joint, pool, indices, with_answers, evidence.settings),
+        "targets": compare_outcome(
+            joint, pool, indices, with_answers, _edges(result, evidence), evidence.settings
+        ),
     }
 
 

@@ -1,12 +1,14 @@
 """A greedy order of interventions for several targets at once, and what they should come to.
 
-The prediction adds the shifts that the single interventions were seen to make. It cannot know what
-they do together: that takes images of the joint prompts (`biasgraph.causal.outcome`).
+The prediction adds the shifts that the single interventions make along the edges of the graph;
+shifts without an edge are mostly noise, and adding them, too, predicts worse (docs/plan.md). It
+cannot know what interventions do together: that takes images of the joint prompts
+(`biasgraph.causal.outcome`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +21,15 @@ from biasgraph.causal.tables import Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
 
 ASSUMPTION = (
-    "Predictions add the shifts of the single interventions, clipped at 0 and renormalised, as if "
-    "none changed what another does; an axis that is itself diversified keeps the distribution of "
-    "its own intervention."
+    "Predictions add the shifts that single interventions make along the graph's edges, clipped "
+    "at 0 and renormalised, as if none changed what another does; without an edge nothing is "
+    "expected to move, and an axis that is itself diversified keeps the distribution of its own "
+    "intervention."
 )
 CHANCE = 0.95  # quantile of the best gain that appears with no effect anywhere
+
+
+Edges = Collection[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -40,43 +46,58 @@ class Shifts:
     """Distributions before and after each single intervention; an image set's axes belong together.
 
     initial[y] (B, k) and after[x][y] (B, k): replicates, or B = 1 for what was observed.
+    edges: the pairs (x, y) along which shifts count.
     """
 
     initial: Sequence[Floats]
     after: Mapping[int, Sequence[Floats]]
+    edges: Edges
 
     @classmethod
     def of(
-        cls, initial: Sequence[Counts], arms: Mapping[int, Sequence[Counts]], mix: str
+        cls,
+        initial: Sequence[Counts],
+        arms: Mapping[int, Sequence[Counts]],
+        edges: Edges,
+        mix: str,
     ) -> Shifts:
         """From counts: initial[y] (B, k), arms[x][y] (B, J, k)."""
-        with np.errstate(invalid="ignore"):  # a replicate may have lost every valid answer
+        with np.errstate(invalid="ignore"):  # a set of images may have lost every valid answer
             return cls(
                 [mixed(counts[:, None], "pooled") for counts in initial],
                 {x: [mixed(counts, mix) for counts in of_x] for x, of_x in arms.items()},
+                edges,
             )
 
     @classmethod
-    def observed(cls, pool: Pool, sources: Sequence[int], mix: str) -> Shifts:
+    def observed(cls, pool: Pool, sources: Sequence[int], edges: Edges, mix: str) -> Shifts:
+        """What the pool's images show, for interventions on `sources`."""
         every = range(len(pool.variables))
         initial = [pool.total.initial[y].counts[None] for y in every]
         arms = {x: [pool.total.contingency(x, y)[None] for y in every] for x in sources}
-        return cls.of(initial, arms, mix)
+        return cls.of(initial, arms, edges, mix)
 
     @classmethod
     def resampled(
-        cls, pool: Pool, sources: Sequence[int], settings: AnalysisSettings, *, noise: bool
+        cls,
+        pool: Pool,
+        sources: Sequence[int],
+        edges: Edges,
+        settings: AnalysisSettings,
+        *,
+        noise: bool,
     ) -> Shifts:
         """Whole-image replicates; with noise, of interventions that do nothing."""
         rng = generator(settings.seed, pool.name, "plan noise" if noise else "plan")
         counts = pool_counts(pool, sources, settings.bootstrap, rng, noise=noise)
-        return cls.of(*counts, settings.mix)
+        return cls.of(*counts, edges, settings.mix)
 
     def predicted(self, chosen: Sequence[int], y: int) -> Floats:
         """(B, k) the distribution of y with all of `chosen` diversified; see `ASSUMPTION`."""
         if y in chosen:
             return self.after[y][y]
-        total = self.initial[y] + sum(self.after[x][y] - self.initial[y] for x in chosen)
+        moving = [x for x in chosen if (x, y) in self.edges]
+        total = self.initial[y] + sum(self.after[x][y] - self.initial[y] for x in moving)
         clipped = np.clip(total, 0, None)
         return np.asarray(clipped / clipped.sum(axis=-1, keepdims=True))
 
@@ -91,7 +112,11 @@ class Shifts:
 
 
 def greedy_plan(
-    pool: Pool, targets: Sequence[Target], settings: AnalysisSettings, steps: int | None = None
+    pool: Pool,
+    targets: Sequence[Target],
+    edges: Edges,
+    settings: AnalysisSettings,
+    steps: int | None = None,
 ) -> dict[str, Any]:
     """Add the intervention that lowers the weighted sum of distances most, as long as one does.
 
@@ -101,15 +126,15 @@ def greedy_plan(
     added, its `gain` with interval and `chance`, `p_best` among those it was chosen from, and the
     targets as predicted then; `stopped`: why no more, "nothing_left", "all_set" (every target is
     diversified itself), "steps" or "no_gain" (with `next`, the gain that was not enough);
-    `left_out`, axes whose interventions have too few valid answers about a target. Every state
+    `left_out`, targets whose own intervention has too few valid answers about them. Every state
     has the `targets`, their distributions and distances with intervals, and the `total`.
     """
     if not targets:
         raise ValueError("a plan needs a target")
     usable = [x for x in range(len(pool.variables)) if _usable(pool, x, targets, settings)]
-    seen = Shifts.observed(pool, usable, settings.mix)
-    drawn = Shifts.resampled(pool, usable, settings, noise=False)
-    null = Shifts.resampled(pool, usable, settings, noise=True)
+    seen = Shifts.observed(pool, usable, edges, settings.mix)
+    drawn = Shifts.resampled(pool, usable, edges, settings, noise=False)
+    null = Shifts.resampled(pool, usable, edges, settings, noise=True)
     names = [variable.name for variable in pool.variables]
     chosen: list[int] = []
     done: list[dict[str, Any]] = []
@@ -140,13 +165,15 @@ def greedy_plan(
 
 
 def _usable(pool: Pool, x: int, targets: Sequence[Target], settings: AnalysisSettings) -> bool:
-    """Whether every arm of x has enough valid answers about every target."""
+    """Whether x was intervened on, and has enough valid answers about itself if it is a target.
+
+    Edges always have enough.
+    """
     if not pool.total.arms_of(x):
         return False
-    fewest = [
-        int(pool.total.contingency(x, target.variable).sum(axis=1).min()) for target in targets
-    ]
-    return min(fewest) >= settings.min_valid
+    is_target = any(target.variable == x for target in targets)
+    fewest = int(pool.total.contingency(x, x).sum(axis=1).min())
+    return not is_target or fewest >= settings.min_valid
 
 
 def _step(
@@ -194,6 +221,7 @@ def _chance_gain(
             ]
             for x in null.after
         },
+        null.edges,
     )
     best = np.min([both.badness([*chosen, x], targets) for x in left], axis=0)
     gains = both.badness(chosen, targets) - best

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from biasgraph.causal.greedy import Shifts, Target, interval
+from biasgraph.causal.greedy import Edges, Shifts, Target, interval
 from biasgraph.causal.resampling import image_counts
 from biasgraph.causal.sensitivity import Interval
 from biasgraph.causal.settings import AnalysisSettings, generator
@@ -22,6 +22,7 @@ def compare_outcome(
     pool: Pool,
     chosen: Sequence[int],
     targets: Sequence[Target],
+    edges: Edges,
     settings: AnalysisSettings,
 ) -> list[dict[str, Any]]:
     """For every target, the distribution and distance predicted and found.
@@ -32,8 +33,8 @@ def compare_outcome(
     `misplaced`: the share of images that the prediction puts elsewhere (total variation).
     What rests on fewer than `min_valid` answers is None.
     """
-    seen = Shifts.observed(pool, chosen, settings.mix)
-    drawn = Shifts.resampled(pool, chosen, settings, noise=False)
+    seen = Shifts.observed(pool, chosen, edges, settings.mix)
+    drawn = Shifts.resampled(pool, chosen, edges, settings, noise=False)
     sizes = [variable.size for variable in pool.variables]
     found = _resampled(joint, sizes, settings, generator(settings.seed, pool.name, "outcome"))
     together = np.concatenate(joint)

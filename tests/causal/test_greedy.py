@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasgraph.causal.greedy import Shifts, Target, greedy_plan
+from biasgraph.causal.greedy import Edges, Shifts, Target, greedy_plan
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Pool
 from biasgraph.causal.transport import Ideal, resolve_ideals
 from tests.causal.worlds import audit, codes, independent, variables
+
+ALL = [(x, y) for x in range(3) for y in range(3) if x != y]
 
 
 def planned(
@@ -22,6 +24,7 @@ def planned(
     weights: Sequence[float],
     ideal: dict[str, dict[str, float]] | None = None,
     steps: int | None = None,
+    edges: Edges = ALL,
     **options: Any,
 ) -> dict[str, Any]:
     settings = AnalysisSettings.resolve(**{"bootstrap": 500, **options})
@@ -31,7 +34,7 @@ def planned(
         for y, (weight, one) in enumerate(zip(weights, ideals, strict=True))
         if weight
     ]
-    return greedy_plan(Pool.of("p", [images]), targets, settings, steps)
+    return greedy_plan(Pool.of("p", [images]), targets, edges, settings, steps)
 
 
 def three_axes(n: int = 100) -> CodedImages:
@@ -96,14 +99,21 @@ def test_all_interventions_used_up() -> None:
     assert plan["stopped"] == "nothing_left"
 
 
-def test_interventions_with_too_few_answers_are_left_out() -> None:
+def test_targets_with_too_few_answers_about_their_own_intervention_are_left_out() -> None:
     images = three_axes()
     arms = dict(images.arms)
     arms[0, 1] = arms[0, 1].copy()
-    arms[0, 1][:90, 1] = -1
+    arms[0, 1][:90, 0] = -1
     plan = planned(audit(images.initial, arms, images.variables), [1, 1, 0])
     assert plan["left_out"] == ["a"]
     assert [step["axis"] for step in plan["steps"]] == ["b"]
+
+
+def test_only_edges_move_other_axes() -> None:
+    plan = planned(three_axes(), [0, 1, 0], edges=[], steps=3)
+    assert [step["axis"] for step in plan["steps"]] == ["b"]
+    first = planned(three_axes(), [1, 1, 0], edges=[])["steps"][0]
+    assert distances(first) == pytest.approx({"a": 0.4, "b": 0})
 
 
 shares = st.lists(st.floats(0.01, 1), min_size=3, max_size=3).map(
@@ -115,7 +125,7 @@ shares = st.lists(st.floats(0.01, 1), min_size=3, max_size=3).map(
 def test_predictions_are_distributions(
     initial: np.ndarray, one: np.ndarray, other: np.ndarray
 ) -> None:
-    shifts = Shifts([initial] * 3, {1: [one] * 3, 2: [other] * 3})
+    shifts = Shifts([initial] * 3, {1: [one] * 3, 2: [other] * 3}, [(1, 0), (2, 0)])
     assert shifts.predicted([], 0) == pytest.approx(initial)
     assert shifts.predicted([1], 0) == pytest.approx(one), "a single shift is what was seen"
     assert shifts.predicted([1, 2], 1) == pytest.approx(one), "an axis keeps its own intervention"
@@ -123,6 +133,7 @@ def test_predictions_are_distributions(
     assert both.sum() == pytest.approx(1)
     assert (both >= 0).all()
     assert both == pytest.approx(shifts.predicted([2, 1], 0)), "the order does not matter"
+    assert shifts.predicted([1], 2) == pytest.approx(initial), "without an edge nothing moves"
     added = np.maximum(one + other - initial, 0)
     assert both == pytest.approx(added / added.sum())
 
@@ -168,6 +179,6 @@ def test_lost_answers_leave_finite_numbers() -> None:
 def test_targets_may_have_other_metrics() -> None:
     ideal = Ideal("index", np.array([0.2, 0.3, 0.5]))
     pool = Pool.of("p", [independent((3, 2))])
-    plan = greedy_plan(pool, [Target(0, 1, ideal)], AnalysisSettings.resolve(bootstrap=200))
+    plan = greedy_plan(pool, [Target(0, 1, ideal)], [], AnalysisSettings.resolve(bootstrap=200))
     start = pool.total.initial[0].shares
     assert plan["before"]["targets"][0]["distance"] == pytest.approx(float(ideal.distance(start)))

@@ -14,6 +14,7 @@ from biasgraph.causal.tables import Codes, Pool
 from biasgraph.causal.transport import resolve_ideals
 from tests.causal.worlds import audit, codes, variables
 
+EDGES = [(0, 2), (1, 2)]
 SETTINGS = AnalysisSettings.resolve(bootstrap=1000)
 
 
@@ -43,7 +44,7 @@ def compared(images: list[Codes], **options: Any) -> list[dict[str, Any]]:
     ideals = resolve_ideals(pool.variables, None, None, None)
     targets = [Target(y, 1.0, ideal) for y, ideal in enumerate(ideals)]
     settings = AnalysisSettings.resolve(bootstrap=1000, **options)
-    return compare_outcome(images, pool, [0, 1], targets, settings)
+    return compare_outcome(images, pool, [0, 1], targets, EDGES, settings)
 
 
 def test_additive_effects_are_predicted() -> None:
@@ -69,7 +70,7 @@ def test_predictions_are_those_of_the_plan() -> None:
     pool = three()
     ideals = resolve_ideals(pool.variables, None, None, None)
     targets = [Target(y, 1.0, ideal) for y, ideal in enumerate(ideals)]
-    plan = greedy_plan(pool, targets, SETTINGS)
+    plan = greedy_plan(pool, targets, EDGES, SETTINGS)
     assert {step["axis"] for step in plan["steps"]} == {"a", "b"}
     for row, planned in zip(
         compared(joint([[20, 5]] * 4)), plan["steps"][-1]["targets"], strict=True
