@@ -78,7 +78,7 @@
         el("td", { class: `class ${pair.class === "changed" ? "changed" : ""}` }, classWords(pair)),
         el("td", { class: "num" }, pair.n_initial === null ? "" : [count(pair.n_initial), " + ", count(pair.n_interventions), pair.at_common_size && el("small", null, " the smaller run’s")]));
     });
-    const verdicts = found.comparisons.map((_, i) => classWords(model.changes[i][k])).join("; ");
+    const verdicts = found.comparisons.map((comparison, i) => (found.comparisons.length > 1 ? `${label(comparison.run)}: ` : "") + classWords(model.changes[i][k])).join("; ");
     return panel(head, verdicts, [
       table(["Run", "IS in its own graph", "p", "Edge"], rows),
       el("h3", null, "Change from the baseline"),
