@@ -96,6 +96,11 @@ def _effects(records: Sequence[Mapping[str, Any]], field: str) -> dict[str, Any]
     }
 
 
+def exact(value: float | None) -> float | None:
+    """A number without what rounding leaves of 0."""
+    return None if value is None else round(float(value), 9)
+
+
 def _plans(records: Sequence[Mapping[str, Any]], kind: str) -> dict[str, Any]:
     plans = [plan for record in records for plan in record["plans"] if plan["kind"] == kind]
     last = [
@@ -107,7 +112,7 @@ def _plans(records: Sequence[Mapping[str, Any]], kind: str) -> dict[str, Any]:
 
     def error(rows: Sequence[Sequence[Mapping[str, Any]]], field: str) -> Any:
         return mean(
-            np.mean([abs(row[field] - row["true"]) for row in some]) for some in rows if some
+            exact(np.mean([abs(row[field] - row["true"]) for row in some])) for some in rows if some
         )
 
     gains = [plan["true_gains"] for plan in plans]
@@ -117,8 +122,8 @@ def _plans(records: Sequence[Mapping[str, Any]], kind: str) -> dict[str, Any]:
             [sum(gain < 0 for gain in some) for some in gains], [len(some) for some in gains]
         ),
         "sum_before": mean(plan["total"]["before"] for plan in plans),
-        "sum_after": mean(plan["total"]["after"] for plan in plans),
-        "sum_best": mean(plan["total"]["best"] for plan in plans),
+        "sum_after": mean(exact(plan["total"]["after"]) for plan in plans),
+        "sum_best": mean(exact(plan["total"]["best"]) for plan in plans),
         "error": error(last, "predicted"),
         "signed_error": mean(
             np.mean([row["predicted"] - row["true"] for row in some]) for some in last if some
