@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from biasgraph.answers import Answers
 from biasgraph.causal.graph import UNKNOWN_CLASS, treat_unknown
 from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.causal.tables import CodedImages, Variable
+from biasgraph.causal.tables import CodedImages, Floats, Variable
 from biasgraph.causal.transport import Ideal
 from biasgraph.coding import codes_of
 
@@ -61,7 +61,7 @@ def _variable(node: Mapping[str, Any], with_unknown: bool) -> Variable:
     attributes = tuple(node["attributes"])
     if with_unknown and attributes[-1] == UNKNOWN_CLASS:  # the analysis put it there
         attributes = attributes[:-1]
-    return replace(Variable(node["id"], attributes), metric=_own_metric(node))
+    return Variable(node["id"], attributes, _own_metric(node), _cost(node))
 
 
 def _own_metric(node: Mapping[str, Any]) -> Any:
@@ -70,5 +70,8 @@ def _own_metric(node: Mapping[str, Any]) -> Any:
 
 
 def _ideal(node: Mapping[str, Any]) -> Ideal:
-    cost = np.array(node["cost"], dtype=float) if node["metric"] == "cost" else None
-    return Ideal(node["metric"], np.array(node["ideal"], dtype=float), cost)
+    return Ideal(node["metric"], np.array(node["ideal"], dtype=float), _cost(node))
+
+
+def _cost(node: Mapping[str, Any]) -> Floats | None:
+    return np.array(node["cost"], dtype=float) if node["metric"] == "cost" else None

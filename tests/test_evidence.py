@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import biasgraph
 from biasgraph.causal.graph import analyze
+from biasgraph.causal.transport import resolve_ideals
 from biasgraph.errors import InputError
 from biasgraph.evidence import Evidence, evidence_of
 from tests.answer_tables import AXES, librarian_table
@@ -100,6 +102,9 @@ def test_a_cost_matrix_is_part_of_the_graph(tmp_path: Path) -> None:
         pd.Series(shares).value_counts(normalize=True).sort_index().to_numpy()
     )
     assert float(again_w1) == pytest.approx(node["w1"])
+    variable = evidence.images[0].variables[age]
+    [other] = resolve_ideals([variable], None, {"age": {variable.attributes[0]: 1.0}}, None)
+    assert float(other.distance(np.array([0.0, 0.0, 1.0]))) == 3
 
 
 def test_several_prompts_give_one_set_of_images_each() -> None:
