@@ -22,9 +22,12 @@ SCHEMA = "biasgraph-export/1"
 
 
 def _html(result: Shown, columns: int) -> Files:
-    from biasgraph.report.page import report_files
+    from biasgraph.report.page import report_files, report_html
+    from biasgraph.report.page_data import REPORT
 
-    return report_files(result)  # of many prompts, theirs too: the global report links to them
+    if result.prompts:  # theirs too: the global report links to them
+        return report_files(result)
+    return {REPORT: report_html(result, links=False)}  # no other report goes with it
 
 
 def _json(result: Shown, columns: int) -> Files:
@@ -154,11 +157,12 @@ def _listed(folder: Path) -> list[str]:
         listing = json.loads((folder / LISTING).read_bytes())
     except FileNotFoundError:
         return []
-    except ValueError:
+    except (ValueError, RecursionError):
         listing = None
-    if not isinstance(listing, dict) or listing.get("schema") != SCHEMA:
+    names = listing.get("files") if isinstance(listing, dict) else None
+    if not isinstance(names, list) or listing.get("schema") != SCHEMA:
         raise InputError(f"{shown(folder / LISTING)} is no list of exports; give another -o")
-    return [str(name) for name in listing["files"]]
+    return [str(name) for name in names]
 
 
 def _refuse_foreign(folder: Path, names: Collection[str], ours: Collection[str]) -> None:

@@ -76,7 +76,7 @@ def test_of_many_prompts_the_global_graph_is_exported(tmp_path: Path) -> None:
     for prompt in graph["prompts"]:
         assert (tmp_path / prompt["directory"] / "report.html").is_file()
     assert b"Bias graph of 2 prompts" in (tmp_path / "graph.svg").read_bytes()
-    assert b"p of at most 5e-05, tested within prompts, |IS| of at least 0.03" in b" ".join(
+    assert b"p of at most 5e-05, tested within prompts; |IS| of at least 0.03" in b" ".join(
         (tmp_path / "graph.gexf").read_bytes().split()
     )
     pairs = parquet((tmp_path / "pairs.parquet").read_bytes()).to_pandas()
@@ -190,7 +190,9 @@ def test_a_run_is_never_overwritten(result: biasgraph.Result, tmp_path: Path) ->
     assert content(tmp_path) == before
 
 
-@pytest.mark.parametrize("found", ["[]", "{", '{"schema": "other"}'])
+@pytest.mark.parametrize(
+    "found", ["[]", "{", '{"schema": "other"}', '{"schema": "biasgraph-export/1"}']
+)
 def test_a_foreign_listing_is_left_alone(
     result: biasgraph.Result, tmp_path: Path, found: str
 ) -> None:
@@ -198,6 +200,15 @@ def test_a_foreign_listing_is_left_alone(
     with pytest.raises(InputError, match="no list of exports"):
         export(result, ["dot"], tmp_path)
     assert content(tmp_path) == {LISTING: found.encode()}
+
+
+def test_the_exported_page_of_one_prompt_links_to_no_report(tmp_path: Path) -> None:
+    both = pd.concat([librarian_table(), librarian_table(prompt="a nurse", seed=1)])
+    biasgraph.analyze(both, bootstrap=100).save(tmp_path)
+    one = next((tmp_path / "prompts").iterdir())
+    assert b"../../report.html" in (one / "report.html").read_bytes()
+    [page, _] = export(biasgraph.load(one), ["html"])
+    assert b"../../report.html" not in page.read_bytes()
 
 
 def test_where_exports_go(result: biasgraph.Result, tmp_path: Path) -> None:
