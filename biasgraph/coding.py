@@ -92,10 +92,13 @@ def _by_prompt(
     a = _attribute_codes(variables, images["axis"], images["attribute"])
     coded = []
     for prompt in answers.prompts:
-        here = (images["prompt"] == prompt).to_numpy()
-        pairs = sorted({(int(i), int(j)) for i, j in zip(x[here], a[here], strict=True) if i >= 0})
-        arms: dict[Arm, Codes] = {(i, j): matrix[here & (x == i) & (a == j)] for i, j in pairs}
-        coded.append(CodedImages(prompt, variables, matrix[here & (x < 0)], arms))
+        here = np.flatnonzero(images["prompt"] == prompt)
+        sets, own = np.stack([x[here], a[here]], axis=1), matrix[here]
+        arms: dict[Arm, Codes] = {
+            (int(i), int(j)): own[(sets == (i, j)).all(axis=1)]
+            for i, j in np.unique(sets[sets[:, 0] >= 0], axis=0)
+        }
+        coded.append(CodedImages(prompt, variables, own[sets[:, 0] < 0], arms))
     return coded
 
 
