@@ -23,6 +23,7 @@ FLAG_WORDS: dict[str, str] = {
     "unequal_arms": "the interventions differ by over 10 % in valid answers; "
     "equally many of each are kept for the matched sensitivity",
     "too_few_to_match": "an intervention has too few valid answers to match sample sizes",
+    "below_min_is": "the test would make it an edge, but |IS| is below the graph's cut",
     "uneven_prompts": "some prompts have no valid answers in the initial images or in an "
     "intervention, so prompts do not weigh alike on both sides",
     "opposite_mean": "the sum of the prompts moves one way, the average prompt the other: "

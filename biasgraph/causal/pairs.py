@@ -136,8 +136,10 @@ class Pairs:
         else:
             passed = [value <= FDR_LEVEL for value in adjusted(p, self.rule.fdr)]
         for row, small in zip(family, passed, strict=True):
-            tested = bool(small) and row["status"] == "ok"
-            row["edge"] = tested and abs(row["is"]) >= self.rule.min_is - ROUNDING
+            if bool(small) and row["status"] == "ok":
+                row["edge"] = abs(row["is"]) >= self.rule.min_is - ROUNDING
+                if not row["edge"]:
+                    row["flags"].append("below_min_is")
 
     def _mark_weak(self, rows: list[dict[str, Any]]) -> None:
         """Flag all that leaves an axis whose own counterfactuals hardly changed it."""

@@ -39,9 +39,9 @@ def analyze_global(
 
     prompts: the coded images, all with the same variables; analyses: the graph of each.
     A pair is an edge by `AnalysisSettings.global_rule`. It also says how many prompts have answers
-    in it (`n_prompts`) and the mean of the sensitivities of each (`is_mean_prompt`, None where no
-    prompt has one): opposite effects cancel in the sum. The graph lists the prompts; mediation is
-    left to theirs. Raises InputError as `analyze` does.
+    in it (`n_prompts`), how many a sensitivity of their own (`n_mean_prompts`), and the mean of
+    these (`is_mean_prompt`, None without any): opposite effects cancel in the sum. The graph lists
+    the prompts; mediation is left to theirs. Raises InputError as `analyze` does.
     """
     given = {*(ideal or {}), *(reference or {})}
     counted = [treat_unknown(images, settings, given) for images in prompts]
@@ -72,6 +72,7 @@ def _compare(pairs: Sequence[dict[str, Any]], pool: Pool, analyses: Sequence[Ana
         values = [values[pair["source"], pair["target"]] for values in each]
         defined = [value for value in values if value is not None]
         pair["n_prompts"] = int(answers.any(axis=1).sum())
+        pair["n_mean_prompts"] = len(defined)
         pair["is_mean_prompt"] = float(np.mean(defined)) if defined else None
         if pair["is"] is not None and not (answers.all() and pool.initial(y).any(axis=1).all()):
             pair["flags"].append("uneven_prompts")

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 PAIR_TEXTS = ("source", "target", "metric", "method", "sign", "status", "flags")
-PAIR_WHOLE = ("dof", "n_prompts")
+PAIR_WHOLE = ("dof", "n_prompts", "n_mean_prompts")
 LABEL = "toy"
 TABLE_COLUMNS = ("prompt", "axis", "attribute", "target", "answer", "count")
 

@@ -179,4 +179,4 @@ def _by_prompt(link: Record) -> str:
     if "n_prompts" not in link:
         return ""
     mean = link["is_mean_prompt"]
-    return f"\n{'-' if mean is None else f'{mean:+.3f}'} mean of {link['n_prompts']}"
+    return f"\n{'-' if mean is None else f'{mean:+.3f}'} mean of {link['n_mean_prompts']}"

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
-from biasgraph.causal.settings import FDR_LEVEL
 from biasgraph.errors import printable
 
 Record = Mapping[str, Any]
@@ -168,13 +167,14 @@ def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     else:
         about += f"“{name(graph['prompt'], 120)}”"
     if most:
-        yield f"Of {about}, the judge called {', '.join(most[:LISTED])}."
+        valid = [node["initial"]["n_valid"] for found, node in ranked if found][:LISTED]
+        yield f"Of {about}, the judge called {', '.join(most[:LISTED])}{_of_valid(valid, count)}."
     elif all(node["w1"] is None for node in document["nodes"]):
         yield f"The {about} are too few to say how far they are from the ideal."
     else:
         yield f"The {about} cannot be told from the ideal on any axis."
     known = [link for link in links if link["sign"] in ("towards", "away")]
-    tested = len(between(pairs))
+    tested = sum(pair["status"] != "insufficient" for pair in between(pairs))
     if links:
         clear = {0: "none", len(links): "all"}.get(len(known), str(len(known)))
         yield (
@@ -182,8 +182,19 @@ def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
             f"of {'these arrows' if len(links) > 1 else 'them'} it is clear whether that is "
             "towards the ideal or away from it."
         )
-    else:
+    elif tested:
         yield f"In none of {tested} pairs did diversifying one axis change another for sure."
+    else:
+        yield "No pair of axes could be tested."
+
+
+def _of_valid(valid: Sequence[int], images: int) -> str:
+    """How many of the images shares are of, where some have no valid answer."""
+    low, high = min(valid), max(valid)
+    if low == images:
+        return ""
+    numbers = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f" (of those with a valid answer: {numbers})"
 
 
 def pictures(missing: int) -> str | None:
@@ -224,7 +235,7 @@ def finding(link: Record, document: Record) -> str:
     interval = with_interval(link["is"], link["is_ci_low"], link["is_ci_high"], sign="+")
     mean = link.get("is_mean_prompt")
     if mean is not None:
-        interval += f" (mean of the {link['n_prompts']} prompts' own: {mean:+.3f})"
+        interval += f" (mean of {link['n_mean_prompts']} prompts' own: {mean:+.3f})"
     return (
         f"{what}: IS {interval}, p = {p_value(link['p'])}, distance to the ideal "
         f"{link['w1_before']:.3f} before and {link['w1_after']:.3f} after; {images:,} "
@@ -245,7 +256,7 @@ def about_pair(pair: Record, document: Record) -> str:
     if pair["status"] != "ok":
         return f"{arrow(pair)} could not be decided: {reason(pair)}."
     rule = edge_rule(document["graph"])
-    if is_cut(pair, rule):
+    if "below_min_is" in pair["flags"]:
         return (
             f"What the judge saw of {name(pair['target'])} differs between the images made for "
             f"{name(pair['source'])} (p = {p_value(pair['p'])}), but |IS| is below "
@@ -314,22 +325,13 @@ def undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
         yield f"{arrows(group)}: {why}."
     rule = edge_rule(document["graph"])
     tested = [pair for pair in between(pairs) if pair["status"] == "ok" and not pair["edge"]]
-    cut = [pair for pair in tested if is_cut(pair, rule)]
+    cut = [pair for pair in tested if "below_min_is" in pair["flags"]]
     if cut:
         yield (
             f"{arrows(cut)}: the answers differ between the interventions, but |IS| is below "
             f"{rule['min_is']:g}: no edge."
         )
-    yield from missed([pair for pair in tested if pair not in cut])
-
-
-def is_cut(pair: Record, rule: Record) -> bool:
-    """Whether a pair is no edge for the cut at |IS| alone: its p would have made it one."""
-    if not rule.get("min_is") or pair["edge"] or pair["status"] != "ok":
-        return False
-    if rule["fdr"]:
-        return bool(pair["p_adjusted"] <= FDR_LEVEL)
-    return bool(pair["p"] <= rule["alpha"])
+    yield from missed([pair for pair in tested if "below_min_is" not in pair["flags"]])
 
 
 def reason(pair: Record) -> str:

@@ -133,7 +133,7 @@
       ["p of the shift from the initial images", pValue(pair.shift_p, why(pair, "shift_p"))],
       ["Distance", pair.metric],
       pair.n_prompts === undefined ? null : ["Prompts", pair.n_prompts === null ? number(null, { reason: why(pair, "n_prompts") }) : count(pair.n_prompts)],
-      pair.is_mean_prompt === undefined ? null : ["Mean IS of the prompts", at("is_mean_prompt", { signed: true })],
+      pair.is_mean_prompt === undefined ? null : ["Mean IS of the prompts", at("is_mean_prompt", { signed: true }), pair.n_mean_prompts ? [" of ", count(pair.n_mean_prompts)] : null],
     ];
   }
 

@@ -147,6 +147,7 @@ def test_the_cut_and_the_level() -> None:
     assert one["edge"] and pair(pooled(prompts, PAPER))["edge"]
     strict = AnalysisSettings.resolve(global_min_is=0.05, bootstrap=100)
     assert not pair(pooled(prompts, strict))["edge"]
+    assert "below_min_is" in pair(pooled(prompts, strict))["flags"]
     exactly = AnalysisSettings.resolve(global_min_is=1 / 24, bootstrap=100)
     assert pair(pooled(prompts, exactly))["edge"]
     level = AnalysisSettings.resolve(alpha=1e-6, bootstrap=100)
@@ -155,9 +156,23 @@ def test_the_cut_and_the_level() -> None:
     assert not pair(pooled(few, level))["edge"]
     rate = AnalysisSettings.resolve(fdr="bh", bootstrap=100)
     assert pair(pooled(few, rate))["edge"]
-    assert not pair(pooled(few, AnalysisSettings(fdr="bh", global_min_is=0.2, bootstrap=100)))[
-        "edge"
-    ]
+    cut = pair(pooled(few, AnalysisSettings(fdr="bh", global_min_is=0.2, bootstrap=100)))
+    assert not cut["edge"] and "below_min_is" in cut["flags"]
+
+
+def test_the_cut_is_named_by_the_rate_that_decides() -> None:
+    """p_adjusted is Benjamini-Hochberg's also where Benjamini-Yekutieli's decides."""
+    one = prompt("one", [30, 18], [[27, 21], [16, 32]])
+    back = {(1, b): codes([[24, 24], [48 * (1 - b), 48 * b]]) for b in (0, 1)}
+    both = replace(one, arms={**one.arms, **back})  # two pairs are tested
+    bh, by = (
+        pair(pooled([both], AnalysisSettings(fdr=fdr, global_min_is=0.2, bootstrap=100)))
+        for fdr in ("bh", "by")
+    )
+    assert bh["p_adjusted"] == by["p_adjusted"] == 2 * by["p"]
+    assert by["p_adjusted"] <= 0.05 < 1.5 * by["p_adjusted"]
+    assert "below_min_is" in bh["flags"]
+    assert "below_min_is" not in by["flags"]
 
 
 def test_one_prompt_is_its_own_sum() -> None:
@@ -280,7 +295,11 @@ def test_too_small_for_each_prompt_may_be_enough_together() -> None:
     one = pair(pooled(prompts))
     assert one["status"] == "ok" and one["is"] is not None
     assert one["is_mean_prompt"] is None
-    assert one["n_prompts"] == 8
+    assert (one["n_prompts"], one["n_mean_prompts"]) == (8, 0)
+    large = prompt("large", [30, 18], [[40, 8], [8, 40]])
+    one = pair(pooled([*prompts, large]))
+    assert one["is_mean_prompt"] == pair(analyze(large, QUICK))["is"]
+    assert (one["n_prompts"], one["n_mean_prompts"]) == (9, 1)
 
 
 def test_the_noise_floor_is_drawn_within_each_prompt() -> None:

@@ -44,7 +44,20 @@ def test_the_lead_of_a_run_too_small() -> None:
     few = biasgraph.analyze(librarian_table(images=8), bootstrap=100)
     text = lead(few.document, few)
     assert "The 8 images of “a librarian” are too few" in text
-    assert "In none of 6 pairs" in text
+    assert "No pair of axes could be tested." in text
+
+
+def test_the_lead_counts_what_was_judged_and_tested() -> None:
+    """Shares are of the valid answers, and only tested pairs can lack an edge."""
+    table = librarian_table()
+    table = table[table["axis"] != "age"].copy()
+    lost = (table["role"] == "initial") & (table["target"] == "gender")
+    table.loc[table.index[lost][:12], "answer"] = "unknown"
+    found = biasgraph.analyze(table, bootstrap=100)
+    text = lead(found.document, found)
+    assert found.document["nodes"][0]["initial"]["n_valid"] == 36
+    assert "(of those with a valid answer: 36 to 48)." in text
+    assert "of 4 pairs" in text
 
 
 @pytest.mark.parametrize(
@@ -97,7 +110,8 @@ def test_a_pair_cut_by_its_sensitivity_alone(result: biasgraph.Result) -> None:
     document = copy.deepcopy(result.document)
     document["graph"]["edge_rule"] = {"alpha": 0.05, "fdr": None, "min_is": 0.5, "stratified": True}
     [link] = document["links"]
-    text = words.plain(words.about_pair({**link, "edge": False}, document))
+    cut = {**link, "edge": False, "flags": ["below_min_is"]}
+    text = words.plain(words.about_pair(cut, document))
     assert "differs between the images made for gender" in text
     assert "but |IS| is below 0.5, so it is no edge" in text
 
