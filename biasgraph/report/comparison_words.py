@@ -18,9 +18,9 @@ def summary(comparison: Record) -> Iterator[str]:
     classes = comparison["classes"]
     total = sum(classes.values()) - classes["not comparable"]
     yield (
-        f"{classes['changed']} of {total} pairs changed. Of the others, {classes['in both']} are "
-        f"edges in both graphs, {classes['undecided in the other']} in one of them alone, which "
-        "is no evidence of a change."
+        f"{classes['changed']} of {total} pairs changed. Of the others, edges in both graphs: "
+        f"{classes['in both']}; in one of them alone, which is no evidence of a change: "
+        f"{classes['undecided in the other']}."
     )
     targets = Counter(p["target"] for p in comparison["pairs"] if p["class"] == "changed")
     for target, number in targets.items():

@@ -75,7 +75,7 @@ def test_reports_are_linked_where_they_stand(tmp_path: Path) -> None:
 def test_sentences_about_changes() -> None:
     document = comparison().document
     said = " ".join(summary(document["comparisons"][0]))
-    assert said.startswith("1 of 6 pairs changed. Of the others, 0 are edges in both graphs")
+    assert said.startswith("1 of 6 pairs changed. Of the others, edges in both graphs: 0; in one")
     assert "6 pairs rest on different numbers of images" in said
     assert "Amplification grew by +" in said
     lines = list(gates(document))
