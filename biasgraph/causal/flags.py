@@ -24,8 +24,8 @@ FLAG_WORDS: dict[str, str] = {
     "equally many of each are kept for the matched sensitivity",
     "too_few_to_match": "an intervention has too few valid answers to match sample sizes",
     "below_min_is": "the test would make it an edge, but |IS| is below the graph's cut",
-    "uneven_prompts": "some prompts have no valid answers in the initial images or in an "
-    "intervention, so prompts do not weigh alike on both sides",
+    "uneven_prompts": "prompts do not weigh alike in the initial images and in the interventions, "
+    "so IS, unlike the matched sensitivity, holds differences between prompts",
     "opposite_mean": "the sum of the prompts moves one way, the average prompt the other: "
     "differences between prompts cancel in the sum",
     # on the graph

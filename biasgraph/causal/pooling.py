@@ -17,7 +17,7 @@ from biasgraph.causal.graph import (
     treat_unknown,
 )
 from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.causal.tables import CodedImages, Pool
+from biasgraph.causal.tables import CodedImages, Counts, Pool
 from biasgraph.causal.transport import resolve_ideals
 
 NAME = "all prompts"
@@ -74,10 +74,19 @@ def _compare(pairs: Sequence[dict[str, Any]], pool: Pool, analyses: Sequence[Ana
         pair["n_prompts"] = int(answers.any(axis=1).sum())
         pair["n_mean_prompts"] = len(defined)
         pair["is_mean_prompt"] = float(np.mean(defined)) if defined else None
-        if pair["is"] is not None and not (answers.all() and pool.initial(y).any(axis=1).all()):
+        if pair["is"] is not None and _uneven(pool.initial(y).sum(axis=1), answers):
             pair["flags"].append("uneven_prompts")
         if _opposite(pair["is"], pair["is_mean_prompt"]):
             pair["flags"].append("opposite_mean")
+
+
+def _uneven(initial: Counts, arms: Counts) -> bool:
+    """Whether prompts weigh differently in the initial images (P,) and in the arms (P, J).
+
+    Without any effect, W1 (nominal) then moves by at most the total variation between the weights.
+    """
+    before, after = initial / initial.sum(), arms / arms.sum(axis=0)
+    return bool(np.abs(after - before[:, None]).sum(axis=0).mean() / 2 >= CLEAR)
 
 
 def _opposite(total: float | None, mean: float | None) -> bool:

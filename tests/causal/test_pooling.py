@@ -290,6 +290,18 @@ def test_prompts_without_answers() -> None:
     assert nothing.graph["flags"] == ["incomplete_sum", "nothing_decided"]
 
 
+def test_answers_lost_in_some_prompts_are_flagged() -> None:
+    """Nothing happens, but half the prompts lose half of their counterfactual images."""
+    whole = [prompt(f"w{i}", [40, 8], [[40, 8]] * 2) for i in range(3)]
+    halved = [prompt(f"h{i}", [8, 40], [[4, 20]] * 2) for i in range(3)]
+    one = pair(pooled([*whole, *halved]))
+    assert one["is"] == pytest.approx(-1 / 9)
+    assert one["is_matched"] == pytest.approx(0, abs=0.01)
+    assert one["sign"] == "undetermined"
+    assert "uneven_prompts" in one["flags"]
+    assert "uneven_prompts" not in pair(pooled(whole))["flags"]
+
+
 def test_too_small_for_each_prompt_may_be_enough_together() -> None:
     prompts = [prompt(f"p{i}", [6, 2], [[7, 1], [1, 7]], own=(4, 4)) for i in range(8)]
     one = pair(pooled(prompts))
