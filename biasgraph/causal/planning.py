@@ -177,14 +177,15 @@ def _best_shares(
 
     Interventions on different axes share no images, so resampling each one's valid answers about
     y is the same as resampling whole images. A distance leans upwards the more, the fewer images
-    it rests on; all are therefore taken at the number of images of the smallest intervention.
+    it rests on; all are therefore taken at the number of answers that the smallest intervention has
+    with its arms even.
     """
     if not sources:
         return np.zeros(0)
     rng = generator(settings.seed, pool.name, "plan", pool.variables[y].name)
     shares = ideal.draws(settings.bootstrap, rng)
     strata = [pool.strata(x, y) for x in sources]
-    fewest = min(int(counts.sum()) for counts in strata)
+    fewest = min(_usable(counts.sum(axis=(0, 2))) for counts in strata)
     after = np.stack(
         [
             _distance_after(_resampled(counts, settings.bootstrap, rng), fewest, ideal, shares, rng)
@@ -202,14 +203,23 @@ def _resampled(strata: Counts, replicates: int, rng: np.random.Generator) -> Cou
     return np.asarray(drawn.reshape(replicates, prompts, arms, k).sum(axis=1))
 
 
+def _usable(sizes: Counts) -> int:
+    """The answers of arms (J,) when those that lost many weigh no less than the others."""
+    return int(sizes.sum() if _even(sizes) else len(sizes) * sizes.min())
+
+
+def _even(sizes: Counts) -> bool:
+    return bool(sizes.max() - sizes.min() <= UNEQUAL * sizes.max())
+
+
 def _distance_after(
     arms: Counts, images: int, ideal: Ideal, shares: Floats, rng: np.random.Generator
 ) -> Floats:
     """(B,) expected distance of `images` answers out of all arms (B, J, k), arms kept even."""
     sizes = arms[0].sum(axis=1)
-    if sizes.max() - sizes.min() <= UNEQUAL * sizes.max():
+    if _even(sizes):
         return matched_distance(
             arms.sum(axis=1, keepdims=True), np.array([images]), ideal, rng, shares=shares
         )
-    each = min(images // len(sizes), int(sizes.min()))
+    each = images // len(sizes)
     return matched_distance(arms, np.full(len(sizes), each), ideal, rng, shares=shares)

@@ -154,6 +154,24 @@ def test_more_arms_are_no_advantage() -> None:
     assert np.mean(shares) == pytest.approx(0.5, abs=0.1)
 
 
+def test_arms_that_lost_answers_are_no_disadvantage() -> None:
+    """Weighed evenly, arms of 48 and 16 are worth 32 images: so many of 48 and 48 must count."""
+    rng = np.random.default_rng(4)
+    shares = []
+    for _ in range(60):
+
+        def draw(n: int) -> np.ndarray:
+            return rng.integers(0, 2, (n, 3)).astype(np.int16)
+
+        start = draw(48)
+        start[:, 2] = 0
+        sizes = {(0, 0): 48, (0, 1): 48, (1, 0): 48, (1, 1): 16}
+        images = audit(start, {arm: draw(n) for arm, n in sizes.items()}, variables(2, 2, 2))
+        c = axis(ranked([images], bootstrap=100), "c")
+        shares.append({one["axis"]: one["p_best"] for one in c["strategies"]}["b"])
+    assert np.mean(shares) == pytest.approx(0.5, abs=0.12)
+
+
 def test_with_no_structure_it_hardly_ever_recommends() -> None:
     claims = weighed = helping = 0
     for seed in range(30):
