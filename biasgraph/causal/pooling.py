@@ -102,7 +102,6 @@ def _listed(prompts: Sequence[CodedImages], analyses: Sequence[Analysis]) -> lis
             "prompt": images.prompt,
             "images": image_numbers([images]),
             "edges": len(analysis.links),
-            "amplification": analysis.graph["amplification"]["value"],
         }
         for images, analysis in zip(prompts, analyses, strict=True)
     ]

@@ -89,7 +89,6 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
                 "prompt": words.label(one["prompt"]),
                 "href": f"{quote(one['directory'])}/{REPORT}",
                 "edges": one["edges"],
-                "amplification": one["amplification"],
             }
             for one in graph.get("prompts") or ()
         ],

@@ -107,14 +107,11 @@ def _prompts(parts: Sequence[Record]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("Prompt")
     table.add_column("Edges", justify="right", no_wrap=True)
-    table.add_column("Sum of |IS|", justify="right", no_wrap=True)
     table.add_column(f"Files in {PROMPTS}/", overflow="fold")
     for part in parts:
-        total = part["amplification"]
         table.add_row(
             _sentence(words.name(part["prompt"])),
             str(part["edges"]),
-            "-" if total is None else f"{total:.2f}",
             _plain(part["directory"].removeprefix(f"{PROMPTS}/")),
         )
     return table

@@ -60,9 +60,10 @@ def arrows(pairs: Sequence[Record]) -> str:
 
 
 def enumerated(words: Sequence[str], what: str) -> str:
-    """The first of several words, and how many more there are."""
-    more = len(words) - LISTED
-    return ", ".join(words[:LISTED]) + (f" and {more} more {what}" if more > 0 else "")
+    """The first of several words, and how many more there are; never just one more."""
+    if len(words) <= LISTED + 1:
+        return ", ".join(words)
+    return f"{', '.join(words[:LISTED])} and {len(words) - LISTED} more {what}"
 
 
 # Numbers

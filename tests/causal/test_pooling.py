@@ -201,8 +201,6 @@ def test_what_the_graph_says_of_its_prompts() -> None:
     assert [one["edges"] for one in graph["prompts"]] == [len(one.links) for one in analyses]
     assert graph["prompts"][1]["images"] == {"initial": 70, "interventions": 6 * 70}
     assert graph["images"] == {"initial": 210, "interventions": 6 * 210}
-    values = [one.graph["amplification"]["value"] for one in analyses]
-    assert [one["amplification"] for one in graph["prompts"]] == values
     assert graph["max_impact"]["axis"] in "ab"
 
 
