@@ -2,10 +2,11 @@
 
     BIASGRAPH_SCREENSHOTS=docs/images python -m pytest tests/browser/test_screenshots.py
 
-writes report.png and report-dark-360.png there, from a run of "a librarian" on all axes with 48
-images; with BIASGRAPH_SCREENSHOTS_RUN=DIR from the finished run in DIR instead of a new one, which
-takes a minute or two. Without the first variable the small run of the other tests is photographed
-into a temporary folder, which shows that it can be done.
+writes report.png, report-dark-360.png and compare.png there, from runs of "a librarian" on all
+axes with 48 images by both generators; with BIASGRAPH_SCREENSHOTS_RUN=DIR and ..._BASELINE=DIR from
+the finished runs there instead of new ones, which take a minute or two. Without the first variable
+the small run of the other tests is photographed into a temporary folder, which shows that it can be
+done.
 """
 
 from __future__ import annotations
@@ -20,18 +21,46 @@ from PIL import Image
 from tests.browser.conftest import Open, biasgraph
 
 
-@pytest.fixture(scope="module")
-def report(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not os.environ.get("BIASGRAPH_SCREENSHOTS"):
-        return run / "report.html"
-    directory = tmp_path_factory.mktemp("screenshots") / "run"
-    finished = os.environ.get("BIASGRAPH_SCREENSHOTS_RUN")
-    if finished:
-        shutil.copytree(finished, directory)
+def finished(name: str, model: str, folder: Path) -> Path:
+    """The run that the environment names, copied, or a new one."""
+    directory = folder / name.lower()
+    given = os.environ.get(f"BIASGRAPH_SCREENSHOTS_{name}")
+    if given:
+        shutil.copytree(given, directory)
     else:
-        biasgraph("build", "--prompt", "a librarian", "--quiet", "-o", directory)
+        options = ("--model", model, "--quiet", "-o", directory)
+        biasgraph("build", "--prompt", "a librarian", *options)
     biasgraph("report", directory)
-    return directory / "report.html"
+    return directory
+
+
+@pytest.fixture(scope="module")
+def whole(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run to be photographed: a large one where the pictures are to be kept."""
+    if not os.environ.get("BIASGRAPH_SCREENSHOTS"):
+        return run
+    return finished("RUN", "sandbox:stereotyped", tmp_path_factory.mktemp("screenshots"))
+
+
+@pytest.fixture(scope="module")
+def report(whole: Path) -> Path:
+    return whole / "report.html"
+
+
+@pytest.fixture(scope="module")
+def comparison(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compared")
+    baseline = whole
+    if os.environ.get("BIASGRAPH_SCREENSHOTS"):
+        baseline = finished("BASELINE", "sandbox:debiased", folder)
+    biasgraph("compare", baseline, whole, "-o", folder / "out", "--quiet")
+    return folder / "out" / "compare.html"
+
+
+def check(picture: Path, width: int) -> None:
+    with Image.open(picture) as image:
+        assert image.width == width
+        assert len(image.convert("RGB").getcolors(1 << 24) or ()) > 100, "it is not blank"
 
 
 @pytest.mark.parametrize(
@@ -56,6 +85,13 @@ def test_screenshots(
         page.evaluate("document.activeElement.blur()")
     page.wait_for_timeout(300)
     page.screenshot(path=folder / name)
-    with Image.open(folder / name) as image:
-        assert image.width == width
-        assert len(image.convert("RGB").getcolors(1 << 24) or ()) > 100, "it is not blank"
+    check(folder / name, width)
+
+
+def test_screenshot_of_a_comparison(open_page: Open, comparison: Path, tmp_path: Path) -> None:
+    folder = Path(os.environ.get("BIASGRAPH_SCREENSHOTS") or tmp_path)
+    page = open_page(comparison, width=1600, scheme="light")
+    page.set_viewport_size({"width": 1600, "height": 1060})
+    page.wait_for_timeout(300)
+    page.screenshot(path=folder / "compare.png")
+    check(folder / "compare.png", 1600)
