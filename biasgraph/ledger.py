@@ -6,6 +6,7 @@ process that dies leaves whole batches behind. Nothing here knows a model or an 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -139,6 +140,14 @@ class Answered(NamedTuple):
     confidence: float | None
 
 
+def _is_at_rest(path: Path) -> bool:
+    """Whether nobody can be writing: then SQLite need not put its files beside the ledger.
+
+    It would, even for reading, and fail where it cannot: in an archived run, or somebody else's.
+    """
+    return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+
+
 class Ledger:
     """An open ledger; a context manager that closes it.
 
@@ -148,6 +157,8 @@ class Ledger:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         mode = "ro" if read_only else "rwc"
+        if read_only and _is_at_rest(path):
+            mode = "ro&immutable=1"
         uri = f"{path.resolve().as_uri()}?mode={mode}"
         self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -126,4 +127,15 @@ def test_a_ledger_opened_for_reading_is_not_written(ledger: Ledger, tmp_path: Pa
     assert reader.requested_targets() == ["age", "gender"]
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         reader.plan("images", "a")
+    reader.close()
+
+
+def test_reading_puts_nothing_into_a_directory_that_cannot_be_written(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.close()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the tests may run as root
+    reader = Ledger(tmp_path / "ledger.sqlite", read_only=True)
+    assert reader.requested_targets() == ["age", "gender"]
+    assert os.listdir(tmp_path) == ["ledger.sqlite"]
     reader.close()
