@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -142,9 +142,9 @@ def load(directory: str | Path) -> Result:
 
 def _load_one(folder: Path) -> Result:
     document = read_document(folder)
-    pairs, counts = read_pairs(folder), _read_cells(folder / "tables.csv", tables.TABLE_COLUMNS)
+    counts = _typed(tables.counts_from_cells, folder / "tables.csv", tables.TABLE_COLUMNS)
     answers = Answers.read(folder / "answers.csv").frame
-    return Result(document, pairs, tables.counts_from_cells(counts), answers, folder)
+    return Result(document, read_pairs(folder), counts, answers, folder)
 
 
 def _folders(document: graphs.Document) -> list[str]:
@@ -161,6 +161,8 @@ def read_document(folder: Path) -> graphs.Document:
     path = folder / GRAPH
     try:
         document = json.loads(path.read_bytes())
+    except NotADirectoryError:
+        raise InputError(f"{shown(folder)} is a file: give the directory of a result") from None
     except FileNotFoundError:
         what = f"{shown(folder)} holds no result: it has no {GRAPH}"
         if (folder / RECORD).exists():
@@ -184,7 +186,17 @@ def read_document(folder: Path) -> graphs.Document:
 
 def read_pairs(folder: Path) -> pd.DataFrame:
     """The frame of pairs.csv in `folder`; InputError as for `load`."""
-    return tables.pairs_from_cells(_read_cells(folder / "pairs.csv", ("source", "target")))
+    path = folder / "pairs.csv"
+    return _typed(tables.pairs_from_cells, path, tables.PAIR_TEXTS)
+
+
+def _typed(
+    reader: Callable[[pd.DataFrame], pd.DataFrame], path: Path, columns: Sequence[str]
+) -> pd.DataFrame:
+    try:
+        return reader(_read_cells(path, columns))
+    except ValueError as error:
+        raise InputError(f"{shown(path)} is damaged: {printable(str(error))}") from None
 
 
 def _read_cells(path: Path, columns: Sequence[str]) -> pd.DataFrame:

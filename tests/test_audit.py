@@ -185,6 +185,8 @@ def test_hostile_names_go_through_every_file(tmp_path: Path) -> None:
         ("graph.json", '{"schema": "biasgraph/2"}', "schema version 2; .* install a newer one"),
         ("pairs.csv", None, "cannot read .*pairs.csv"),
         ("pairs.csv", "a,b\n1,2\n", "pairs.csv is damaged: it lacks columns"),
+        ("pairs.csv", "source,target,metric\na,b,nominal\n", "pairs.csv is damaged: it lacks"),
+        ("tables.csv", "prompt,axis,attribute,target,answer,count\na,b,c,d,e,2x\n", "is damaged"),
         ("tables.csv", "prompt\nx\n", "tables.csv is damaged: it lacks columns"),
         ("answers.csv", "", "answers.csv is empty"),
     ],
