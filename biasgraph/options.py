@@ -73,6 +73,9 @@ class BuildOptions:
 
     def __post_init__(self) -> None:
         self.analysis_settings()
+        for name in ("model", "vqa", "only"):
+            if (value := getattr(self, name)) is not None and not len(value):
+                raise InputError(f"--{name} is empty: name something, or leave it out")
         if self.answers is None and self.prompt is None and self.prompts is None:
             raise InputError(
                 "nothing to build from: give --prompt 'a librarian', --prompts occupations, or "

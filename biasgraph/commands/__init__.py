@@ -61,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted", err=True)
         return INTERRUPTED
+    except MemoryError as error:
+        return _fail(f"out of memory ({str(error) or 'no size given'}): ask for less", 1)
     except Exception:
         traceback.print_exc()
         return _fail("this is a bug in biasgraph: please report it with the lines above", 1)

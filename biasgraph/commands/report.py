@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import rich_click as click
+
+DOCTYPE = b"<!doctype html>"
 
 
 @click.command()
@@ -31,6 +34,8 @@ def report(run: Path, no_images: bool, output: Path | None) -> None:
     from biasgraph.report.page import report_files, report_html
     from biasgraph.result import load
 
+    if output is not None:
+        _refuse_other(output)
     result = load(run)
     if output is None:
         paths = write_files(run, report_files(result, images=not no_images))
@@ -39,3 +44,20 @@ def report(run: Path, no_images: bool, output: Path | None) -> None:
         page = report_html(result, images=not no_images, links=inside)
         paths = write_files(output.parent, {output.name: page})
     click.echo(f"Wrote {printable(str(paths[0]))}")
+
+
+def _refuse_other(output: Path) -> None:
+    """Never overwrite what is no page: a slip of the hand would cost a run its ledger."""
+    from biasgraph.errors import InputError, printable
+
+    if not output.exists():
+        return
+    is_page = False
+    if output.is_file():
+        with suppress(OSError), output.open("rb") as file:
+            is_page = file.read(len(DOCTYPE)).lower() == DOCTYPE
+    if not is_page:
+        raise InputError(
+            f"{printable(str(output))} is there already and is no report; nothing was written: "
+            "give another -o"
+        )

@@ -116,6 +116,11 @@ def test_every_analysis_option_reaches_the_analysis(run: Run, tmp_path: Path) ->
         (["build", "--prompt", "a librarian", "--images", "0"], "'--images'"),
         (["show", "nowhere"], "there is no nowhere"),
         (["show", "."], "holds no result"),
+        (["show", "librarian.csv"], "librarian.csv is a file: give the directory of a result"),
+        (["build", "--prompt", "a librarian", "--model", ""], "--model is empty"),
+        (["build", "--prompt", "a librarian", "--vqa", ""], "--vqa is empty"),
+        (["build", "--prompt", "a librarian", "--only", " , "], "--only is empty"),
+        (["report", ".", "-o", ""], ". is there already and is no report"),
         (["show"], "Missing argument 'RUN'"),
     ],
 )
@@ -245,6 +250,35 @@ def test_a_bug_shows_where_it_happened(
     errors = capsys.readouterr().err
     assert "RuntimeError: unexpected" in errors
     assert errors.rstrip().endswith("please report it with the lines above")
+
+
+def test_too_little_memory_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def greedy(*arguments: object, **named: object) -> None:
+        raise MemoryError("Unable to allocate 1.46 TiB")
+
+    monkeypatch.setattr(audit, "build", greedy)
+    assert main(["build", "--answers", "x.csv"]) == 1
+    errors = capsys.readouterr().err
+    assert errors == "Error: out of memory (Unable to allocate 1.46 TiB): ask for less\n"
+
+
+def test_a_report_overwrites_reports_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    librarian_table(images=40).to_csv(tmp_path / "a.csv", index=False)
+    arguments = ["--answers", str(tmp_path / "a.csv"), "--bootstrap", "100", "-q"]
+    assert main(["build", *arguments, "-o", str(tmp_path / "out")]) == 0
+    graph = tmp_path / "out" / "graph.json"
+    before = graph.read_bytes()
+    assert main(["report", str(tmp_path / "out"), "-o", str(graph)]) == 2
+    assert "graph.json is there already and is no report" in capsys.readouterr().err
+    assert graph.read_bytes() == before
+    page = tmp_path / "page.html"
+    for _ in range(2):
+        assert main(["report", str(tmp_path / "out"), "-o", str(page)]) == 0
+    assert page.is_file()
 
 
 def test_errors_of_several_lines_keep_them(
