@@ -11,9 +11,10 @@ import numpy as np
 from biasgraph.answers import Answers
 from biasgraph.causal.graph import UNKNOWN_CLASS, treat_unknown
 from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.causal.tables import CodedImages, Floats, Variable
+from biasgraph.causal.tables import CodedImages, Floats, Pool, Variable
 from biasgraph.causal.transport import Ideal
 from biasgraph.coding import codes_of
+from biasgraph.errors import InputError, printable
 
 if TYPE_CHECKING:
     from biasgraph.result import Result
@@ -50,11 +51,22 @@ def evidence_of(result: Result) -> Evidence:
     answers = Answers.from_frame(result.answers, source=f"answers.csv of {source}")
     ideals = [_ideal(node) for node in document["nodes"]]
     named = {variable.name for variable in variables} if with_unknown else set()
-    return Evidence(
-        [treat_unknown(images, settings, named) for images in codes_of(answers, variables)],
-        ideals,
-        settings,
-    )
+    coded = codes_of(answers, variables)
+    evidence = Evidence([treat_unknown(one, settings, named) for one in coded], ideals, settings)
+    if _counts(evidence) != [node["initial"]["counts"] for node in document["nodes"]] or (
+        sum(len(codes) for one in coded for codes in one.arms.values())
+        != document["graph"]["images"]["interventions"]
+    ):
+        raise InputError(
+            f"{printable(answers.source)} does not fit graph.json beside it: build it again"
+        )
+    return evidence
+
+
+def _counts(evidence: Evidence) -> list[list[int]]:
+    """The answers about every variable in the initial images of all prompts."""
+    pool = Pool.of("evidence", evidence.images)
+    return [pool.initial(y).sum(axis=0).tolist() for y in range(len(evidence.ideals))]
 
 
 def _variable(node: Mapping[str, Any], with_unknown: bool) -> Variable:

@@ -38,7 +38,8 @@ def run_of(result: Result) -> Path:
     if result.directory is None or not (result.directory / RECORD).exists():
         where = "the result" if result.directory is None else shown(result.directory)
         raise InputError(
-            f"--verify needs models to make images with, and {where} was made from an answers table"
+            f"--verify needs models to make images with, and {where} has none: it was made from an "
+            "answers table, or is one of several prompts"
         )
     return result.directory
 

@@ -108,13 +108,19 @@ def test_a_cost_matrix_is_part_of_the_graph(tmp_path: Path) -> None:
 
 
 def test_several_prompts_give_one_set_of_images_each() -> None:
-    result = biasgraph.analyze(librarian_table(), bootstrap=200)
     both = pd.concat([librarian_table(), librarian_table(prompt="a nurse", seed=1)])
-    other = type(result)(result.document, result.pairs, result.tables, both)
 
-    evidence = evidence_of(other)
+    evidence = evidence_of(biasgraph.analyze(both, bootstrap=200))
 
     assert [images.prompt for images in evidence.images] == ["a librarian", "a nurse"]
+
+
+def test_answers_that_were_cut_short_are_refused() -> None:
+    result = biasgraph.analyze(librarian_table(), bootstrap=200)
+    for rows in (slice(0, 600), slice(30, None)):
+        cut = type(result)(result.document, result.pairs, result.tables, result.answers[rows])
+        with pytest.raises(InputError, match="does not fit"):
+            evidence_of(cut)
 
 
 @pytest.mark.parametrize(("column", "value"), [("axis", "hair"), ("attribute", "tall")])

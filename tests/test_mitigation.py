@@ -120,7 +120,7 @@ def test_unknown_answers_as_a_class(tmp_path: Path) -> None:
     [
         ({"verify_images": 3}, "--verify-images is for --verify only"),
         ({"axes": "occupation"}, "--axes is for --verify only"),
-        ({"verify": True}, "--verify needs models .* was made from an answers table"),
+        ({"verify": True}, "--verify needs models .* made from an answers table"),
         ({"targets": Path("nowhere.yaml")}, "cannot read targets 'nowhere.yaml'"),
     ],
 )

@@ -52,7 +52,7 @@ def show(console: Console, document: Record, pairs: Sequence[Record]) -> None:
 
 def show_files(console: Console, directory: Path) -> None:
     """Print where a result is and which files it has."""
-    hidden = (TEMPORARY, ".lock")
+    hidden = (TEMPORARY, ".lock", "-shm", "-wal")
     names = sorted(path.name for path in directory.iterdir() if not path.name.endswith(hidden))
     console.print(_plain(f"Files in {directory}: {', '.join(names)}"))
 
