@@ -4,7 +4,7 @@
     python -m benchmarks.comparing_images --worlds DEBIASED STEREOTYPED
 
 ``--seeds`` cuts audits of 48 images a prompt out of those that ``benchmarks.sandbox_card --section
-realised`` has made, no image in two of them, and compares them two by two: the same model with
+realised`` has made, no image in two of a cut, and compares them two by two: the same model with
 other seeds must hardly ever seem changed.  ``--worlds`` takes runs of ``biasgraph build --prompts
 occupations``, compares them as ``biasgraph compare`` does, and their prompts one by one, and holds
 that against the enumerated truth.  Both print the tables of docs/comparison.md.
@@ -24,7 +24,7 @@ from benchmarks.comparing import NAMES, PAIRS, SIZES, Case, true_changes
 from benchmarks.exact import VARIABLES, WORLDS, cut_audit
 from benchmarks.shares import clustered, shown, table, wilson, write_json
 from biasgraph.causal.comparing import Comparing
-from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import CodedImages, Pool
 from biasgraph.causal.transport import resolve_ideals
 from biasgraph.compare import compare_results
@@ -35,28 +35,41 @@ AUDIT = 48
 IDEALS = resolve_ideals(VARIABLES, None, None, None)
 
 
-def seed_pairs(work: Path, occupations: Sequence[str], images: int) -> dict[str, Any]:
-    """Comparisons of audits that differ in nothing but their seeds: one prompt, and all at once."""
+def seed_pairs(work: Path, occupations: Sequence[str], images: int, cuts: int) -> dict[str, Any]:
+    """Comparisons of audits that differ in nothing but their seeds: one prompt, and all at once.
+
+    The images are cut into audits in their order first, and then at random.
+    """
     harvest = Harvest(work, WORLDS[0], jobs=1)
-    found: dict[str, Any] = {"audit": AUDIT, "pairs_of_seeds": images // AUDIT // 2}
+    pairs = images // AUDIT // 2
+    found: dict[str, Any] = {"audit": AUDIT, "pairs_of_seeds": pairs}
     for judge in ("clip", "judge2"):
         whole = [harvest.audit(occupation, judge, images) for occupation in occupations]
-        cuts = [[_cut(audit, i) for audit in whole] for i in range(images // AUDIT)]
-        one, several = [], []
-        for place in range(0, 2 * found["pairs_of_seeds"], 2):
-            old, new = cuts[place], cuts[place + 1]
-            one += [_changed([a], [b], place) for a, b in zip(old, new, strict=True)]
-            several.append(_changed(old, new, place))
-        found[judge] = {
-            "one prompt": _rates(one),
-            f"{len(occupations)} prompts": _rates(several),
-        }
+        for kind in ("in order", "at random")[: min(cuts, 2)]:
+            one: list[int] = []
+            several: list[int] = []
+            for cut in range(1 if kind == "in order" else cuts - 1):
+                for place in range(pairs):
+                    old, new = (
+                        [_audit(audit, 2 * place + half, kind, cut) for audit in whole]
+                        for half in (0, 1)
+                    )
+                    one += [_changed([a], [b], place) for a, b in zip(old, new, strict=True)]
+                    several.append(_changed(old, new, place))
+            found[f"{judge}, {kind}"] = {
+                "one prompt": _rates(one),
+                f"{len(occupations)} prompts": _rates(several),
+            }
     return found
 
 
-def _cut(audit: CodedImages, i: int) -> CodedImages:
-    rows = np.arange(i * AUDIT, (i + 1) * AUDIT)
-    return cut_audit(audit, np.tile(rows, (1 + len(audit.arms), 1)))
+def _audit(audit: CodedImages, i: int, kind: str, cut: int) -> CodedImages:
+    """The i-th audit of a cut, its images of every prompt in their order or in a random one."""
+    shape = (1 + len(audit.arms), len(audit.initial))
+    order = np.tile(np.arange(shape[1]), (shape[0], 1))
+    if kind == "at random":
+        order = np.argsort(generator(cut, audit.prompt).random(shape), axis=1)
+    return cut_audit(audit, order[:, i * AUDIT : (i + 1) * AUDIT])
 
 
 def _changed(old: list[CodedImages], new: list[CodedImages], seed: int) -> int:
@@ -77,10 +90,17 @@ def _rates(changed: Sequence[int]) -> dict[str, Any]:
 def seeds_table(found: dict[str, Any]) -> str:
     rows = [
         (judge, what, str(rates["any"]["n"]), shown(rates["any"]), shown(rates["pairs"], 4))
-        for judge in ("clip", "judge2")
+        for judge in found
+        if judge not in ("audit", "pairs_of_seeds")
         for what, rates in found[judge].items()
     ]
-    heading = ("judge", "compared", "comparisons", "any pair changed", "pairs changed")
+    heading = (
+        "judge, images taken",
+        "compared",
+        "comparisons",
+        "any pair changed",
+        "pairs changed",
+    )
     return table(heading, rows)
 
 
@@ -174,10 +194,13 @@ def main() -> None:
     parser.add_argument("--occupations", default="librarian,mechanic,athlete")
     parser.add_argument("--images", type=int, default=2000, help="a prompt, that were made")
     parser.add_argument("--seeds", action="store_true")
+    parser.add_argument("--cuts", type=int, default=4, help="ways to cut audits out of the images")
     parser.add_argument("--worlds", type=Path, nargs=2, metavar=("DEBIASED", "STEREOTYPED"))
     options = parser.parse_args()
     if options.seeds:
-        found = seed_pairs(options.work, options.occupations.split(","), options.images)
+        found = seed_pairs(
+            options.work, options.occupations.split(","), options.images, options.cuts
+        )
         write_json(options.work / "seeds.json", found)
         print(seeds_table(found))
     if options.worlds:
