@@ -279,7 +279,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--work", type=Path, default=Path("outputs/comparing"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--replicates", type=int, default=200, help="comparisons a cell")
+    parser.add_argument("--replicates", type=int, default=150, help="comparisons a cell")
     parser.add_argument("--small", action="store_true", help="14 comparisons, to try the script")
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"  # the processes share the cores
