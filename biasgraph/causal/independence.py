@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -68,18 +68,24 @@ def independence(
     elif settings.yates:
         corrected = chi2_contingency(table, correction=True)
         statistic, p = float(corrected.statistic), float(corrected.pvalue)
-    critical, found = detectable_statistics(dof, alpha)
+    return with_strength(
+        Independence(statistic, dof, p, method, expected_low=low), table, plain, alpha
+    )
+
+
+def with_strength(test: Independence, table: Counts, pearson: float, alpha: float) -> Independence:
+    """`test` with how strong the association is in its reduced table, and what could be found.
+
+    pearson: the plain chi-square statistic of the table, whichever one the test took.
+    """
+    critical, found = detectable_statistics(test.dof, alpha)
     scale = int(table.sum()) * (min(table.shape) - 1)
-    return Independence(
-        statistic=statistic,
-        dof=dof,
-        p=p,
-        method=method,
-        cramers_v=math.sqrt(plain / scale),
-        cramers_v_corrected=cramers_v_corrected(plain, table),
+    return replace(
+        test,
+        cramers_v=math.sqrt(pearson / scale),
+        cramers_v_corrected=cramers_v_corrected(pearson, table),
         detectable_v=math.sqrt(critical / scale),
         detectable_v_80=math.sqrt(found / scale),
-        expected_low=low,
     )
 
 

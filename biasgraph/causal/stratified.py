@@ -7,7 +7,6 @@ in which arm. The generalised Cochran-Mantel-Haenszel test compares arms within 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,10 +17,9 @@ from scipy.stats import chi2, chi2_contingency, random_table
 from biasgraph.causal.independence import (
     DEGENERATE,
     Independence,
-    cramers_v_corrected,
-    detectable_statistics,
     expected_low,
     monte_carlo_p,
+    with_strength,
 )
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Counts, Floats, reduced
@@ -59,18 +57,8 @@ def stratified_independence(
         p = monte_carlo_p(statistic, association.null_statistics(rng), alpha)
         method = "cmh_monte_carlo"
     pearson = float(chi2_contingency(pooled, correction=False).statistic)
-    scale = int(pooled.sum()) * (min(pooled.shape) - 1)
-    critical, found = detectable_statistics(dof, alpha)
-    return Independence(
-        statistic=statistic,
-        dof=dof,
-        p=p,
-        method=method,
-        cramers_v=math.sqrt(pearson / scale),
-        cramers_v_corrected=cramers_v_corrected(pearson, pooled),
-        detectable_v=math.sqrt(critical / scale),
-        detectable_v_80=math.sqrt(found / scale),
-        expected_low=low,
+    return with_strength(
+        Independence(statistic, dof, p, method, expected_low=low), pooled, pearson, alpha
     )
 
 

@@ -132,11 +132,13 @@ class Strengths:
     def _magnitudes(self, initial: Sequence[Counts], arms: Mapping[int, list[Counts]]) -> Floats:
         sizes = np.zeros((len(initial[0]), len(self.ideals), len(self.ideals)))
         with np.errstate(invalid="ignore"):
+            before = {
+                y: self.ideals[y].distance(mixed(initial[y][:, None], "pooled"))
+                for y in sorted({y for _, y in self.pairs})
+            }
             for x, y in self.pairs:
-                ideal = self.ideals[y]
-                before = ideal.distance(mixed(initial[y][:, None], "pooled"))
-                after = ideal.distance(mixed(arms[x][y], self.settings.mix))
-                sizes[:, x, y] = np.abs(before - after)
+                after = self.ideals[y].distance(mixed(arms[x][y], self.settings.mix))
+                sizes[:, x, y] = np.abs(before[y] - after)
         return sizes
 
     def _strength(

@@ -17,6 +17,7 @@ from rich.text import Text
 from biasgraph.causal.flags import FLAG_WORDS
 from biasgraph.causal.planning import SURE
 from biasgraph.errors import printable
+from biasgraph.report.terminal import show_list
 from biasgraph.report.words import clip, enumerated, with_interval
 
 Record = Mapping[str, Any]
@@ -56,15 +57,7 @@ def _named(axes: Sequence[str]) -> str:
 
 
 def _list(console: Console, title: str, sentences: Iterable[str]) -> None:
-    rows = list(sentences)
-    if not rows:
-        return
-    grid = Table.grid(padding=(0, 1))
-    for row in rows:
-        grid.add_row("-", _plain(row))
-    console.print(Text(title, "bold"))
-    console.print(grid)
-    console.print()
+    show_list(console, title, map(_plain, sentences))
 
 
 def _table(*headings: str) -> Table:

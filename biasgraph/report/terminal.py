@@ -67,12 +67,17 @@ def _sentence(text: str) -> Text:
 
 
 def _list(console: Console, title: str, sentences: Iterable[str]) -> None:
+    show_list(console, title, map(_sentence, sentences))
+
+
+def show_list(console: Console, title: str, sentences: Iterable[Text]) -> None:
+    """Print sentences below their title; nothing where there are none."""
     rows = list(sentences)
     if not rows:
         return
     grid = Table.grid(padding=(0, 1))
     for row in rows:
-        grid.add_row("-", _sentence(row))
+        grid.add_row("-", row)
     console.print(Text(title, "bold"))
     console.print(grid)
     console.print()
