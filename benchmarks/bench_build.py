@@ -58,7 +58,8 @@ def work_in(directory: Path, images: int) -> Work:
 
 def warm(work: Work) -> None:
     texts = [prompt.text for plan in work.plans for prompt in plan.prompts]
-    pictures = work.generator.generate(texts, range(len(texts)))
+    made = work.generator.generate(texts, range(len(texts)))
+    pictures = [picture.image for picture in made]
     from biasgraph.engine.questions import questions_about
 
     gate, asked = questions_about(work.axes)

@@ -22,7 +22,7 @@ from PIL import Image
 
 from biasgraph.answers import Answers
 from biasgraph.audit import analyze_answers
-from biasgraph.models.base import Answer, Question
+from biasgraph.models.base import Answer, Picture, Question
 from biasgraph.modelwork import Work
 from biasgraph.options import BuildOptions
 from biasgraph.report.page import report_files
@@ -46,8 +46,8 @@ class Painter:
     def unseen_words(self, prompts: Sequence[str]) -> list[str]:
         return []
 
-    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Image.Image]:
-        return [self._paint(seed) for seed in seeds]
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
+        return [Picture(self._paint(seed)) for seed in seeds]
 
     def _paint(self, seed: int) -> Image.Image:
         rng = np.random.default_rng(seed)

@@ -76,7 +76,7 @@ def build_from_models(
         settings = asdict(options.analysis_settings())
         table = work.do(run, settings, command, progress)
         answers = Answers.from_frame(table, source=str(run.directory))
-        about, origin = work.about_prompts(), work.origin()
+        about, origin = work.about_prompts(), work.origin(run)
         result = analyze_answers(answers, work.axes, options, origin, about, progress)
         result.write(run.directory)
     return result.placed(work.directory)

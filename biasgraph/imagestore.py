@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasgraph.ledger import FileRow
+from biasgraph.ledgerrows import FileRow
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -10,134 +10,22 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from biasgraph.errors import InputError, printable
-
-SCHEMA_VERSION = 1
-
-SCHEMA = """
-CREATE TABLE prompts (
-    id        TEXT PRIMARY KEY,
-    initial   TEXT NOT NULL REFERENCES prompts (id),  -- the initial prompt it belongs to
-    text      TEXT NOT NULL,
-    role      TEXT NOT NULL CHECK (role IN ('initial', 'counterfactual', 'other')),
-    axis      TEXT NOT NULL,                          -- the intervention, '' for none
-    attribute TEXT NOT NULL,
-    position  INTEGER                                 -- in the latest request, NULL: not in it
-);
-CREATE TABLE targets (                                -- the axes of the latest request
-    position  INTEGER PRIMARY KEY,
-    name      TEXT NOT NULL UNIQUE
-);
-CREATE TABLE request (images INTEGER NOT NULL);       -- one row: images for each prompt
-CREATE TABLE plans (                                  -- what a build found left to do
-    id        INTEGER PRIMARY KEY AUTOINCREMENT,
-    work      TEXT NOT NULL,
-    digest    TEXT NOT NULL
-);
-CREATE TABLE files (
-    sha256    TEXT PRIMARY KEY,                       -- images/<sha256>.png
-    bytes     INTEGER NOT NULL,
-    mtime_ns  INTEGER NOT NULL                        -- unchanged since: not hashed again
-);
-CREATE TABLE images (
-    key       INTEGER PRIMARY KEY,
-    id        TEXT NOT NULL UNIQUE,
-    prompt    TEXT NOT NULL REFERENCES prompts (id),
-    number    INTEGER NOT NULL,
-    seed      INTEGER NOT NULL,
-    sha256    TEXT NOT NULL REFERENCES files (sha256),
-    plan      INTEGER NOT NULL REFERENCES plans (id),
-    UNIQUE (prompt, number)
-);
-CREATE TABLE questions (
-    id        INTEGER PRIMARY KEY,
-    judge     TEXT NOT NULL,
-    target    TEXT NOT NULL,                          -- an axis, '' for the gate question
-    asked     TEXT NOT NULL,                          -- JSON: the very words
-    UNIQUE (judge, target)
-);
-CREATE TABLE answers (
-    image     INTEGER NOT NULL REFERENCES images (key),
-    question  INTEGER NOT NULL REFERENCES questions (id),
-    plan      INTEGER NOT NULL REFERENCES plans (id),
-    answer    TEXT NOT NULL,
-    confidence REAL,
-    probabilities TEXT,                               -- JSON
-    yes       INTEGER,                                -- of several yes/no questions
-    PRIMARY KEY (image, question)
-) WITHOUT ROWID;
-"""
-
-GATE = ""
-"""The target under which the answer to the gate question is kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class PromptRow:
-    """A prompt in one role; `initial` is the id of the initial prompt it belongs to."""
-
-    id: str
-    initial: str
-    text: str
-    role: str
-    axis: str
-    attribute: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    """An image file by the SHA-256 of its bytes, with what tells that it was not touched since."""
-
-    sha256: str
-    bytes: int
-    mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class ImageRow:
-    """An image that is made, from `seed` under `plan`; `text` is what its prompt says."""
-
-    key: int
-    id: str
-    text: str
-    seed: int
-    plan: int
-    file: FileRow
-
-
-@dataclass(frozen=True, slots=True)
-class NewImage:
-    """Image `number` (from 0) of the prompt with id `prompt`, to be made from `seed`."""
-
-    id: str
-    prompt: str
-    text: str
-    number: int
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRow:
-    """A judge's answer about one image; `question` and `image` are keys of the ledger."""
-
-    image: int
-    question: int
-    answer: str
-    confidence: float | None = None
-    probabilities: str | None = None
-    yes: int | None = None
-
-
-class Answered(NamedTuple):
-    """An answer that is there, with the plan that asked for it."""
-
-    plan: int
-    answer: str
-    confidence: float | None
+from biasgraph.ledgerrows import (
+    LATER,
+    SCHEMA,
+    SCHEMA_VERSION,
+    Answered,
+    AnswerRow,
+    FileRow,
+    ImageRow,
+    Made,
+    NewImage,
+    PromptRow,
+)
 
 
 def _is_at_rest(path: Path) -> bool:
@@ -176,6 +64,11 @@ class Ledger:
             )
         self._connection.execute("PRAGMA foreign_keys = ON")
         if read_only:
+            if version < SCHEMA_VERSION:
+                raise InputError(
+                    f"{printable(str(path))} was made by an earlier biasgraph: give the run's "
+                    "build command again to bring it up to date"
+                )
             return
         self._connection.execute("PRAGMA journal_mode = WAL")
         # In WAL mode NORMAL survives the death of the process; a power cut may cost the last
@@ -183,9 +76,14 @@ class Ledger:
         self._connection.execute("PRAGMA synchronous = NORMAL")
         if version == 0:
             # All or nothing: what is not committed is gone when the connection closes.
-            self._connection.executescript(
-                f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-            )
+            self._change(SCHEMA)
+        elif version < SCHEMA_VERSION:
+            self._change("".join(LATER[v] for v in range(version + 1, SCHEMA_VERSION + 1)))
+
+    def _change(self, script: str) -> None:
+        self._connection.executescript(
+            f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+        )
 
     def close(self) -> None:
         """Close the file; an open transaction is rolled back."""
@@ -264,41 +162,74 @@ class Ledger:
     def images(self) -> list[ImageRow]:
         """The requested images that are made: every prompt's first, every prompt's second ..."""
         rows = self._connection.execute(
-            "SELECT key, images.id, text, seed, plan, sha256, bytes, mtime_ns"
+            "SELECT key, images.id, text, seed, plan, withheld, sha256, bytes, mtime_ns"
             " FROM images JOIN prompts ON prompts.id = prompt JOIN files USING (sha256)"
             " WHERE position IS NOT NULL AND number < (SELECT images FROM request)"
             " ORDER BY number, position"
         )
         return [
-            ImageRow(key, id, text, seed, plan, FileRow(*file))
-            for key, id, text, seed, plan, *file in rows
+            ImageRow(key, id, text, seed, plan, FileRow(*file), withheld)
+            for key, id, text, seed, plan, withheld, *file in rows
         ]
 
-    def add_images(self, images: Sequence[tuple[NewImage, FileRow]], *, plan: int) -> None:
+    def add_images(self, images: Sequence[tuple[NewImage, Made]], *, plan: int) -> None:
         """Record new images; one that is there already is an error (sqlite3.IntegrityError)."""
         with self.transaction():
-            self._upsert_files(file for _, file in images)
+            self._upsert_files(made.file for _, made in images)
             self._connection.executemany(
-                "INSERT INTO images (id, prompt, number, seed, sha256, plan)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO images (id, prompt, number, seed, plan, sha256, withheld, revised)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (image.id, image.prompt, image.number, image.seed, file.sha256, plan)
-                    for image, file in images
+                    (
+                        image.id,
+                        image.prompt,
+                        image.number,
+                        image.seed,
+                        plan,
+                        made.file.sha256,
+                        made.withheld,
+                        made.revised,
+                    )
+                    for image, made in images
                 ],
             )
 
-    def replace_files(self, files: Sequence[tuple[ImageRow, FileRow]]) -> None:
-        """Record the files of images made again; one that differs loses its answers."""
-        changed = [(image, file) for image, file in files if image.file.sha256 != file.sha256]
+    def replace_files(self, files: Sequence[tuple[ImageRow, Made]]) -> None:
+        """Record what became of images made again; one that differs loses its answers."""
+        changed = [
+            (image, made)
+            for image, made in files
+            if (image.file.sha256, image.withheld) != (made.file.sha256, made.withheld)
+        ]
         with self.transaction():
-            self._upsert_files(file for _, file in files)
+            self._upsert_files(made.file for _, made in files)
             self._connection.executemany(
-                "UPDATE images SET sha256 = ? WHERE key = ?",
-                [(file.sha256, image.key) for image, file in changed],
+                "UPDATE images SET sha256 = ?, withheld = ?, revised = ? WHERE key = ?",
+                [
+                    (made.file.sha256, made.withheld, made.revised, image.key)
+                    for image, made in changed
+                ],
             )
             self._connection.executemany(
                 "DELETE FROM answers WHERE image = ?", [(image.key,) for image, _ in changed]
             )
+
+    def withheld(self) -> dict[str, int]:
+        """reason -> how many requested images are withheld for it."""
+        rows = self._connection.execute(
+            "SELECT withheld, count(*) FROM images JOIN prompts ON prompts.id = prompt"
+            " WHERE withheld IS NOT NULL AND position IS NOT NULL"
+            " AND number < (SELECT images FROM request) GROUP BY withheld ORDER BY withheld"
+        )
+        return dict(rows.fetchall())
+
+    def revised(self) -> int:
+        """How many requested images were made from a prompt that was rewritten on the way."""
+        return self._number(
+            "SELECT count(*) FROM images JOIN prompts ON prompts.id = prompt"
+            " WHERE revised IS NOT NULL AND position IS NOT NULL"
+            " AND number < (SELECT images FROM request)"
+        )
 
     def record_files(self, files: Sequence[FileRow]) -> None:
         """Record that these files were found whole, with the time stamps they have now."""

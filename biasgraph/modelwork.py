@@ -17,10 +17,19 @@ from biasgraph.engine.local import ask, declare, generate
 from biasgraph.engine.progress import Progress
 from biasgraph.engine.questions import questions_about
 from biasgraph.errors import InputError, printable
-from biasgraph.models.registry import backend_of, load_generator, load_judge
+from biasgraph.models.options import ModelOptions
+from biasgraph.models.registry import (
+    GENERATOR,
+    JUDGE,
+    backend_of,
+    load_generator,
+    load_judge,
+    refuse_unread,
+)
 from biasgraph.options import OUTPUTS, BuildOptions, folder_name, slug
 from biasgraph.promptlist import PromptList
 from biasgraph.run import Run, open_run
+from biasgraph.subject import strip_brackets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +40,8 @@ MODEL = "sandbox:stereotyped"
 AXES = "occupation"
 IMAGES = 48
 SEED = 0
+JOURNAL = "responses"
+"""The folder of a run where paid backends keep what they were sent."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,7 @@ class Work:
     images: int
     seed: int
     directory: Path
+    model_options: ModelOptions
 
     @classmethod
     def of(cls, options: BuildOptions) -> Work:
@@ -58,21 +70,28 @@ class Work:
         axes = axes.only(options.only) if options.only else axes
         listed = None if options.prompts is None else PromptList.of(options.prompts)
         spec = options.model or MODEL
-        generator = load_generator(spec)
+        judge = options.vqa or _usual_judge(spec)
+        how = options.model_options()
+        refuse_unread(how, {GENERATOR: spec, JUDGE: judge})
+        folder = slug(listed.name) if listed else _folder(strip_brackets(str(options.prompt))[0])
+        directory = Path(options.output or OUTPUTS / slug(spec) / folder)
+        journal = directory / JOURNAL
+        generator = load_generator(spec, how, journal)
         if listed is None:
             plan = plan_prompts(str(options.prompt), axes)
             generator.check_prompts([prompt.text for prompt in plan.prompts])
-            plans, folder = [plan], _folder(plan.initial.text)
+            plans = [plan]
         else:
-            plans, folder = listed.plans(axes, generator.check_prompts), slug(listed.name)
+            plans = listed.plans(axes, generator.check_prompts)
         return cls(
             axes=axes,
             plans=tuple(plans),
             generator=generator,
-            judge=load_judge(options.vqa or _usual_judge(spec)),
+            judge=load_judge(judge, how, journal),
             images=IMAGES if options.images is None else options.images,
             seed=SEED if options.seed is None else options.seed,
-            directory=Path(options.output or OUTPUTS / slug(spec) / folder),
+            directory=directory,
+            model_options=how,
         )
 
     def size(self) -> dict[str, Any]:
@@ -131,16 +150,35 @@ class Work:
             [plan.prompts for plan in self.plans],
             images=self.images,
             targets=[axis.name for axis in self.axes.axes],
-            settings={**settings, "images": self.images, "axes": self.axes.digest()},
+            settings={
+                **settings,
+                "images": self.images,
+                "axes": self.axes.digest(),
+                "models": self.model_options.record(),
+            },
             command=command,
         )
         generate(run, self.generator, progress=progress)
         ask(run, self.judge, questions, gate, generator=self.generator, progress=progress)
         return run.answers(self.judge.spec)
 
-    def origin(self) -> dict[str, Any]:
+    def origin(self, run: Run) -> dict[str, Any]:
         """What a graph says of where its images come from."""
+        withheld, rewritten = run.withheld(), run.revised()
+        notes = [
+            f"{count:,} {'image was' if count == 1 else 'images were'} withheld "
+            f"({printable(reason)}) and counted as gated"
+            for reason, count in withheld.items()
+        ]
+        if rewritten:
+            notes.append(
+                f"the model rewrote the prompts of {rewritten:,} images, which confounds the "
+                "counterfactuals; the ledger holds what they became"
+            )
         return {
+            "withheld": withheld,
+            "rewritten_prompts": rewritten,
+            "notes": notes,
             "model": self.generator.spec,
             "model_fingerprint": self.generator.fingerprint,
             "vqa": self.judge.spec,
@@ -170,7 +208,7 @@ def _usual_judge(model: str) -> str:
         return "sandbox"
     raise InputError(
         f"--vqa is needed for {printable(model)}: name the model that answers questions about its "
-        "images"
+        "images, for example --vqa vlm:Qwen/Qwen3-VL-2B-Instruct (`biasgraph models` lists more)"
     )
 
 

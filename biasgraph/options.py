@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from biasgraph.errors import InputError, did_you_mean
+from biasgraph.models.options import MODEL_OPTIONS, ModelOptions, is_given, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,13 +22,15 @@ ANALYSIS = (
     "preset", "alpha", "global_test", "fdr", "metric", "mix", "fallback", "yates", "min_valid",
     "unknown", "sign", "bootstrap",
 )  # fmt: skip
-MODEL_WORK = ("prompt", "prompts", "model", "vqa", "images", "seed", "fresh", "dry_run")
+MODEL_WORK = (
+    "prompt", "prompts", "model", "vqa", "images", "seed", "fresh", "dry_run", *MODEL_OPTIONS
+)  # fmt: skip
 OUTPUTS = Path("outputs")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BuildOptions:
-    """The options of one build; None means "not given".
+class BuildOptions(ModelOptions):
+    """The options of one build; None means "not given". How models run: see `ModelOptions`.
 
     prompt, or prompts: the name of a shipped list, a file, or several texts (one graph of all);
     model, vqa, images, seed: what to ask which models for; or
@@ -72,6 +75,7 @@ class BuildOptions:
     dry_run: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.analysis_settings()
         for name in ("model", "vqa", "only"):
             if (value := getattr(self, name)) is not None and not len(value):
@@ -86,11 +90,10 @@ class BuildOptions:
         if self.answers is not None:
             for name in MODEL_WORK:
                 value = getattr(self, name)
-                if value is not None and value is not False:
-                    option = "--" + name.replace("_", "-")
+                if is_given(value):
                     raise InputError(
-                        f"{option} and --answers exclude each other: with an answers table no "
-                        "model does any work"
+                        f"{option(name)} and --answers exclude each other: with an answers table "
+                        "no model does any work"
                     )
 
     def _refuse_beside_prompt(self) -> None:

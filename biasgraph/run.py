@@ -8,23 +8,22 @@ run.lock        held while a process works here; the system drops it when the pr
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from biasgraph import runrecord
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.imagestore import TEMPORARY, ImageStore
-from biasgraph.ledger import Answered, AnswerRow, ImageRow, Ledger, NewImage, PromptRow
-from biasgraph.runrecord import RECORD, Model, Record, shown
+from biasgraph.ledger import Ledger
+from biasgraph.ledgerrows import Answered, AnswerRow, ImageRow, Made, NewImage, PromptRow
+from biasgraph.runrecord import LEDGER, RECORD, Model, Record, shown, storing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +31,10 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from biasgraph.counterfactuals import Prompt
+    from biasgraph.models.base import Picture
 
-LEDGER = "ledger.sqlite"
+Kept = TypeVar("Kept", NewImage, ImageRow)
+
 LOCK = "run.lock"
 IMAGES = "images"
 
@@ -238,23 +239,42 @@ class Run:
         with storing(self.directory):
             return self._store.read(image.file.sha256)
 
-    def add_images(self, made: Sequence[tuple[NewImage, Image]], *, plan: int) -> None:
+    def add_images(self, made: Sequence[tuple[NewImage, Picture]], *, plan: int) -> None:
         """Keep new pictures: the files first, then all of them in one transaction."""
         with storing(self.directory):
             self._sweep()
-            files = [(image, self._store.write(picture)) for image, picture in made]
-            self.ledger.add_images(files, plan=plan)
+            self.ledger.add_images(self._kept(made), plan=plan)
 
-    def replace_images(self, made: Sequence[tuple[ImageRow, Image]]) -> list[ImageRow]:
+    def replace_images(self, made: Sequence[tuple[ImageRow, Picture]]) -> list[ImageRow]:
         """Keep pictures made again in place of damaged files; returns the images as they are now.
 
         The answers about one whose file came out differently are dropped.
         """
         with storing(self.directory):
             self._sweep()
-            files = [(image, self._store.write(picture)) for image, picture in made]
+            files = self._kept(made)
             self.ledger.replace_files(files)
-        return [replace(image, file=file) for image, file in files]
+        return [replace(image, file=now.file, withheld=now.withheld) for image, now in files]
+
+    def _kept(self, made: Sequence[tuple[Kept, Picture]]) -> list[tuple[Kept, Made]]:
+        """Write the pictures' files."""
+        return [
+            (
+                image,
+                Made(self._store.write(picture.image), picture.withheld, picture.revised_prompt),
+            )
+            for image, picture in made
+        ]
+
+    def withheld(self) -> dict[str, int]:
+        """reason -> how many requested images are withheld for it."""
+        with storing(self.directory):
+            return self.ledger.withheld()
+
+    def revised(self) -> int:
+        """How many requested images were made from a prompt that was rewritten on the way."""
+        with storing(self.directory):
+            return self.ledger.revised()
 
     def _sweep(self) -> None:
         """Before the first picture: remove what a process that died left half written."""
@@ -314,30 +334,6 @@ class Run:
         """target -> requested images with more than one yes to its questions, where there are."""
         with storing(self.directory):
             return self.ledger.several_yes(judge)
-
-
-@contextmanager
-def storing(folder: Path) -> Iterator[None]:
-    """Turn what the file system or SQLite raises into one line about the run in `folder`."""
-    try:
-        yield
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
-        where = f" ({printable(str(error.filename))})" if error.filename else ""
-        raise _storage_error(folder, f"{error.strerror or error}{where}", full=full) from error
-    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-        raise  # ours, not the machine's
-    except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            message = f"{shown(folder / LEDGER)} is damaged ({error}); {runrecord.NEW_RUN}"
-            raise ModelError(message) from error
-        raise _storage_error(folder, str(error), full=code == sqlite3.SQLITE_FULL) from error
-
-
-def _storage_error(folder: Path, reason: str, *, full: bool) -> ModelError:
-    hint = "; what is done is kept: make room and give the same command again" if full else ""
-    return ModelError(f"cannot work in {shown(folder)}: {reason}{hint}")
 
 
 def _digest(value: object) -> str:

@@ -18,7 +18,9 @@ from biasgraph.counterfactuals import Prompt, PromptPlan, joint_prompts, plan_pr
 from biasgraph.engine.local import ask, declare, generate
 from biasgraph.engine.questions import questions_about
 from biasgraph.errors import InputError
+from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_generator, load_judge
+from biasgraph.modelwork import JOURNAL
 from biasgraph.run import open_run, prompt_rows, read_run
 from biasgraph.runrecord import RECORD, shown
 
@@ -83,13 +85,15 @@ class JointWork:
         run = read_run(directory)
         try:
             model, seed, usual = run.model, run.seed, int(run.settings["images"])
+            how = ModelOptions.recorded(run.settings.get("models", {}))
         finally:
             run.close()
         axis_set = _axis_set(directory, result, axes)
         plan, text = _planned_again(directory, result, axis_set)
         picked = [axis for axis in axis_set.axes if axis.name in chosen]
         prompts = joint_prompts(text, picked)
-        generator = load_generator(model)
+        journal = directory / JOURNAL
+        generator = load_generator(model, how, journal)
         generator.check_prompts([prompt.text for prompt in prompts])
         total = graph["images"]["initial"] + graph["images"]["interventions"]
         return cls(
@@ -100,7 +104,7 @@ class JointWork:
             prompts=prompts,
             images=images or max(1, min(usual, total // len(prompts))),
             generator=generator,
-            judge=load_judge(graph["vqa"]),
+            judge=load_judge(graph["vqa"], how, journal),
             seed=seed,
         )
 

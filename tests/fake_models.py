@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image
 
 from biasgraph.engine.questions import AxisQuestion
-from biasgraph.models.base import Answer, Question
+from biasgraph.models.base import Answer, Picture, Question
 
 GATE = Question("Is there a person?", ("yes", "no"), ("a person", "nobody"))
 GENDER = AxisQuestion("gender", (Question("Gender?", ("m", "f"), ("m", "f")),), ("male", "female"))
@@ -76,10 +76,10 @@ class FakeGenerator:
     def unseen_words(self, prompts: Sequence[str]) -> list[str]:
         return []
 
-    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Image.Image]:
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
         self.batches.append(list(zip(prompts, seeds, strict=True)))
         time.sleep(self.seconds)
-        pictures = [self._draw(*item) for item in self.batches[-1]]
+        pictures = [Picture(self._draw(*item)) for item in self.batches[-1]]
         _write_line(self.log, self.batches[-1])
         return pictures
 

@@ -312,11 +312,11 @@ class TestRefusedDirectories:
     def test_a_newer_ledger_names_both_versions_and_changes_nothing(self, tmp_path: Path) -> None:
         build(tmp_path)
         with sqlite3.connect(tmp_path / "ledger.sqlite") as connection:
-            connection.execute("PRAGMA user_version = 2")
+            connection.execute("PRAGMA user_version = 9")
         connection.close()
         before = files_of(tmp_path)
         with (
-            pytest.raises(InputError, match=r"version 2.*version 1"),
+            pytest.raises(InputError, match=r"version 9.*version 2"),
             opened(tmp_path, judges=[FakeJudge(spec="fake:new")]),
         ):
             pass

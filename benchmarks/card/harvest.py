@@ -192,7 +192,8 @@ def draw(world: str, items: Sequence[Item]) -> list[Image]:
         batch = list(items[start : start + generator.batch_size])
         full = [batch[i % len(batch)] for i in range(generator.batch_size)]
         seeds = [seed_for(SEED, generator.spec, text, place) for text, place in full]
-        pictures += generator.generate([text for text, _ in full], seeds)[: len(batch)]
+        made = generator.generate([text for text, _ in full], seeds)[: len(batch)]
+        pictures += [picture.image for picture in made]
     return pictures
 
 

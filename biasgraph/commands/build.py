@@ -8,6 +8,7 @@ from typing import Any
 
 import rich_click as click
 
+from biasgraph.commands.model_options import model_options
 from biasgraph.commands.output import output_options, present, present_plan
 
 FROM, AXES, TESTS, WHERE = "What to audit", "Axes and ideal", "Analysis", "Output"
@@ -196,6 +197,7 @@ FROM, AXES, TESTS, WHERE = "What to audit", "Axes and ideal", "Analysis", "Outpu
     panel=WHERE,
     help="Say what would be made and asked, and how long it would take; do nothing.",
 )
+@model_options
 @output_options(WHERE)
 def build(as_json: bool, quiet: bool, **options: Any) -> None:
     """Build the causal graph of a prompt's biases.

@@ -16,12 +16,12 @@ from biasgraph.engine.batches import Batch, batches_to_do
 from biasgraph.engine.progress import Interrupted, Progress, Quiet, Stop, showing
 from biasgraph.engine.questions import GATED, AxisQuestion, Verdict, check_reply
 from biasgraph.errors import ModelError, printable
-from biasgraph.ledger import GATE, AnswerRow, ImageRow, NewImage
+from biasgraph.ledgerrows import GATE, AnswerRow, ImageRow, NewImage
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from biasgraph.models.base import Answer, ImageGenerator, Question, VisualQA
+    from biasgraph.models.base import Answer, ImageGenerator, Picture, Question, VisualQA
     from biasgraph.run import Run
 
 NO = "no"
@@ -139,6 +139,12 @@ class _Asking:
         gated: list[AnswerRow] = []
         groups: dict[tuple[str, ...], list[ImageRow]] = {}
         for image in images:
+            if image.withheld is not None:
+                gated += [
+                    AnswerRow(image.key, self.keys[target], NO if target == GATE else GATED)
+                    for target in missing[image.key]
+                ]
+                continue
             before = {
                 target: answer
                 for target, answer in answered.get(image.key, {}).items()
@@ -207,7 +213,8 @@ class _Asking:
                     path = printable(str(self.run.image_path(image)))
                     raise ModelError(f"{path} does not read back as it was written")
                 pictures[image.key] = picture
-                if image.file.sha256 != damaged[image.key].file.sha256:
+                before = damaged[image.key]
+                if (image.file.sha256, image.withheld) != (before.file.sha256, before.withheld):
                     changed.add(image.key)
         return pictures, changed
 
@@ -246,7 +253,7 @@ def _by_target(questions: Sequence[AxisQuestion], gate: Question) -> dict[str, A
     return {question.axis: question for question in asked}
 
 
-def _draw(generator: ImageGenerator, items: Sequence[NewImage | ImageRow]) -> list[Image]:
+def _draw(generator: ImageGenerator, items: Sequence[NewImage | ImageRow]) -> list[Picture]:
     pictures = generator.generate([item.text for item in items], [item.seed for item in items])
     if len(pictures) != len(items):
         raise ModelError(

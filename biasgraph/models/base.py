@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    import numpy as np
     from PIL.Image import Image
 
 Setting = str | int | float | bool | None
@@ -50,6 +51,30 @@ class Answer:
         return max(self.probabilities)
 
 
+@dataclass(frozen=True)
+class Picture:
+    """An image as a generator gives it.
+
+    Attributes:
+        image: RGB pixels; plain black where a service gave none.
+        withheld: why a safety checker or a service kept the picture back; its pixels are not
+            looked at then, and every answer about it is ``gated``.
+        revised_prompt: what the prompt was rewritten to on the way, where that is told.
+    """
+
+    image: Image
+    withheld: str | None = None
+    revised_prompt: str | None = None
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation with a language model."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
 class ImageGenerator(Protocol):
     """Makes images from prompts.
 
@@ -89,8 +114,8 @@ class ImageGenerator(Protocol):
         """Words that the model is known never to have met; empty where that is not known."""
         ...
 
-    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Image]:
-        """One RGB image for each prompt, drawn with the seed of the same place."""
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
+        """One picture for each prompt, drawn with the seed of the same place."""
         ...
 
 
@@ -126,5 +151,63 @@ class VisualQA(Protocol):
         """``answers[i][q]`` is the answer about image ``i`` to question ``q``.
 
         An image is encoded once for all of its questions.
+        """
+        ...
+
+
+@runtime_checkable
+class Describer(Protocol):
+    """A power that some judges have: answers in words of their own."""
+
+    def describe(self, images: Sequence[Image], question: str) -> list[str]:
+        """One text for each image: the answer to an open question, or a caption if it asks so."""
+        ...
+
+
+class Embedder(Protocol):
+    """Puts images and texts into one space."""
+
+    @property
+    def spec(self) -> str:
+        """What the user typed."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the weights do."""
+        ...
+
+    def embed_images(self, images: Sequence[Image]) -> np.ndarray:
+        """(n, d) float32 unit vectors."""
+        ...
+
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """(n, d) float32 unit vectors in the space of the images."""
+        ...
+
+
+class LanguageModel(Protocol):
+    """Continues a conversation."""
+
+    @property
+    def spec(self) -> str:
+        """What the user typed."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the weights do."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """What else decides the replies."""
+        ...
+
+    def reply(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> str:
+        """The next turn, as text.
+
+        schema: a JSON schema that the reply should keep to, as far as the model can be held to
+        it; `biasgraph.models.chat` checks whether it did.
         """
         ...

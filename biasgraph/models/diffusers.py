@@ -9,14 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biasgraph.errors import InputError, ModelError, printable
-from biasgraph.models.base import Setting
+from biasgraph.models.base import Picture, Setting
 from biasgraph.models.files import fingerprint
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class DiffusersGenerator:
         said = {word for prompt in prompts for word in re.findall(r"\w+", prompt.lower())}
         return sorted(said - self.words)
 
-    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Image]:
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
         import torch
 
         generators = [torch.Generator().manual_seed(seed) for seed in seeds]
@@ -71,7 +68,7 @@ class DiffusersGenerator:
             guidance_scale=self.guidance,
             output_type="pil",
         )
-        return list(made.images)
+        return [Picture(image) for image in made.images]
 
     @cached_property
     def _tokenizer(self) -> tuple[Any, int]:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from biasgraph.imagestore import ImageStore
 from biasgraph.report.files import PROMPTS
-from biasgraph.run import IMAGES, read_run, storing
-from biasgraph.runrecord import RECORD
+from biasgraph.run import IMAGES, read_run
+from biasgraph.runrecord import RECORD, storing
 
 if TYPE_CHECKING:
     import pandas as pd
     from PIL.Image import Image
 
-    from biasgraph.ledger import ImageRow
+    from biasgraph.ledgerrows import ImageRow
 
 PER_SET = 12
 LONGEST_SIDE = 112

@@ -14,6 +14,7 @@ from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.clip import ClipJudge
 from biasgraph.models.diffusers import DiffusersGenerator
 from biasgraph.models.files import fingerprint
+from biasgraph.models.options import ModelOptions, Spec
 from biasgraph.sandbox.captions import GATE_CAPTIONS, read, vocabulary
 
 if TYPE_CHECKING:
@@ -27,21 +28,21 @@ SECONDS_PER_ANSWERS = 0.001
 """The pace on two CPU cores, for estimates; benchmarks/bench_build.py measures it."""
 
 
-def generator(name: str, spec: str) -> DiffusersGenerator:
+def generator(spec: Spec, options: ModelOptions) -> DiffusersGenerator:
     """``sandbox:stereotyped`` or ``sandbox:debiased``.
 
     Raises:
         InputError: neither.
     """
-    if name not in WORLDS:
+    if spec.rest not in WORLDS:
         raise InputError(
-            f"--model '{printable(spec)}': the sandbox has sandbox:stereotyped and "
-            f"sandbox:debiased.{did_you_mean(name, WORLDS)}"
+            f"--model '{printable(spec.text)}': the sandbox has sandbox:stereotyped and "
+            f"sandbox:debiased.{did_you_mean(spec.rest, WORLDS)}"
         )
     sampling = json.loads((WEIGHTS / "sandbox.json").read_text("utf-8"))["sampling"]
     return DiffusersGenerator(
-        folder=WEIGHTS / name,
-        spec=spec,
+        folder=WEIGHTS / spec.rest,
+        spec=spec.text,
         steps=sampling["steps"],
         guidance=sampling["guidance"],
         batch_size=BATCH,
@@ -50,22 +51,24 @@ def generator(name: str, spec: str) -> DiffusersGenerator:
     )
 
 
-def judge(name: str, spec: str) -> ClipJudge | SecondJudge:
+def judge(spec: Spec, options: ModelOptions) -> ClipJudge | SecondJudge:
     """``sandbox``, the CLIP whose text tower conditions the generators, or ``sandbox:judge2``.
 
     Raises:
         InputError: neither.
     """
     thresholds = json.loads((WEIGHTS / "sandbox.json").read_text("utf-8"))["unknown_below"]
-    if name == "":
-        return ClipJudge(WEIGHTS / "clip", spec, BATCH, thresholds["clip"], SECONDS_PER_ANSWERS)
-    if name == "judge2":
+    if spec.text == "sandbox":
+        return ClipJudge(
+            WEIGHTS / "clip", spec.text, BATCH, thresholds["clip"], SECONDS_PER_ANSWERS
+        )
+    if spec.rest == "judge2":
         return SecondJudge(
-            WEIGHTS / "judge2", spec, BATCH, thresholds["judge2"], SECONDS_PER_ANSWERS
+            WEIGHTS / "judge2", spec.text, BATCH, thresholds["judge2"], SECONDS_PER_ANSWERS
         )
     raise InputError(
-        f"--vqa '{printable(spec)}': the sandbox's judges are sandbox and sandbox:judge2."
-        f"{did_you_mean(name, ['judge2'])}"
+        f"--vqa '{printable(spec.text)}': the sandbox's judges are sandbox and sandbox:judge2."
+        f"{did_you_mean(spec.rest, ['judge2'])}"
     )
 
 

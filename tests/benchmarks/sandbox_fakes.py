@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from PIL import Image
 
-from biasgraph.models.base import Answer, Question
+from biasgraph.models.base import Answer, Picture, Question
 from biasgraph.sandbox.captions import read, shown
 from biasgraph.sandbox.world import OCCUPATIONS, Scene, sample, world
 
@@ -34,9 +34,9 @@ class ExactPainter:
 
     def check_prompts(self, prompts: Sequence[str]) -> None: ...
 
-    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Image.Image]:
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
         self.drawn += zip(prompts, seeds, strict=True)
-        return [self._draw(*item) for item in zip(prompts, seeds, strict=True)]
+        return [Picture(self._draw(*item)) for item in zip(prompts, seeds, strict=True)]
 
     def _draw(self, prompt: str, seed: int) -> Image.Image:
         rng = np.random.default_rng(seed)

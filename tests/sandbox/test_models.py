@@ -22,13 +22,17 @@ PROMPTS = ["a librarian", "a photo of a male chef", "a nurse who is tired", "an 
 SEEDS = [11, 12, 13, 14]
 
 
+def _images(generator, prompts, seeds):
+    return [picture.image for picture in generator.generate(prompts, seeds)]
+
+
 @pytest.mark.parametrize("world", WORLDS)
 def test_an_image_depends_on_its_prompt_and_seed_alone(world: str) -> None:
     generator = load_generator(f"sandbox:{world}")
-    together = generator.generate(PROMPTS, SEEDS)
-    again = load_generator(f"sandbox:{world}").generate(PROMPTS, SEEDS)
-    backwards = generator.generate(PROMPTS[::-1], SEEDS[::-1])[::-1]
-    other = generator.generate(PROMPTS, [seed + 1 for seed in SEEDS])
+    together = _images(generator, PROMPTS, SEEDS)
+    again = _images(load_generator(f"sandbox:{world}"), PROMPTS, SEEDS)
+    backwards = _images(generator, PROMPTS[::-1], SEEDS[::-1])[::-1]
+    other = _images(generator, PROMPTS, [seed + 1 for seed in SEEDS])
     for i, image in enumerate(together):
         assert image.size == (64, 64)
         assert image.tobytes() == again[i].tobytes()
@@ -61,7 +65,7 @@ def test_judges_read_drawings(spec: str) -> None:
 
 @pytest.mark.parametrize("spec", ["sandbox", "sandbox:judge2"])
 def test_an_answer_does_not_depend_on_its_batch(spec: str) -> None:
-    images = load_generator("sandbox:stereotyped").generate(PROMPTS, SEEDS)
+    images = _images(load_generator("sandbox:stereotyped"), PROMPTS, SEEDS)
     _, asked = questions_about(load_axis_set("occupation"))
     questions = [question for axis in asked for question in axis.questions]
     judge = load_judge(spec)
@@ -91,7 +95,7 @@ def test_a_picture_that_shows_neither_is_unknown(spec: str) -> None:
 
 
 def test_judge2_refuses_what_it_never_learnt() -> None:
-    image = load_generator("sandbox:stereotyped").generate(PROMPTS[:1], SEEDS[:1])
+    image = _images(load_generator("sandbox:stereotyped"), PROMPTS[:1], SEEDS[:1])
     hats = Question("Which hat?", ("top hat", "none"), ("a person in a top hat", "a person"))
     with pytest.raises(InputError, match="eight axes"):
         load_judge("sandbox:judge2").answer(image, [hats])

@@ -1,0 +1,121 @@
+"""The options that say how models run, the same for every command that runs some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, TypeVar
+
+import rich_click as click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+MODELS = "Models"
+"""The panel of the help."""
+
+_OPTIONS = (
+    click.option(
+        "--device",
+        metavar="auto|cpu|cuda|mps",
+        panel=MODELS,
+        help="Where models of your own machine run. Default: auto, a GPU where there is one.",
+    ),
+    click.option(
+        "--dtype",
+        type=click.Choice(["float32", "float16", "bfloat16"]),
+        panel=MODELS,
+        help="Number format of their weights. Default: float32 on a CPU, bfloat16 or float16 on a "
+        "GPU.",
+    ),
+    click.option("--steps", type=int, panel=MODELS, help="Denoising steps of each image."),
+    click.option(
+        "--guidance", type=float, panel=MODELS, help="Guidance scale. Default: the pipeline's."
+    ),
+    click.option(
+        "--size",
+        metavar="N|WxH",
+        panel=MODELS,
+        help="Size of generated images in pixels: 1024, or 1024x768, width first.",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="CLASS",
+        panel=MODELS,
+        help="Another scheduler of diffusers: DPMSolverMultistepScheduler.",
+    ),
+    click.option(
+        "--negative-prompt", metavar="TEXT", panel=MODELS, help="What images should not show."
+    ),
+    click.option(
+        "--lora",
+        multiple=True,
+        metavar="FILE|NAME",
+        panel=MODELS,
+        help="A LoRA adapter (safetensors) for the generator; may be given several times.",
+    ),
+    click.option(
+        "--batch-size",
+        type=int,
+        panel=MODELS,
+        help="Images made at a time. Default: as many as memory allows.",
+    ),
+    click.option(
+        "--vqa-batch-size",
+        "judge_batch_size",
+        type=int,
+        panel=MODELS,
+        help="Images asked about at a time.",
+    ),
+    click.option(
+        "--offload",
+        type=click.Choice(["model", "layers"]),
+        panel=MODELS,
+        help="Keep what is not at work in main memory, whole models or layer by layer: slower, "
+        "with less GPU memory.",
+    ),
+    click.option(
+        "--trust-remote-code",
+        is_flag=True,
+        panel=MODELS,
+        help="Run code that a model's repository brings along. Read it first.",
+    ),
+    click.option(
+        "--permutations",
+        type=int,
+        panel=MODELS,
+        help="Orders in which a judge is shown the choices; its probabilities are averaged.",
+    ),
+    click.option(
+        "--unknown-below",
+        type=click.FloatRange(0, 1),
+        panel=MODELS,
+        help="An answer that is less probable than this is unknown.",
+    ),
+    click.option(
+        "--base-url",
+        metavar="URL",
+        panel=MODELS,
+        help="The server of openai models. Default: OPENAI_BASE_URL. Keys come from the "
+        "environment (OPENAI_API_KEY) only.",
+    ),
+    click.option(
+        "--concurrency", type=int, panel=MODELS, help="Requests to a server in flight at a time."
+    ),
+    click.option(
+        "--budget",
+        metavar="calls=N,images=N",
+        panel=MODELS,
+        help="The most that a run may ask of a paid server in all; it stops before.",
+    ),
+    click.option(
+        "--max-pixels",
+        type=click.IntRange(min=1),
+        panel=MODELS,
+        help="Images of a folder with more pixels than this are left out.",
+    ),
+)
+
+
+def model_options(command: Command) -> Command:
+    """All fields of `ModelOptions` as options of a command."""
+    return reduce(lambda decorated, decorate: decorate(decorated), reversed(_OPTIONS), command)

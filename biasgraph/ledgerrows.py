@@ -1,0 +1,148 @@
+"""What a ledger holds: its tables, and the records that go in and come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+SCHEMA_VERSION = 2
+
+SCHEMA = """
+CREATE TABLE prompts (
+    id        TEXT PRIMARY KEY,
+    initial   TEXT NOT NULL REFERENCES prompts (id),  -- the initial prompt it belongs to
+    text      TEXT NOT NULL,
+    role      TEXT NOT NULL CHECK (role IN ('initial', 'counterfactual', 'other')),
+    axis      TEXT NOT NULL,                          -- the intervention, '' for none
+    attribute TEXT NOT NULL,
+    position  INTEGER                                 -- in the latest request, NULL: not in it
+);
+CREATE TABLE targets (                                -- the axes of the latest request
+    position  INTEGER PRIMARY KEY,
+    name      TEXT NOT NULL UNIQUE
+);
+CREATE TABLE request (images INTEGER NOT NULL);       -- one row: images for each prompt
+CREATE TABLE plans (                                  -- what a build found left to do
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    work      TEXT NOT NULL,
+    digest    TEXT NOT NULL
+);
+CREATE TABLE files (
+    sha256    TEXT PRIMARY KEY,                       -- images/<sha256>.png
+    bytes     INTEGER NOT NULL,
+    mtime_ns  INTEGER NOT NULL                        -- unchanged since: not hashed again
+);
+CREATE TABLE images (
+    key       INTEGER PRIMARY KEY,
+    id        TEXT NOT NULL UNIQUE,
+    prompt    TEXT NOT NULL REFERENCES prompts (id),
+    number    INTEGER NOT NULL,
+    seed      INTEGER NOT NULL,
+    sha256    TEXT NOT NULL REFERENCES files (sha256),
+    plan      INTEGER NOT NULL REFERENCES plans (id),
+    withheld  TEXT,                                   -- why it is not looked at, NULL: it is
+    revised   TEXT,                                   -- what its prompt was rewritten to
+    UNIQUE (prompt, number)
+);
+CREATE TABLE questions (
+    id        INTEGER PRIMARY KEY,
+    judge     TEXT NOT NULL,
+    target    TEXT NOT NULL,                          -- an axis, '' for the gate question
+    asked     TEXT NOT NULL,                          -- JSON: the very words
+    UNIQUE (judge, target)
+);
+CREATE TABLE answers (
+    image     INTEGER NOT NULL REFERENCES images (key),
+    question  INTEGER NOT NULL REFERENCES questions (id),
+    plan      INTEGER NOT NULL REFERENCES plans (id),
+    answer    TEXT NOT NULL,
+    confidence REAL,
+    probabilities TEXT,                               -- JSON
+    yes       INTEGER,                                -- of several yes/no questions
+    PRIMARY KEY (image, question)
+) WITHOUT ROWID;
+"""
+
+LATER = {  # version -> what brings a ledger from the one before up to it
+    2: "ALTER TABLE images ADD COLUMN withheld TEXT; ALTER TABLE images ADD COLUMN revised TEXT;"
+}
+
+GATE = ""
+"""The target under which the answer to the gate question is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRow:
+    """A prompt in one role; `initial` is the id of the initial prompt it belongs to."""
+
+    id: str
+    initial: str
+    text: str
+    role: str
+    axis: str
+    attribute: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """An image file by the SHA-256 of its bytes, with what tells that it was not touched since."""
+
+    sha256: str
+    bytes: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRow:
+    """An image that is made, from `seed` under `plan`; `text` is what its prompt says.
+
+    withheld: why nothing is asked about it, None for one that is shown.
+    """
+
+    key: int
+    id: str
+    text: str
+    seed: int
+    plan: int
+    file: FileRow
+    withheld: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of an image: its file, and what its generator told of it."""
+
+    file: FileRow
+    withheld: str | None = None
+    revised: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewImage:
+    """Image `number` (from 0) of the prompt with id `prompt`, to be made from `seed`."""
+
+    id: str
+    prompt: str
+    text: str
+    number: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """A judge's answer about one image; `question` and `image` are keys of the ledger."""
+
+    image: int
+    question: int
+    answer: str
+    confidence: float | None = None
+    probabilities: str | None = None
+    yes: int | None = None
+
+
+class Answered(NamedTuple):
+    """An answer that is there, with the plan that asked for it."""
+
+    plan: int
+    answer: str
+    confidence: float | None
