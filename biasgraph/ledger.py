@@ -210,9 +210,10 @@ class Ledger:
                     for image, made in changed
                 ],
             )
-            self._connection.executemany(
-                "DELETE FROM answers WHERE image = ?", [(image.key,) for image, _ in changed]
-            )
+            for table in ("answers", "texts"):
+                self._connection.executemany(
+                    f"DELETE FROM {table} WHERE image = ?", [(image.key,) for image, _ in changed]
+                )
 
     def withheld(self) -> dict[str, int]:
         """reason -> how many requested images are withheld for it."""
@@ -322,3 +323,35 @@ class Ledger:
             (judge,),
         )
         return dict(rows.fetchall())
+
+    # What methods look at
+
+    def texts(self, judge: str, asked: str) -> dict[int, str]:
+        """image key -> what this judge said to an open question."""
+        rows = self._connection.execute(
+            "SELECT image, said FROM texts WHERE judge = ? AND asked = ?", (judge, asked)
+        )
+        return dict(rows.fetchall())
+
+    def add_texts(self, judge: str, asked: str, said: Sequence[tuple[int, str]]) -> None:
+        """Record what a judge said of images, by their keys."""
+        with self.transaction():
+            self._connection.executemany(
+                "INSERT INTO texts VALUES (?, ?, ?, ?)",
+                [(image, judge, asked, text) for image, text in said],
+            )
+
+    def vectors(self, embedder: str) -> dict[str, bytes]:
+        """SHA-256 of a file or text -> its embedding, float32 in little-endian order."""
+        rows = self._connection.execute(
+            "SELECT what, vector FROM vectors WHERE embedder = ?", (embedder,)
+        )
+        return dict(rows.fetchall())
+
+    def add_vectors(self, embedder: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+        """Record embeddings."""
+        with self.transaction():
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
+                [(what, embedder, vector) for what, vector in vectors],
+            )

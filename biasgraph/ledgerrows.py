@@ -63,8 +63,26 @@ CREATE TABLE answers (
 ) WITHOUT ROWID;
 """
 
+LOOKED_AT = """
+CREATE TABLE texts (                                  -- what a judge said in its own words
+    image     INTEGER NOT NULL REFERENCES images (key),
+    judge     TEXT NOT NULL,
+    asked     TEXT NOT NULL,
+    said      TEXT NOT NULL,
+    PRIMARY KEY (image, judge, asked)
+) WITHOUT ROWID;
+CREATE TABLE vectors (                                -- embeddings of pictures and texts
+    what      TEXT NOT NULL,                          -- the SHA-256 of the file, or of the text
+    embedder  TEXT NOT NULL,                          -- its fingerprint
+    vector    BLOB NOT NULL,                          -- float32, little-endian
+    PRIMARY KEY (what, embedder)
+) WITHOUT ROWID;
+"""
+SCHEMA += LOOKED_AT
+
 LATER = {  # version -> what brings a ledger from the one before up to it
     2: "ALTER TABLE images ADD COLUMN withheld TEXT; ALTER TABLE images ADD COLUMN revised TEXT;"
+    + LOOKED_AT
 }
 
 GATE = ""

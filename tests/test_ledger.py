@@ -13,6 +13,7 @@ import pytest
 from biasgraph.errors import InputError
 from biasgraph.ledger import Ledger
 from biasgraph.ledgerrows import (
+    LOOKED_AT,
     SCHEMA,
     SCHEMA_VERSION,
     AnswerRow,
@@ -179,10 +180,26 @@ def test_a_ledger_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> 
     path = tmp_path / "old.sqlite"
     columns = re.compile(r"    (withheld|revised) .*\n")
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(columns.sub("", SCHEMA) + "PRAGMA user_version = 1;")
+        first = columns.sub("", SCHEMA.replace(LOOKED_AT, ""))
+        connection.executescript(f"{first} PRAGMA user_version = 1;")
     with pytest.raises(InputError, match="made by an earlier biasgraph"):
         Ledger(path, read_only=True)
     with closing(Ledger(path)) as ledger:
         assert ledger.withheld() == {}
+        assert ledger.vectors("clip") == {}
     with closing(Ledger(path, read_only=True)) as ledger:
         assert ledger.revised() == 0
+
+
+def test_what_methods_look_at_is_kept(ledger: Ledger) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images(made("p0", "p1"), plan=plan)
+    first, second = ledger.images()
+    ledger.add_texts("vlm", "Describe it", [(first.key, "a nurse"), (second.key, "a cook")])
+    assert ledger.texts("vlm", "Describe it") == {first.key: "a nurse", second.key: "a cook"}
+    assert ledger.texts("vlm", "What is it?") == {}
+    ledger.add_vectors("clip", [("f0", b"1234")])
+    ledger.add_vectors("clip", [("f0", b"1234"), ("f1", b"5678")])
+    assert ledger.vectors("clip") == {"f0": b"1234", "f1": b"5678"}
+    ledger.replace_files([(first, Made(FileRow("f9", 1, 1)))])
+    assert ledger.texts("vlm", "Describe it") == {second.key: "a cook"}
