@@ -7,7 +7,7 @@ from pathlib import Path
 
 from biasgraph.errors import ModelError, printable
 
-WEIGHTS = (".safetensors", ".json", ".txt", ".model")
+WEIGHTS = (".safetensors", ".json", ".txt", ".model", ".jinja")
 
 
 def fingerprint(*folders: Path) -> str:
@@ -26,7 +26,8 @@ def fingerprint(*folders: Path) -> str:
                 raise ModelError(f"no safetensors weights in {printable(str(folder))}")
             for path in files:
                 digest.update(path.relative_to(folder).as_posix().encode())
-                digest.update(hashlib.sha256(path.read_bytes()).digest())
+                with path.open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
         except OSError as error:
             raise ModelError(f"cannot read the model {printable(str(folder))}: {error}") from error
     return f"sha256:{digest.hexdigest()[:32]}"

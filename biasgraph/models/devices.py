@@ -1,0 +1,193 @@
+"""Where models run, in which number format, and how much goes through them at a time."""
+
+from __future__ import annotations
+
+import gc
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from biasgraph.errors import InputError, ModelError, did_you_mean, printable
+
+if TYPE_CHECKING:
+    from biasgraph.models.options import ModelOptions
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+DTYPES = ("float32", "float16", "bfloat16")
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+def device_of(options: ModelOptions) -> str:
+    """The device that ``--device`` names; "auto" takes cuda, then mps, then cpu.
+
+    Raises InputError for a device that this machine, or this build of torch, has not.
+    """
+    wanted = options.device or "auto"
+    kind, _, number = wanted.partition(":")
+    if kind not in DEVICES or not re.fullmatch(r"(cuda:\d{1,3})|[^:]+", wanted):
+        raise InputError(
+            f"--device '{printable(wanted)}' is none of {', '.join(DEVICES)}, cuda:1 ..."
+            f"{did_you_mean(wanted, DEVICES)}"
+        )
+    if kind == "auto":
+        return next((device for device in ("cuda", "mps") if _count(device)), "cpu")
+    if kind != "cpu" and int(number or 0) >= _count(kind):
+        raise InputError(
+            f"--device {wanted}: there is no such device here, or torch was installed without it; "
+            "--device auto takes what there is"
+        )
+    return wanted
+
+
+def dtype_of(options: ModelOptions, device: str) -> str:
+    """The number format of weights, as torch names it: ``--dtype``, or what suits the device.
+
+    float32 on a CPU; on a GPU bfloat16 where it computes in it, else float16.
+    """
+    if options.dtype is not None:
+        if options.dtype not in DTYPES:
+            raise InputError(
+                f"--dtype '{printable(options.dtype)}' is none of {', '.join(DTYPES)}."
+                f"{did_you_mean(options.dtype, DTYPES)}"
+            )
+        return options.dtype
+    if device == "cpu":
+        return "float32"
+    if device == "mps":
+        return "float16"
+    import torch
+
+    return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float16"
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory, the machine's or a GPU's, did not suffice."""
+    if isinstance(error, MemoryError):
+        return True
+    if not isinstance(error, RuntimeError):  # torch.OutOfMemoryError is one
+        return False
+    said = str(error).lower()
+    return type(error).__name__ == "OutOfMemoryError" or any(
+        words in said
+        for words in ("out of memory", "can't allocate memory", "alloc_failed", "not enough memory")
+    )
+
+
+def release_memory() -> None:
+    """Give back what a failed attempt still holds."""
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    if torch is not None and torch.backends.mps.is_available():
+        torch.mps.empty_cache()
+
+
+@dataclass
+class Portions:
+    """How many items go through a model at a time: ever more, until memory says no.
+
+    Attributes:
+        what: names the items in an error, "images".
+        size: the portion to try next; it doubles after a success and halves when memory does not
+            suffice, and then stays below what failed.
+        limit: the largest portion to try; None without a bound.
+    """
+
+    what: str
+    size: int = 1
+    limit: int | None = None
+    _failed: int | None = field(default=None, init=False)
+
+    def run(
+        self, items: Sequence[Item], work: Callable[[Sequence[Item]], Sequence[Outcome]]
+    ) -> list[Outcome]:
+        """``work`` over all `items` in their order, a portion at a time.
+
+        work returns one outcome an item; what it raises is passed on, but for out-of-memory,
+        after which it is called with half as many.
+
+        Raises:
+            ModelError: memory does not suffice for a single item.
+        """
+        done: list[Outcome] = []
+        while len(done) < len(items):
+            portion = items[len(done) : len(done) + self.size]
+            outcomes = self._attempt(portion, work)
+            if outcomes is None:
+                release_memory()  # here, where no traceback keeps the tensors alive
+                self._shrink(len(portion))
+                continue
+            done += outcomes
+            if len(portion) == self.size:
+                self._grow()
+        return done
+
+    def _attempt(
+        self, portion: Sequence[Item], work: Callable[[Sequence[Item]], Sequence[Outcome]]
+    ) -> Sequence[Outcome] | None:
+        try:
+            return work(portion)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(portion) == 1:
+                raise ModelError(out_of_memory(self.what)) from error
+            return None
+
+    def _grow(self) -> None:
+        larger = self.size * 2
+        if self.limit is not None:
+            larger = min(larger, self.limit)
+        if self._failed is not None and larger >= self._failed:
+            return
+        self.size = max(self.size, larger)
+
+    def _shrink(self, failed: int) -> None:
+        self._failed = min(failed, self._failed or failed)
+        self.size = max(1, failed // 2)
+
+
+def out_of_memory(what: str) -> str:
+    """What to tell somebody whose memory does not suffice for one of `what`."""
+    return (
+        f"not enough memory for {what}, one at a time: try --offload model or --offload layers, "
+        "--dtype bfloat16, a smaller --size, or a smaller model; the same command goes on"
+    )
+
+
+def _count(kind: str) -> int:
+    """How many devices of a kind torch sees."""
+    if kind == "cpu":
+        return 1
+    if kind == "mps" and sys.platform != "darwin":
+        return 0
+    if kind == "cuda" and _has_no_gpu_build():
+        return 0
+    import torch
+
+    if kind == "mps":
+        return int(torch.backends.mps.is_available())
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def _has_no_gpu_build() -> bool:
+    """Whether torch was built for CPUs only, which its version file tells without loading it.
+
+    A finished build is read again without torch; looking for a GPU must not load it either.
+    """
+    found: Any = find_spec("torch")
+    if found is None or not found.origin:
+        return True
+    try:
+        said = (Path(found.origin).parent / "version.py").read_text("utf-8")
+    except OSError:
+        return False
+    built_for = dict(re.findall(r"^(cuda|hip|xpu)\b[^=\n]*= *(.+)$", said, re.MULTILINE))
+    return built_for.get("cuda") == "None" and built_for.get("hip", "None") == "None"
