@@ -71,6 +71,10 @@ BACKENDS: dict[str, Backend] = {
             JUDGE: Role("biasgraph.sandbox.models:judge", "sandbox"),
         },
     ),
+    "human": Backend(
+        about="answers that people gave, from a CSV file (biasgraph label)",
+        roles={JUDGE: Role("biasgraph.models.human:judge", "human:labels.csv")},
+    ),
 }
 
 

@@ -1,0 +1,206 @@
+"""``human:LABELS.csv``: answers that people gave, as a judge like any other.
+
+A label is about a picture, known by its pixels, and a question, known by its words, so that it
+holds wherever the same picture is asked the same: in this run, a larger one, or another folder.
+`biasgraph label` makes the page that writes such files; a spreadsheet can too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from biasgraph.csvfile import CsvFile
+from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.models.base import Answer, Question, Setting
+from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.pictures import pixels_digest
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from PIL.Image import Image
+
+COLUMNS = ("picture", "question", "answer")
+ABOUT = ("target", "image", "annotator")
+"""Columns that a file may have besides: for people, and to tell annotators apart."""
+UNKNOWN = "unknown"
+BATCH = 64
+DIGITS = 8  # of a file's hash that stand in a judge's name
+
+Place = tuple[str, str]
+"""A picture's digest and a question's words."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a file.
+
+    given: what each annotator answered, by picture and question: (annotator, answer, row).
+    images: the ids that the file has for its pictures, where it has any.
+    """
+
+    source: str
+    fingerprint: str
+    given: Mapping[Place, Mapping[str, tuple[str, int]]]
+    images: frozenset[str]
+    file: CsvFile
+
+    @classmethod
+    def read(cls, path: str | Path) -> Labels:
+        """Read a CSV file (``,`` ``;`` or tab) with the columns picture, question and answer.
+
+        Where an annotator answered twice, the later row counts.
+
+        Raises:
+            InputError: names the file, the line and what is wrong.
+        """
+        source = printable(str(path))
+        try:
+            raw = Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"cannot read {source}: {getattr(error, 'strerror', None) or error}"
+            ) from None
+        file = CsvFile(raw, source, (*COLUMNS, *ABOUT))
+        missing = [name for name in COLUMNS if name not in file.columns]
+        if missing:
+            raise InputError(
+                f"{source} is no file of labels: it lacks the column{'s' * (len(missing) > 1)} "
+                f"{', '.join(missing)}.{did_you_mean(missing[0], file.columns)}"
+            )
+        frame = file.frame()
+        images = frame["image"].astype(str) if "image" in frame else ()
+        fingerprint = hashlib.sha256(raw).hexdigest()
+        return cls(source, fingerprint, _given(frame, file, source), frozenset(images), file)
+
+    @property
+    def questions(self) -> set[str]:
+        """The words of all questions that have a label."""
+        return {question for _, question in self.given}
+
+    @property
+    def pictures(self) -> set[str]:
+        """The digests of all pictures that have a label."""
+        return {picture for picture, _ in self.given}
+
+    def has(self, picture: str, question: Question) -> bool:
+        """Whether anybody answered the question about the picture, if only with "unknown"."""
+        return (picture, question.text) in self.given
+
+    def answer(self, picture: str, question: Question) -> Answer:
+        """What most annotators chose; ``unknown`` where nobody answered, or as many otherwise.
+
+        Raises InputError, naming the line, for an answer that the question does not offer.
+        """
+        answers = self.given.get((picture, question.text), {})
+        votes = Counter(self._choice(*given, question) for given in answers.values())
+        ranked = votes.most_common(2)
+        if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+            return Answer(None, ())
+        return Answer(ranked[0][0], ())
+
+    def _choice(self, answer: str, row: int, question: Question) -> int | None:
+        names = [choice.casefold() for choice in question.choices]
+        if answer.casefold() == UNKNOWN:
+            return None
+        if answer.casefold() in names:
+            return names.index(answer.casefold())
+        offered = (*question.choices, UNKNOWN)
+        raise InputError(
+            f"{self.source}, {self.file.place(row)}, column answer: '{printable(answer)}' is no "
+            f"answer to '{printable(question.text)}' ({', '.join(map(printable, offered))})."
+            f"{did_you_mean(answer, offered)}"
+        )
+
+
+def _given(
+    frame: pd.DataFrame, file: CsvFile, source: str
+) -> dict[Place, dict[str, tuple[str, int]]]:
+    """The labels of all rows; a row without an answer is one that nobody filled in."""
+    texts = {name: frame[name].astype(str).str.strip().tolist() for name in COLUMNS}
+    annotators = frame["annotator"].astype(str).str.strip().tolist() if "annotator" in frame else ()
+    given: dict[Place, dict[str, tuple[str, int]]] = {}
+    for row, (picture, question, answer) in enumerate(zip(*texts.values(), strict=True)):
+        if not (picture or question or answer) or not answer:
+            continue
+        for name, text in (("picture", picture), ("question", question)):
+            if not text:
+                raise InputError(f"{source}, {file.place(row)}, column {name}: the cell is empty")
+        annotator = annotators[row] if annotators else ""
+        given.setdefault((picture, question), {})[annotator] = (answer, row)
+    if not given:
+        raise InputError(f"{source} has no labels: no row has an answer")
+    return given
+
+
+@dataclass(frozen=True)
+class HumanJudge:
+    """People's answers behind the judges' protocol; a picture that nobody labelled is unknown.
+
+    A file that grew is another judge, by the hash in its name: earlier answers stay as they were.
+    """
+
+    path: Path
+    typed: str
+
+    @property
+    def spec(self) -> str:
+        return f"{self.typed}@{self.fingerprint[:DIGITS]}"
+
+    @property
+    def fingerprint(self) -> str:
+        return self.labels.fingerprint
+
+    @property
+    def batch_size(self) -> int:
+        return BATCH
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        return {}
+
+    @property
+    def seconds_per_image(self) -> float | None:
+        return 0.005
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What stands in the file."""
+        return Labels.read(self.path)
+
+    def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
+        if not self.labels.questions & {question.text for question in questions}:
+            raise InputError(
+                f"{self.labels.source} has no answer to any question that is asked here, as "
+                f"'{printable(questions[0].text)}': labels are matched by a question's very words"
+            )
+        digests = [pixels_digest(image) for image in images]
+        return [
+            [self.labels.answer(digest, question) for question in questions] for digest in digests
+        ]
+
+
+def judge(spec: Spec, options: ModelOptions) -> HumanJudge:
+    """``human:FILE``, or ``human:FILE@HASH`` as a run names it.
+
+    Raises:
+        InputError: no file is named or it is no file of labels, or not the one of that hash.
+    """
+    if not spec.rest:
+        raise InputError("--vqa human: needs the file of labels behind it: human:labels.csv")
+    if Path(spec.rest).exists() or spec.revision is None or not Path(spec.name).exists():
+        found = HumanJudge(Path(spec.rest), spec.text)
+        found.labels  # noqa: B018  (raises for what is no file of labels)
+        return found
+    found = HumanJudge(Path(spec.name), f"{spec.backend}:{spec.name}")
+    if not found.fingerprint.startswith(spec.revision):
+        raise InputError(
+            f"{printable(spec.name)} has changed since it was {printable(spec.text)}; "
+            f"as it is now it is {printable(found.spec)}"
+        )
+    return found
