@@ -1,0 +1,231 @@
+"""Language models that transformers loads as causal ones: ``lm:NAME`` or ``lm:FOLDER``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from biasgraph.errors import ModelError, printable
+from biasgraph.models.base import Message, Setting
+from biasgraph.models.devices import device_of, dtype_of, is_out_of_memory, out_of_memory
+from biasgraph.models.hub import Source, loading_errors
+from biasgraph.models.options import ModelOptions, Spec
+
+READS = ("device", "dtype", "trust_remote_code")
+LONGEST_REPLY = 2_048  # tokens
+ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
+"""How turns are told apart for a model without a chat template."""
+
+
+def language_model(spec: Spec, options: ModelOptions) -> TransformersLanguageModel:
+    """``lm:NAME[@revision]`` of the hub, or ``lm:FOLDER`` that ``save_pretrained`` wrote.
+
+    Raises:
+        InputError: no name, no such folder, no such device.
+    """
+    source = Source.of(spec, trust_remote_code=options.trust_remote_code)
+    device = device_of(options)
+    return TransformersLanguageModel(
+        spec=spec.text, source=source, device=device, dtype=dtype_of(options, device)
+    )
+
+
+@dataclass(frozen=True)
+class TransformersLanguageModel:
+    """Continues a conversation by its likeliest token each time, so that a reply can be had again.
+
+    Attributes:
+        longest_reply: in tokens; less where the model's window is nearer.
+    """
+
+    spec: str
+    source: Source
+    device: str
+    dtype: str
+    longest_reply: int = LONGEST_REPLY
+
+    @property
+    def fingerprint(self) -> str:
+        return self.source.fingerprint
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        return {
+            "decoding": "greedy",
+            "thinking": False,
+            "longest_reply": self.longest_reply,
+            "dtype": self.dtype,
+            "device": self.device.partition(":")[0],
+        }
+
+    def reply(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> str:
+        """The next turn.
+
+        schema: not used; `biasgraph.models.chat` says it in words and checks the reply.
+
+        Raises:
+            ModelError: the weights do not load, the conversation leaves no room in the model's
+                window, or memory does not suffice.
+        """
+        tokens = self._encoded(messages)
+        room = self._room(tokens.shape[1])
+        try:
+            made = self._generated(tokens, min(room, self.longest_reply))
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise ModelError(out_of_memory(f"a reply of {printable(self.spec)}")) from error
+        text: str = self._tokenizer.decode(made, skip_special_tokens=True)
+        if not self._has_template:
+            text = text.partition(f"\n{ROLES['user']}:")[0]
+        return text.strip()
+
+    def _encoded(self, messages: Sequence[Message]) -> Any:
+        """(1, n) token ids of a conversation up to where the reply begins.
+
+        Control tokens that stand in the messages are read as plain text: a prompt must not be
+        able to end its turn.
+        """
+        if not self._has_template:
+            text = "\n\n".join(f"{ROLES[turn.role]}: {turn.text}" for turn in messages)
+            encoded = self._tokenizer(
+                f"{text}\n\n{ROLES['assistant']}:",
+                return_tensors="pt",
+                split_special_tokens=True,
+            )
+            return encoded["input_ids"]
+        return self._tokenizer.apply_chat_template(
+            self._conversation(messages),
+            add_generation_prompt=True,
+            sanitize_control_tokens=True,
+            return_tensors="pt",
+            enable_thinking=False,
+        )["input_ids"]
+
+    def _conversation(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """The conversation in the first form that the model's template shows in full.
+
+        Some templates take no system turn; those of models that see expect a list of parts.
+        """
+        problem = "its chat template leaves out a part of the conversation"
+        for turns in _forms(messages):
+            try:
+                shown = self._tokenizer.apply_chat_template(
+                    turns, tokenize=False, add_generation_prompt=True, enable_thinking=False
+                )
+            except Exception as error:  # a template raises what it likes
+                problem = printable(str(error))
+                continue
+            if all(message.text.strip() in shown for message in messages):
+                return turns
+        raise ModelError(f"{printable(self.spec)} cannot hold this conversation: {problem}")
+
+    def _room(self, used: int) -> int:
+        """How many tokens a reply may have."""
+        window = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
+        if window is None:
+            return self.longest_reply
+        if used >= window:
+            raise ModelError(
+                f"the conversation has {used:,} tokens, and {printable(self.spec)} reads "
+                f"{window:,}: ask for less at a time, or take a model with a longer window"
+            )
+        return int(window - used)
+
+    def _generated(self, tokens: Any, longest: int) -> Any:
+        import torch
+        from transformers import GenerationConfig
+
+        known = self._model.generation_config
+        ends = known.eos_token_id
+        ends = self._tokenizer.eos_token_id if ends is None else ends
+        pad = known.pad_token_id
+        if pad is None:
+            pad = ends[0] if isinstance(ends, list) else ends
+        # The model's own configuration may ask for sampling; only what ends a reply is taken.
+        greedy = GenerationConfig(
+            do_sample=False,
+            max_new_tokens=longest,
+            eos_token_id=ends,
+            pad_token_id=pad,
+            bos_token_id=known.bos_token_id,
+            stop_strings=None if self._has_template else [f"\n{ROLES['user']}:"],
+        )
+        tokens = tokens.to(self._model.device)
+        with torch.inference_mode():
+            made = self._model.generate(
+                tokens,
+                attention_mask=torch.ones_like(tokens),
+                generation_config=greedy,
+                tokenizer=self._tokenizer,
+            )
+        return made[0, tokens.shape[1] :].tolist()
+
+    @property
+    def _has_template(self) -> bool:
+        return bool(self._tokenizer.chat_template)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from biasgraph.models.quiet import loading
+
+        with loading_errors(self.spec), loading():
+            from transformers import AutoTokenizer
+
+            return AutoTokenizer.from_pretrained(
+                self.source.folder(),
+                local_files_only=True,
+                trust_remote_code=self.source.trust_remote_code,
+            )
+
+    @cached_property
+    def _model(self) -> Any:
+        from biasgraph.models.quiet import loading
+
+        with loading_errors(self.spec), loading():
+            import torch
+            from transformers import AutoConfig
+
+            folder = self.source.folder()
+            options = {"local_files_only": True, "trust_remote_code": self.source.trust_remote_code}
+            kind = _auto_class(AutoConfig.from_pretrained(folder, **options), self.spec)
+            model = kind.from_pretrained(
+                folder, dtype=getattr(torch, self.dtype), use_safetensors=True, **options
+            )
+            return model.to(self.device).eval()
+
+
+def _forms(messages: Sequence[Message]) -> Iterator[list[dict[str, Any]]]:
+    """A conversation as chat templates take it: as it is; without a system turn; in parts."""
+    for turns in (messages, without_system(messages)):
+        yield [{"role": turn.role, "content": turn.text} for turn in turns]
+    for turns in (messages, without_system(messages)):
+        yield [
+            {"role": turn.role, "content": [{"type": "text", "text": turn.text}]} for turn in turns
+        ]
+
+
+def without_system(messages: Sequence[Message]) -> list[Message]:
+    """The conversation with the system's words in front of the user's first."""
+    system = [turn.text for turn in messages if turn.role == "system"]
+    others = [turn for turn in messages if turn.role != "system"]
+    if not system or not others:
+        return list(messages)
+    return [replace(others[0], text="\n\n".join([*system, others[0].text])), *others[1:]]
+
+
+def _auto_class(config: Any, spec: str) -> Any:
+    """The class that loads a causal model, or one that also sees and can be spoken to as well."""
+    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
+
+    remote = getattr(config, "auto_map", None) or {}
+    if type(config) in AutoModelForCausalLM._model_mapping or "AutoModelForCausalLM" in remote:
+        return AutoModelForCausalLM
+    if type(config) in AutoModelForImageTextToText._model_mapping:
+        return AutoModelForImageTextToText
+    raise ModelError(
+        f"{printable(spec)} is no language model that writes on: transformers knows "
+        f"'{printable(str(config.model_type))}' as another kind of model"
+    )
