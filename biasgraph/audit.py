@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.answers import Answers
 from biasgraph.axes import AxisSet, load_axis_set
-from biasgraph.causal.graph import UNKNOWN_CLASS, Analysis, analyze, check_unknown_class
+from biasgraph.causal.graph import Analysis, analyze
 from biasgraph.causal.pooling import NOTE, analyze_global
-from biasgraph.causal.tables import CodedImages, Variable
-from biasgraph.causal.transport import resolve_ideals
+from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.causal.tables import CodedImages
 from biasgraph.coding import code_images, variable_of
-from biasgraph.ideal import read_ideal
+from biasgraph.declared import Declared
 from biasgraph.options import BuildOptions, folder_name
 from biasgraph.report import tables
 from biasgraph.report.files import PROMPTS
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasgraph.engine.progress import Progress
+    from biasgraph.modelwork import Work
 
 TOY = (
     "These results describe a toy: the sandbox draws icons of a small world whose biases were "
@@ -60,7 +61,7 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     from biasgraph.modelwork import Work
 
     work = Work.of(options)
-    _check_ideal(options, work.axes)
+    _check_ideal(options, work)
     return work.size()
 
 
@@ -71,7 +72,7 @@ def build_from_models(
     from biasgraph.modelwork import Work
 
     work = Work.of(options)
-    _check_ideal(options, work.axes)
+    _check_ideal(options, work)
     with work.opened(fresh=options.fresh) as run:
         settings = asdict(options.analysis_settings())
         table = work.do(run, settings, command, progress)
@@ -110,11 +111,12 @@ def analyze_answers(
     each axis that the prompt fixes) and unseen words.
 
     Raises:
-        InputError: see `code_images`, `read_ideal` and `causal.graph.analyze`.
+        InputError: see `code_images`, `Declared.of` and `causal.graph.analyze`.
     """
     coding = code_images(answers, axes, options.unlisted)
     settings = options.analysis_settings()
-    ideal = _ideal(options, coding.images[0].variables)
+    declared = Declared.of(options, coding.images[0].variables, with_axes=axes is not None)
+    prompts = [images.prompt for images in coding.images]
     several = options.prompts is not None or len(coding.images) > 1
     origin = {
         "subject": None,
@@ -124,25 +126,33 @@ def analyze_answers(
         "toy": TOY if answers.model.startswith("sandbox:") else None,
         **made_with,
         "axes": axes and {"name": axes.name, "digest": axes.digest()},
-        "ideal": {"source": _ideal_source(options), "axes": list(ideal or {})},
+        "ideal": declared.record(prompts),
         "notes": [*made_with.get("notes", ()), *coding.notes],
     }
     with _counting(progress, "Graphs", len(coding.images) + 1 if several else 0) as advance:
         analyses = []
         for images in coding.images:
-            analyses.append(analyze(images, settings, ideal))
+            counts = declared.counts([images.prompt])
+            analyses.append(analyze(images, settings, declared.shares, counts))
             advance()
-        whole = analyze_global(coding.images, analyses, settings, ideal) if several else None
+        whole = _summed(coding.images, analyses, settings, declared) if several else None
         advance()
     where = " (in the answers about all prompts)" if several else ""
     own = {**origin, "notes": [f"{note}{where}" for note in origin["notes"]]}
+
+    def of_prompt(prompt: str) -> dict[str, Any]:
+        notes = [*own["notes"], *declared.remarks([prompt], made_with)]
+        ideal = declared.record([prompt])
+        return {**own, "ideal": ideal, "notes": notes, **about_prompts.get(prompt, {})}
+
     results = tuple(
-        _result(one, {**own, **about_prompts.get(images.prompt, {})}, _about(answers, images))
+        _result(one, of_prompt(images.prompt), _about(answers, images))
         for one, images in zip(analyses, coding.images, strict=True)
     )
     if whole is None:
         return results[0]
-    total = _result(whole, {**origin, "notes": [*origin["notes"], NOTE]}, answers.frame)
+    notes = [*origin["notes"], *declared.remarks(prompts, made_with), NOTE]
+    total = _result(whole, {**origin, "notes": notes}, answers.frame)
     for part, result in zip(total.document["graph"]["prompts"], results, strict=True):
         part["subject"] = result.document["graph"]["subject"]
         part["directory"] = f"{PROMPTS}/{folder_name(part['prompt'])}"
@@ -177,35 +187,21 @@ def _about(answers: Answers, images: CodedImages) -> pd.DataFrame:
     return frame[(frame["prompt"] == images.prompt).to_numpy()]
 
 
-def _ideal(
-    options: BuildOptions, variables: Sequence[Variable]
-) -> Mapping[str, Mapping[str, float]] | None:
-    if not isinstance(options.ideal, str | Path):
-        return options.ideal
-    if options.unknown == "class":
-        variables = [
-            replace(variable, attributes=(*variable.attributes, UNKNOWN_CLASS))
-            for variable in variables
-        ]
-    return read_ideal(options.ideal, variables)
+def _summed(
+    images: Sequence[CodedImages],
+    analyses: Sequence[Analysis],
+    settings: AnalysisSettings,
+    declared: Declared,
+) -> Analysis:
+    counts = declared.counts([one.prompt for one in images])
+    return analyze_global(images, analyses, settings, declared.shares, counts)
 
 
-def _check_ideal(options: BuildOptions, axes: AxisSet) -> None:
+def _check_ideal(options: BuildOptions, work: Work) -> None:
     """Refuse an ideal or a metric that the axes do not admit before a model does any work."""
-    settings = options.analysis_settings()
-    variables = [variable_of(axis) for axis in axes.axes]
-    ideal = _ideal(options, variables)
-    if settings.unknown != "class":
-        resolve_ideals(variables, settings.metric, ideal, None)
-        return
-    for variable in variables:  # the ideal has one attribute more than the axes
-        check_unknown_class(variable, settings, {*(ideal or {})})
-
-
-def _ideal_source(options: BuildOptions) -> str:
-    if options.ideal is None:
-        return "uniform"
-    return Path(options.ideal).name if isinstance(options.ideal, str | Path) else "given"
+    variables = [variable_of(axis) for axis in work.axes.axes]
+    declared = Declared.of(options, variables, with_axes=True)
+    declared.check(variables, options.analysis_settings())
 
 
 def _document(analysis: Analysis, origin: Mapping[str, Any]) -> dict[str, Any]:

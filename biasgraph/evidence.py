@@ -82,7 +82,9 @@ def _own_metric(node: Mapping[str, Any]) -> Any:
 
 
 def _ideal(node: Mapping[str, Any]) -> Ideal:
-    return Ideal(node["metric"], np.array(node["ideal"], dtype=float), _cost(node))
+    counts = node.get("reference")
+    reference = None if counts is None else np.array(counts, dtype=np.int64)
+    return Ideal(node["metric"], np.array(node["ideal"], dtype=float), _cost(node), reference)
 
 
 def _cost(node: Mapping[str, Any]) -> Floats | None:

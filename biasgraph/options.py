@@ -37,6 +37,8 @@ class BuildOptions(ModelOptions):
     answers: a finished answers table instead, as a file or a data frame.
     axes: a shipped axis set or a YAML file; only: the axes of it to look at.
     ideal: shares by axis and attribute, or the YAML file that holds them.
+    reference: answers or counts that serve as ideal, resampled: the directory of a run, an answers
+    table, a file of counts, a mapping of them, or a folder of photographs.
     unlisted: what an answer counts as that its axis lacks ("error" or "unknown").
     output: where the result goes; fresh: move a run that is there aside first.
     dry_run: plan and say what would be done, and do nothing.
@@ -56,6 +58,7 @@ class BuildOptions(ModelOptions):
     axes: str | AxisSet | None = None
     only: Sequence[str] | None = None
     ideal: str | Path | Mapping[str, Mapping[str, float]] | None = None
+    reference: str | Path | Mapping[str, Mapping[str, int]] | None = None
     unlisted: Literal["error", "unknown"] | None = None
     preset: str | None = None
     alpha: float | None = None

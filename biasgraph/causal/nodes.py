@@ -55,6 +55,8 @@ def node(
     }
     if ideal.cost is not None:
         result["cost"] = ideal.cost.tolist()
+    if ideal.reference is not None:
+        result["reference"] = ideal.reference.tolist()
     if draws is not None:
         result["status"] = "ok"
         _measure(result, name, variable, initial, ideal, draws, settings)

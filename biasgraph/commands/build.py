@@ -85,6 +85,15 @@ FROM, AXES, TESTS, WHERE = "What to audit", "Axes and ideal", "Analysis", "Outpu
     "does not name is uniform, as all are by default.",
 )
 @click.option(
+    "--reference",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER|RUN|FILE",
+    panel=AXES,
+    help="A real-world distribution as the ideal, resampled with everything else: photographs "
+    "(asked by --vqa), the initial images of a run, an answers table, or counts as YAML "
+    "'axis: {attribute: count}' or CSV (axis, attribute, count).",
+)
+@click.option(
     "--unlisted",
     type=click.Choice(["error", "unknown"]),
     panel=AXES,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _NODE_TYPES = {
     "string": ("id", "metric", "status"),
     "list<string>": ("attributes", "flags"),
-    "list<int64>": ("initial.counts",),
+    "list<int64>": ("initial.counts", "reference"),
     "list<double>": ("initial.distribution", "ideal", "w1_ci"),
     "list<list<double>>": ("distribution_ci", "distribution_bounds", "cost"),
     "bool": ("near_ideal",),

@@ -105,8 +105,11 @@ def majority(node: Record) -> tuple[str, float] | None:
 
 def ideal_words(graph: Record, axes: int) -> str:
     """Where the ideal comes from, for a graph of so many axes."""
-    others = "" if len(graph["ideal"]["axes"]) in (0, axes) else " (uniform for the other axes)"
-    return f"{name(graph['ideal']['source'])}{others}"
+    ideal = graph["ideal"]
+    others = "" if len(ideal["axes"]) in (0, axes) else " (uniform for the other axes)"
+    if ideal.get("reference") is None:
+        return f"{name(ideal['source'])}{others}"
+    return f"{name(ideal['source'])}, as a reference whose counts are resampled{others}"
 
 
 def metric_words(nodes: Sequence[Record]) -> str:
