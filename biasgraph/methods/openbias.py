@@ -52,7 +52,7 @@ def _about(node: Mapping[str, Any], subject: Subject) -> Finding:
         unknown = Number("Intensity", None, n=n, reason=reason)
         return Finding(TITLE, ABOUT, [unknown], {"intensity": None, "n_valid": n})
     seed = int(subject.settings["seed"])
-    rng = generator(seed, str(subject.document["graph"]["prompt"]), NAME, node["id"])
+    rng = generator(seed, subject.name, NAME, node["id"])
     replicates = int(subject.settings["bootstrap"])
     value = float(intensity(_mean_shares(counts)))
     drawn = resample(counts, replicates, rng)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -13,7 +13,34 @@ from biasgraph.causal.tables import Counts
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biasgraph.axes import AxisSet
     from biasgraph.findings import Finding
+
+
+class Media(Protocol):
+    """What models tell of the pictures behind a graph; each thing is asked once and kept."""
+
+    @property
+    def embedder(self) -> str | None:
+        """The spec of the model that embeds; None where there is none."""
+        ...
+
+    @property
+    def describer(self) -> str | None:
+        """The spec of the judge that answers open questions; None where none can."""
+        ...
+
+    def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
+        """(n, d) float32 unit vectors."""
+        ...
+
+    def embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """(n, d) float32 unit vectors in the space of the images."""
+        ...
+
+    def described(self, ids: Sequence[str], question: str) -> list[str]:
+        """What the describer says to an open question about each image."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -21,18 +48,28 @@ class Subject:
     """A graph, of one prompt or of several, with the tables behind it.
 
     document: as graph.json holds it; tables: prompt, axis, attribute, target, answer, count;
-    answers: the answers about its images.
+    answers: the answers about its images; axes: as declared, None where they were read off a
+    table; media: the pictures, None where there is no run; options: what a user chose for the
+    method, in JSON types.
     """
 
     document: Mapping[str, Any]
     tables: pd.DataFrame
     answers: pd.DataFrame
+    axes: AxisSet | None = None
+    media: Media | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """The settings of the analysis."""
         settings: Mapping[str, Any] = self.document["graph"]["settings"]
         return settings
+
+    @property
+    def name(self) -> str:
+        """What the graph's random draws are named after: its prompt."""
+        return str(self.document["graph"]["prompt"])
 
     @property
     def prompts(self) -> list[str]:
@@ -52,6 +89,12 @@ class Subject:
             ],
             dtype=np.int64,
         ).reshape(len(self.prompts), len(node["attributes"]))
+
+    def initial_images(self, prompt: str) -> list[str]:
+        """The ids of a prompt's own images, sorted."""
+        frame = self.answers
+        initial = (frame["axis"].isna() | (frame["axis"] == "")) & (frame["prompt"] == prompt)
+        return sorted(frame.loc[initial.to_numpy(), "image"].astype(str).unique())
 
 
 @dataclass(frozen=True)

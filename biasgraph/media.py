@@ -1,0 +1,126 @@
+"""The pictures of a run as methods see them: embedded and described once, kept in the ledger."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biasgraph.engine.progress import Interrupted, Progress, Quiet, showing
+from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.models.base import Describer
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from biasgraph.ledgerrows import ImageRow
+    from biasgraph.models.base import Embedder, VisualQA
+    from biasgraph.run import Run
+
+PORTION = 64
+"""Pictures that are embedded or described, and recorded, at a time."""
+
+
+@dataclass(frozen=True)
+class RunMedia:
+    """What models tell of a run's pictures (`biasgraph.methods.subject.Media`).
+
+    A model is touched only for what the ledger does not hold. Raises ModelError when a picture's
+    file is damaged or a model fails, Interrupted when the user asks to stop, InputError when there
+    is no model for what is asked.
+    """
+
+    run: Run
+    judge: VisualQA
+    embedding: Embedder | None = None
+    progress: Progress | None = None
+
+    @property
+    def embedder(self) -> str | None:
+        return None if self.embedding is None else self.embedding.spec
+
+    @property
+    def describer(self) -> str | None:
+        return self.judge.spec if isinstance(self.judge, Describer) else None
+
+    def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
+        embedding = self._embedding
+        rows = [self._rows[image] for image in ids]
+        known = self.run.ledger.vectors(embedding.fingerprint)
+        new = {row.file.sha256: row for row in rows if row.file.sha256 not in known}
+        for portion in self._portions(list(new.values()), "Embeddings", len(rows)):
+            vectors = embedding.embed_images([self._picture(row) for row in portion])
+            self._keep([row.file.sha256 for row in portion], vectors, known)
+        return _stacked([known[row.file.sha256] for row in rows])
+
+    def embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
+        embedding = self._embedding
+        keys = [hashlib.sha256(f"text:{text}".encode()).hexdigest() for text in texts]
+        known = self.run.ledger.vectors(embedding.fingerprint)
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if new:
+            self._keep(list(new), embedding.embed_texts(list(new.values())), known)
+        return _stacked([known[key] for key in keys])
+
+    def described(self, ids: Sequence[str], question: str) -> list[str]:
+        judge = self.judge
+        if not isinstance(judge, Describer):
+            raise InputError(f"{printable(judge.spec)} cannot answer in words of its own")
+        rows = [self._rows[image] for image in ids]
+        known = self.run.ledger.texts(judge.spec, question)
+        new = [row for row in rows if row.key not in known]
+        for portion in self._portions(new, "Descriptions", len(rows)):
+            said = judge.describe([self._picture(row) for row in portion], question)
+            found = [(row.key, text) for row, text in zip(portion, said, strict=True)]
+            self.run.ledger.add_texts(judge.spec, question, found)
+            known |= dict(found)
+        return [known[row.key] for row in rows]
+
+    @property
+    def _embedding(self) -> Embedder:
+        if self.embedding is None:
+            raise InputError(
+                "an embedder is needed: name a model that puts images and texts into one space, "
+                "for example --embedder clip:google/siglip2-base-patch16-224"
+            )
+        return self.embedding
+
+    @cached_property
+    def _rows(self) -> dict[str, ImageRow]:
+        return {row.id: row for row in self.run.images()}
+
+    def _picture(self, row: ImageRow) -> Image:
+        picture = self.run.read_image(row)
+        if picture is None:
+            raise ModelError(
+                f"the file of image {printable(row.id)} is missing or damaged: give the run's "
+                "build command again to make it again"
+            )
+        return picture
+
+    def _portions(self, items: list[Any], what: str, total: int) -> Iterator[list[Any]]:
+        if not items:
+            return
+        progress = self.progress or Quiet()
+        with showing(progress, what, total=total, done=total - len(items)) as stop:
+            for start in range(0, len(items), PORTION):
+                portion = items[start : start + PORTION]
+                yield portion
+                progress.advance(len(portion))
+                if stop.requested:
+                    raise Interrupted("stopped; give the same command again to go on")
+
+    def _keep(self, keys: Sequence[str], vectors: np.ndarray, known: dict[str, bytes]) -> None:
+        blobs = [np.asarray(vector, dtype="<f4").tobytes() for vector in vectors]
+        found = list(zip(keys, blobs, strict=True))
+        self.run.ledger.add_vectors(self._embedding.fingerprint, found)
+        known |= dict(found)
+
+
+def _stacked(blobs: Sequence[bytes]) -> np.ndarray:
+    """(n, d) float32 of vectors as the ledger holds them."""
+    return np.stack([np.frombuffer(blob, dtype="<f4") for blob in blobs])

@@ -1,0 +1,97 @@
+"""OpenBias's intensity: hand-computed values, and what it says of a result."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import biasgraph
+from biasgraph.methods import openbias
+from biasgraph.methods.subject import Subject
+
+COLUMNS = [
+    "model",
+    "prompt",
+    "role",
+    "axis",
+    "attribute",
+    "image",
+    "target",
+    "answer",
+    "confidence",
+]
+HALF_AND_QUARTERS = 1 - 1.5 * math.log(2) / math.log(3)
+"""Of (1/2, 1/4, 1/4): the entropy is 1.5 ln 2."""
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        ([0.5, 0.5], 0.0),
+        ([1.0, 0.0], 1.0),
+        ([0.5, 0.25, 0.25], HALF_AND_QUARTERS),
+        ([0.25, 0.75], 1 + (0.25 * math.log(0.25) + 0.75 * math.log(0.75)) / math.log(2)),
+    ],
+)
+def test_intensity_of_shares(shares, expected) -> None:
+    assert openbias.intensity(np.array(shares)) == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.lists(st.integers(0, 50), min_size=2, max_size=8).filter(sum), st.randoms())
+def test_intensity_does_not_depend_on_the_order_of_attributes(counts, random) -> None:
+    shares = np.array(counts) / sum(counts)
+    shuffled = random.sample(shares.tolist(), len(shares))
+    value = openbias.intensity(shares)
+    assert 0 <= value <= 1
+    assert openbias.intensity(np.array(shuffled)) == pytest.approx(value, abs=1e-12)
+
+
+def answers_of(said: dict[str, list[str]]) -> pd.DataFrame:
+    """Prompts whose initial images got these answers about gender; the arms are even."""
+    rows = []
+    for prompt, answers in said.items():
+        sets = {("initial", "", ""): answers}
+        for attribute in ("male", "female"):
+            sets["counterfactual", "gender", attribute] = [attribute] * 16
+        for (role, axis, attribute), found in sets.items():
+            for i, answer in enumerate(found):
+                image = f"{prompt}-{attribute}-{i:03d}"
+                rows.append(("m", prompt, role, axis, attribute, image, "gender", answer, np.nan))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def annotation_of(said: dict[str, list[str]]):
+    result = biasgraph.analyze(answers_of(said), bootstrap=200)
+    return openbias.annotate(Subject(result.document, result.tables, result.answers))
+
+
+def test_one_prompt_with_unknown_answers_left_out() -> None:
+    said = ["male"] * 24 + ["female"] * 8 + ["unknown"] * 9 + ["gated"] * 3
+    found = annotation_of({"a nurse": said})
+    numbers = found.nodes["gender"].numbers
+    expected = 1 + (0.25 * math.log(0.25) + 0.75 * math.log(0.75)) / math.log(2)
+    assert numbers["intensity"] == pytest.approx(expected)
+    assert numbers["n_valid"] == 32
+    assert numbers["intensity_ci_low"] < expected < numbers["intensity_ci_high"]
+    assert 0 < numbers["intensity_uniform_q95"] < expected
+    assert [bar.label for bar in found.graph.show[0].items] == ["gender"]
+
+
+def test_too_few_answers_have_no_intensity() -> None:
+    found = annotation_of({"a nurse": ["male"] * 3 + ["unknown"] * 30})
+    assert found.nodes["gender"].numbers["intensity"] is None
+    assert found.nodes["gender"].show[0].reason == "too few valid answers (3)"
+    assert found.graph.show[0].items == []
+
+
+def test_several_prompts_are_averaged_before_and_after_the_entropy() -> None:
+    found = annotation_of({"a nurse": ["female"] * 32, "a cook": ["male"] * 64})
+    numbers = found.nodes["gender"].numbers
+    assert numbers["intensity"] == pytest.approx(0, abs=1e-12)  # of the mean distribution, (½, ½)
+    assert numbers["intensity_context_aware_mean"] == 1
+    assert numbers["n_prompts"] == 2
