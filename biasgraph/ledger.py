@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from biasgraph.ledgerrows import (
     Answered,
     AnswerRow,
     FileRow,
+    Given,
     ImageRow,
     Made,
     NewImage,
@@ -110,9 +111,17 @@ class Ledger:
     # The request
 
     def record_request(
-        self, prompts: Sequence[PromptRow], *, images: int, targets: Sequence[str]
+        self,
+        prompts: Sequence[PromptRow],
+        *,
+        images: int,
+        targets: Sequence[str],
+        given: Mapping[str, Mapping[int, Given]] | None = None,
     ) -> None:
-        """Make `prompts` (in this order), `images` for each and `targets` the current request."""
+        """Make `prompts` (in this order), `images` for each and `targets` the current request.
+
+        given: prompt id -> number -> a picture that is there already.
+        """
         execute, many = self._connection.execute, self._connection.executemany
         with self.transaction():
             execute("UPDATE prompts SET position = NULL")
@@ -128,6 +137,24 @@ class Ledger:
             many("INSERT INTO targets VALUES (?, ?)", list(enumerate(targets)))
             execute("DELETE FROM request")
             execute("INSERT INTO request VALUES (?)", (images,))
+            many(
+                "INSERT OR REPLACE INTO given VALUES (?, ?, ?, ?)",
+                [
+                    (prompt, number, picture.seed, picture.source)
+                    for prompt, pictures in (given or {}).items()
+                    for number, picture in pictures.items()
+                ],
+            )
+
+    def given(self) -> dict[str, dict[int, Given]]:
+        """prompt id -> number -> the picture that is there already; empty where all are made."""
+        found: dict[str, dict[int, Given]] = {}
+        rows = self._connection.execute(
+            "SELECT prompt, number, seed, source FROM given ORDER BY prompt, number"
+        )
+        for prompt, number, *picture in rows:
+            found.setdefault(prompt, {})[number] = Given(*picture)
+        return found
 
     def requested_prompts(self) -> list[PromptRow]:
         """The prompts of the current request in its order."""

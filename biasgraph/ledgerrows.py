@@ -78,11 +78,21 @@ CREATE TABLE vectors (                                -- embeddings of pictures 
     PRIMARY KEY (what, embedder)
 ) WITHOUT ROWID;
 """
-SCHEMA += LOOKED_AT
+GIVEN = """
+CREATE TABLE given (                                  -- pictures that nobody needs to make
+    prompt    TEXT NOT NULL REFERENCES prompts (id),
+    number    INTEGER NOT NULL,
+    seed      INTEGER NOT NULL,                       -- what the generator finds it by
+    source    TEXT NOT NULL,                          -- its path within the folder
+    PRIMARY KEY (prompt, number)
+) WITHOUT ROWID;
+"""
+SCHEMA += LOOKED_AT + GIVEN
 
 LATER = {  # version -> what brings a ledger from the one before up to it
     2: "ALTER TABLE images ADD COLUMN withheld TEXT; ALTER TABLE images ADD COLUMN revised TEXT;"
     + LOOKED_AT
+    + GIVEN
 }
 
 GATE = ""
@@ -144,6 +154,14 @@ class NewImage:
     text: str
     number: int
     seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A picture that is there already: the seed its generator finds it by, and where it lies."""
+
+    seed: int
+    source: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ run.lock        held while a process works here; the system drops it when the pr
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +21,15 @@ from biasgraph import runrecord
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.imagestore import TEMPORARY, ImageStore
 from biasgraph.ledger import Ledger
-from biasgraph.ledgerrows import Answered, AnswerRow, ImageRow, Made, NewImage, PromptRow
+from biasgraph.ledgerrows import Answered, AnswerRow, Given, ImageRow, Made, NewImage
 from biasgraph.runrecord import LEDGER, RECORD, Model, Record, shown, storing
+from biasgraph.wanted import (
+    digest,
+    given_images,
+    numbered,
+    prompt_rows,
+    wanted_images,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,24 +43,6 @@ Kept = TypeVar("Kept", NewImage, ImageRow)
 
 LOCK = "run.lock"
 IMAGES = "images"
-
-
-def seed_for(run_seed: int, model_spec: str, prompt_text: str, index: int) -> int:
-    """The seed of a prompt's image `index`, in [0, 2**63): from its inputs alone, by SHA-256."""
-    return int(_digest([run_seed, model_spec, prompt_text, index])[:16], 16) >> 1
-
-
-def prompt_rows(plan: Sequence[Prompt]) -> list[PromptRow]:
-    """An initial prompt and those that belong to it, with ids that depend on nothing else."""
-    initial = plan[0]
-    ids = [
-        _digest([initial.text, prompt.role, prompt.axis, prompt.attribute, prompt.text])[:12]
-        for prompt in plan
-    ]
-    return [
-        PromptRow(id, ids[0], prompt.text, prompt.role, prompt.axis, prompt.attribute)
-        for id, prompt in zip(ids, plan, strict=True)
-    ]
 
 
 @contextmanager
@@ -158,6 +146,7 @@ class Run:
         targets: Sequence[str],
         settings: Mapping[str, Any],
         command: Sequence[str] = (),
+        given: Mapping[str, Sequence[Given]] | None = None,
     ) -> None:
         """Say what is wanted: `images` of every prompt and an answer about every target axis.
 
@@ -165,6 +154,10 @@ class Run:
         (`PromptPlan.prompts`). What earlier requests made stays and is used again; tables hold
         what the latest request names. `settings` (JSON types) and `command` go into run.json as
         they are: whatever may differ between two builds of a run.
+
+        given: prompt id -> the pictures there are of it, in their order, where all are there
+        already; then a prompt may have fewer than `images`. What an earlier request was given
+        keeps its number; InputError names a picture of these that is missing now.
         """
         if images < 1:
             raise InputError(f"at least 1 image is needed for each prompt, not {images}")
@@ -174,7 +167,10 @@ class Run:
                 raise InputError(f"the prompt '{printable(row.text)}' is not valid Unicode text")
         record = runrecord.with_build(self._record, settings, command)
         with storing(self.directory):
-            self.ledger.record_request(list(rows.values()), images=images, targets=targets)
+            pictures = numbered(given, self.ledger.given(), images, self.directory)
+            self.ledger.record_request(
+                list(rows.values()), images=images, targets=targets, given=pictures
+            )
             if record is not self._record:
                 runrecord.write_record(self.directory, record)
         self._record = record
@@ -184,25 +180,10 @@ class Run:
         with storing(self.directory):
             prompts = self.ledger.requested_prompts()
             count = self.ledger.requested_images()
-        texts = {prompt.id: prompt.text for prompt in prompts}
-
-        def seeded(prompt: PromptRow) -> str:
-            """Its text; what is worded as its initial prompt must not repeat that one's images."""
-            if prompt.id == prompt.initial or prompt.text != texts[prompt.initial]:
-                return prompt.text
-            return f"{prompt.text}\n{prompt.axis}: {prompt.attribute}"
-
-        return [
-            NewImage(
-                f"{prompt.id}-{number:04d}",
-                prompt.id,
-                prompt.text,
-                number,
-                seed_for(self.seed, self.model, seeded(prompt), number),
-            )
-            for number in range(count)
-            for prompt in prompts
-        ]
+            given = self.ledger.given()
+        if given:
+            return given_images(prompts, count, given)
+        return wanted_images(prompts, count, self.seed, self.model)
 
     def plan(self, work: str, what: object) -> int:
         """The plan under which `work` on `what` (JSON types) is done.
@@ -211,7 +192,7 @@ class Run:
         batches are cut from the same items; anything else begins a new one.
         """
         with storing(self.directory):
-            return self.ledger.plan(work, _digest(what))
+            return self.ledger.plan(work, digest(what))
 
     # Images
 
@@ -306,6 +287,17 @@ class Run:
                 self.ledger.add_questions(judge, new)
             return {target: key for target, (key, _) in self.ledger.questions(judge).items()}
 
+    def asked(self, judge: str) -> dict[str, Any]:
+        """target -> what this judge was asked about it (JSON types); empty if it never was."""
+        with storing(self.directory):
+            recorded = self.ledger.questions(judge)
+        return {target: json.loads(words) for target, (_, words) in recorded.items()}
+
+    def targets(self) -> list[str]:
+        """The axes that the latest request asks about, in its order."""
+        with storing(self.directory):
+            return self.ledger.requested_targets()
+
     def answered(self, judge: str) -> dict[int, dict[str, Answered]]:
         """image key -> target -> the answer, for everything this judge has answered."""
         with storing(self.directory):
@@ -334,10 +326,6 @@ class Run:
         """target -> requested images with more than one yes to its questions, where there are."""
         with storing(self.directory):
             return self.ledger.several_yes(judge)
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 
 def _refuse_what_is_no_run(folder: Path) -> None:

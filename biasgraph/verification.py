@@ -21,8 +21,9 @@ from biasgraph.errors import InputError
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_generator, load_judge
 from biasgraph.modelwork import JOURNAL
-from biasgraph.run import open_run, prompt_rows, read_run
+from biasgraph.run import open_run, read_run
 from biasgraph.runrecord import RECORD, shown
+from biasgraph.wanted import prompt_rows
 
 if TYPE_CHECKING:
     from pathlib import Path

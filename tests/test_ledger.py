@@ -13,6 +13,7 @@ import pytest
 from biasgraph.errors import InputError
 from biasgraph.ledger import Ledger
 from biasgraph.ledgerrows import (
+    GIVEN,
     LOOKED_AT,
     SCHEMA,
     SCHEMA_VERSION,
@@ -180,13 +181,14 @@ def test_a_ledger_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> 
     path = tmp_path / "old.sqlite"
     columns = re.compile(r"    (withheld|revised) .*\n")
     with closing(sqlite3.connect(path)) as connection:
-        first = columns.sub("", SCHEMA.replace(LOOKED_AT, ""))
+        first = columns.sub("", SCHEMA.replace(LOOKED_AT, "").replace(GIVEN, ""))
         connection.executescript(f"{first} PRAGMA user_version = 1;")
     with pytest.raises(InputError, match="made by an earlier biasgraph"):
         Ledger(path, read_only=True)
     with closing(Ledger(path)) as ledger:
         assert ledger.withheld() == {}
         assert ledger.vectors("clip") == {}
+        assert ledger.given() == {}
     with closing(Ledger(path, read_only=True)) as ledger:
         assert ledger.revised() == 0
 

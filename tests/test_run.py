@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from biasgraph.engine.local import ask, declare, generate
 from biasgraph.errors import InputError, ModelError
 from biasgraph.ledger import Ledger
-from biasgraph.run import Run, open_run, prompt_rows, read_run, seed_for
+from biasgraph.run import Run, open_run, read_run
+from biasgraph.wanted import prompt_rows, seed_for
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, Prompt, plan_of
 from tests.hostile import HOSTILE
 

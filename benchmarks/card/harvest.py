@@ -28,7 +28,7 @@ from biasgraph.causal.tables import Arm, CodedImages, Codes
 from biasgraph.counterfactuals import PromptPlan, plan_prompts
 from biasgraph.grammar import indefinite_article
 from biasgraph.models.registry import load_generator, load_judge
-from biasgraph.run import seed_for
+from biasgraph.wanted import seed_for
 
 if TYPE_CHECKING:
     from PIL.Image import Image
