@@ -10,14 +10,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module, metadata
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.errors import InputError, MissingExtra, ModelError, did_you_mean, printable
+from biasgraph.errors import (
+    BiasgraphError,
+    InputError,
+    MissingExtra,
+    ModelError,
+    did_you_mean,
+    printable,
+)
 from biasgraph.models.options import ModelOptions, Spec, option
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel, VisualQA
 
 GROUP = "biasgraph.models"
@@ -25,7 +31,11 @@ GENERATOR, JUDGE, EMBEDDER, LANGUAGE_MODEL = "generator", "judge", "embedder", "
 ROLES = (GENERATOR, JUDGE, EMBEDDER, LANGUAGE_MODEL)
 OPTION = {GENERATOR: "--model", JUDGE: "--vqa", EMBEDDER: "--embedder", LANGUAGE_MODEL: "--llm"}
 
+HUB = {GENERATOR: "diffusers", JUDGE: "vlm", EMBEDDER: "clip", LANGUAGE_MODEL: "lm"}
+"""Which backend takes a bare ``owner/model`` of the hub, most likely."""
+
 Loader = Callable[[Spec, ModelOptions], Any]
+Obstacle = Callable[[], str | None]
 
 
 @dataclass(frozen=True)
@@ -48,19 +58,24 @@ class Backend:
     """A family of models under one name.
 
     about: one line for a list. packages: modules it imports that biasgraph does not require, and
-    extra: what brings them (``pip install 'biasgraph[extra]'``).
+    extra: what brings them (``pip install 'biasgraph[extra]'``). needs: what else a user must
+    have, in a few words. obstacle: ``module:function`` without arguments, which says in a line why
+    the backend cannot work on this machine now, or None; it is asked for a list and loads nothing
+    heavy.
     """
 
     about: str
     roles: Mapping[str, Role]
     packages: Sequence[str] = ()
     extra: str = ""
+    needs: str = ""
+    obstacle: str | Obstacle | None = None
     named: Sequence[str] = field(default=())
     """The names there are, where there is a fixed list."""
 
     def missing(self) -> list[str]:
         """Its packages that are not installed."""
-        return [package for package in self.packages if find_spec(package) is None]
+        return [name for name in self.packages if find_spec(name.partition(".")[0]) is None]
 
 
 BACKENDS: dict[str, Backend] = {
@@ -69,11 +84,25 @@ BACKENDS: dict[str, Backend] = {
         roles={
             GENERATOR: Role("biasgraph.sandbox.models:generator", "sandbox:stereotyped"),
             JUDGE: Role("biasgraph.sandbox.models:judge", "sandbox"),
+            EMBEDDER: Role("biasgraph.sandbox.models:embedder", "sandbox"),
+            LANGUAGE_MODEL: Role("biasgraph.sandbox.proposer:language_model", "sandbox"),
         },
+        needs="nothing",
     ),
     "human": Backend(
         about="answers that people gave, from a CSV file (biasgraph label)",
         roles={JUDGE: Role("biasgraph.models.human:judge", "human:labels.csv")},
+    ),
+    "lm": Backend(
+        about="language models of transformers",
+        roles={
+            LANGUAGE_MODEL: Role(
+                "biasgraph.models.lm:language_model",
+                "lm:Qwen/Qwen3-4B",
+                reads=("device", "dtype", "trust_remote_code"),
+            )
+        },
+        needs="weights: a folder, or a name on the Hugging Face hub",
     ),
 }
 
@@ -152,7 +181,7 @@ def find_backend(spec: Spec, role: str) -> Backend:
         raise InputError(
             f"{wanted} '{printable(spec.text)}': no backend '{printable(spec.backend)}' "
             f"(there is: {', '.join(printable(name) for name in names)}; for example {example})."
-            f"{did_you_mean(spec.backend, names)}"
+            f"{_hint(spec, role) or did_you_mean(spec.backend, names)}"
         )
     if role not in backend.roles:
         raise InputError(
@@ -162,37 +191,98 @@ def find_backend(spec: Spec, role: str) -> Backend:
     return backend
 
 
+def _hint(spec: Spec, role: str) -> str:
+    """What somebody may have meant who named no backend."""
+    if spec.backend in ("http", "https") and "openai" in BACKENDS:
+        return f" A server is named by --base-url, and its model by {OPTION[role]} openai:MODEL"
+    if "/" in spec.text and ":" not in spec.text:
+        meant = f"{HUB[role]}:{spec.text}"
+        if role == GENERATOR and Path(spec.text).is_dir():
+            return f" Did you mean '{printable(meant)}', or 'folder:{printable(spec.text)}'?"
+        return f" Did you mean '{printable(meant)}'?"
+    return ""
+
+
 def _plug_in(name: str) -> Backend | None:
-    for entry in plug_ins():
-        if entry.name == name:
-            return load_plug_in(entry)
-    return None
+    entries = [entry for entry in plug_ins() if entry.name == name]
+    if len(entries) > 1:
+        packages = " and ".join(sorted({printable(package_of(entry)) for entry in entries}))
+        raise ModelError(f"{packages} both call a plug-in {printable(name)}: uninstall one")
+    return load_plug_in(entries[0]) if entries else None
+
+
+def package_of(entry: metadata.EntryPoint) -> str:
+    """The package that offers a plug-in."""
+    return entry.dist.name if entry.dist else entry.value
 
 
 def load_plug_in(entry: metadata.EntryPoint) -> Backend:
     """The backend that a package offers; ModelError, naming the package, where it is broken."""
-    package = entry.dist.name if entry.dist else entry.value
+    said = f"the plug-in {printable(entry.name)} of {printable(package_of(entry))}"
     try:
         backend = entry.load()
-    except Exception as error:  # somebody else's code
-        raise ModelError(
-            f"the plug-in {printable(entry.name)} of {printable(package)} does not load: "
-            f"{printable(str(error))}"
-        ) from error
+    except (Exception, SystemExit) as error:  # somebody else's code
+        raise ModelError(f"{said} does not load: {_in_a_line(error)}") from error
     if not isinstance(backend, Backend):
-        raise ModelError(
-            f"the plug-in {printable(entry.name)} of {printable(package)} is no "
-            "biasgraph.models.registry.Backend"
-        )
+        raise ModelError(f"{said} is no biasgraph.models.registry.Backend")
+    for role, entered in backend.roles.items():
+        if role not in ROLES:
+            raise ModelError(
+                f"{said} has a role '{printable(str(role))}', and there is {', '.join(ROLES)}"
+            )
+        loader = getattr(entered, "loader", None)
+        if not callable(loader) and not (isinstance(loader, str) and loader.count(":") == 1):
+            raise ModelError(
+                f"{said}: the loader of its {role} is neither a function nor 'module:function'"
+            )
     return backend
+
+
+def obstacle_of(backend: Backend) -> str | None:
+    """Why a backend cannot work on this machine now, in a line; None where nothing is known.
+
+    Raises ModelError for one that cannot even tell.
+    """
+    if backend.missing():
+        extra = f"biasgraph[{backend.extra}]" if backend.extra else " ".join(backend.missing())
+        return f"not installed: {', '.join(backend.missing())}; pip install '{extra}'"
+    if backend.obstacle is None:
+        return None
+    try:
+        obstacle = _found(backend.obstacle)()
+    except Exception as error:  # it may be somebody else's code
+        raise ModelError(f"cannot tell whether it works: {_in_a_line(error)}") from error
+    return None if obstacle is None else str(obstacle)
 
 
 def _load(spec: Spec, role: str, options: ModelOptions | None) -> Any:
     backend = find_backend(spec, role)
-    if backend.missing():
+    if backend.missing() and backend.extra:
         raise MissingExtra(f"{spec.backend} models", backend.extra)
-    loader = backend.roles[role].loader
-    if isinstance(loader, str):
-        module, function = loader.split(":")
-        loader = getattr(import_module(module), function)
-    return loader(spec, options or ModelOptions())
+    if backend.missing():
+        raise ModelError(f"{printable(spec.backend)} models: {obstacle_of(backend)}")
+    options = options or ModelOptions()
+    if spec.backend in BACKENDS:
+        return _found(backend.roles[role].loader)(spec, options)
+    try:
+        return _found(backend.roles[role].loader)(spec, options)
+    except BiasgraphError:
+        raise
+    except Exception as error:  # somebody else's code
+        raise ModelError(
+            f"the plug-in {printable(spec.backend)} cannot load '{printable(spec.text)}': "
+            f"{_in_a_line(error)}"
+        ) from error
+
+
+def _found(function: str | Callable[..., Any]) -> Callable[..., Any]:
+    """A function, or the one that ``module:function`` names."""
+    if not isinstance(function, str):
+        return function
+    module, _, name = function.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
+
+
+def _in_a_line(error: BaseException) -> str:
+    return printable(" ".join(f"{type(error).__name__}: {error}".split()))[:300]

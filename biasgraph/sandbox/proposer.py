@@ -1,0 +1,202 @@
+"""The sandbox as a language model: rules over word lists, where no language model is at hand.
+
+It reads the instructions of `biasgraph.proposals` out of a conversation and answers each by the
+grammar that writes counterfactuals (`biasgraph.counterfactuals`), over the axis set that ships for
+the kind of subject that the prompt has. It understands nothing else, knows no axis but those, and
+says in its settings, and so in every transcript, what it is.
+
+=====================  ==========================================================================
+instruction            reply
+=====================  ==========================================================================
+TIBET, axes            the axes of the set, in a sentence
+TIBET, counterfactuals for each axis one prompt for each attribute, as a list
+TIBET, json            the same as a JSON object
+OpenBias               each axis with its attributes as classes, its question, and whether the
+                       prompt says it already
+MineTheGap             the prompt with one attribute set, an axis after the other; when these are
+                       used up, with two; axes that the prompt itself fixes are left out
+=====================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from itertools import combinations, zip_longest
+from typing import Any
+
+from biasgraph import resources
+from biasgraph.axes import Axis, AxisSet, load_axis_set
+from biasgraph.counterfactuals import PromptPlan, find_subject, joint_prompts, plan_prompts
+from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.grammar import indefinite_article, singular_in
+from biasgraph.models.base import Message, Setting
+from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.proposals import read_instruction
+
+ABOUT = "the sandbox's rules over word lists; no language model wrote this"
+RULES = 1
+"""Raised when the rules below change what is proposed."""
+SETS = {"person": "occupation", "animal": "animal", "object": "object", "scene": "scene"}
+"""Which shipped axis set suits which kind of subject."""
+
+
+def language_model(spec: Spec, options: ModelOptions) -> Proposer:
+    """The bare ``sandbox``.
+
+    Raises:
+        InputError: another name.
+    """
+    if spec.text != "sandbox":
+        raise InputError(
+            f"--llm '{printable(spec.text)}': the sandbox's proposer is the bare sandbox."
+            f"{did_you_mean(spec.text, ['sandbox'])}"
+        )
+    return Proposer(spec.text)
+
+
+@dataclass(frozen=True)
+class Proposer:
+    """Answers the papers' instructions by rules; deterministic."""
+
+    spec: str
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the rules' number and of every file that they read."""
+        digest = sha256(str(RULES).encode())
+        for folder, suffix in (("axes", ".yaml"), ("llm", ".yaml"), ("words", ".txt")):
+            for name in resources.names(folder, suffix):
+                digest.update(f"{folder}/{name}\n".encode())
+                digest.update(resources.read_text(folder, name + suffix).encode())
+        return f"rules:{digest.hexdigest()[:32]}"
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        return {"written_by": ABOUT}
+
+    def reply(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> str:
+        """The answer to the last instruction that it knows.
+
+        Raises:
+            InputError: there is none, or as `find_subject` does.
+        """
+        asked = [message.text for message in messages if message.role == "user"]
+        for at in range(len(asked) - 1, -1, -1):
+            found = _known(asked[: at + 1])
+            if found is not None:
+                return found
+        raise InputError(
+            f"--llm {self.spec} is no language model ({ABOUT}): it knows the instructions of "
+            "TIBET, OpenBias and MineTheGap and no others; name a model, as in --llm lm:NAME"
+        )
+
+
+def suited_axes(prompt: str) -> AxisSet:
+    """The shipped axis set that suits a prompt's subject; a subject nobody knows is a person's.
+
+    Raises InputError: no set ships for such a subject, or as `find_subject` does.
+    """
+    subject = find_subject(prompt)
+    kind: str = subject.kind
+    if kind == "thing":
+        kind = "scene" if singular_in("scenes", subject.head.lower()) else "object"
+    name = SETS["person" if kind == "unknown" else kind]
+    if name not in resources.names("axes", ".yaml"):
+        raise InputError(
+            f"'{printable(subject.text)}' is about {indefinite_article(kind)} {kind}, "
+            "and no axis set ships for those"
+        )
+    return load_axis_set(name)
+
+
+def _known(asked: Sequence[str]) -> str | None:
+    """The reply to the last of a user's turns; None where its instruction is not known."""
+    last = asked[-1]
+    if found := read_instruction("tibet", "axes", last):
+        return _axes(found["prompt"])
+    if found := read_instruction("openbias", "prompt", last):
+        return _biases(found["prompt"])
+    if found := read_instruction("minethegap", "variations", last):
+        return _variations(found["prompt"], found["count"])
+    for task, answer in (("counterfactuals", _listed), ("json", _dictionary)):
+        if read_instruction("tibet", task, last) is None:
+            continue
+        for earlier in reversed(asked):
+            if found := read_instruction("tibet", "axes", earlier):
+                return answer(found["prompt"])
+    return None
+
+
+def _axes(prompt: str) -> str:
+    names = [axis.name for axis in suited_axes(prompt).axes]
+    return f"({ABOUT[0].upper()}{ABOUT[1:]}.) Axes of bias: {', '.join(names)}."
+
+
+def _listed(prompt: str) -> str:
+    lines = [
+        line for axis, texts in _by_axis(prompt).items() for line in (f"{axis}:", *_items(texts))
+    ]
+    return "\n".join(lines)
+
+
+def _items(texts: Sequence[str]) -> list[str]:
+    return [f"- {text}" for text in texts]
+
+
+def _dictionary(prompt: str) -> str:
+    return json.dumps(_by_axis(prompt), ensure_ascii=False)
+
+
+def _by_axis(prompt: str) -> dict[str, list[str]]:
+    """The counterfactual prompts of each axis; one that equals another is left out."""
+    plan = plan_prompts(prompt, suited_axes(prompt))
+    texts: dict[str, dict[str, None]] = {}
+    for counterfactual in plan.counterfactuals:
+        texts.setdefault(counterfactual.axis, {})[counterfactual.text] = None
+    return {axis: list(found) for axis, found in texts.items()}
+
+
+def _biases(prompt: str) -> str:
+    axes = suited_axes(prompt)
+    fixed = plan_prompts(prompt, axes).fixed
+    biases = [
+        {
+            "name": f"{axes.subject} {axis.name}",
+            "classes": list(axis.names),
+            "question": _question(axis, axes.subject),
+            "present_in_prompt": axis.name in fixed,
+        }
+        for axis in axes.axes
+    ]
+    return json.dumps({"biases": biases}, ensure_ascii=False)
+
+
+def _question(axis: Axis, subject: str) -> str:
+    return axis.question or f"What is the {axis.name} ({', '.join(axis.names)}) of the {subject}?"
+
+
+def _variations(prompt: str, count: str) -> str:
+    axes = suited_axes(prompt)
+    plan = plan_prompts(prompt, axes)
+    wanted = int(count) if count.isdecimal() and len(count) < 4 else 0
+    texts: dict[str, None] = {}
+    for text in _varied(plan, axes, prompt):
+        if len(texts) == wanted:
+            break
+        if text != plan.initial.text:
+            texts[text] = None
+    return json.dumps({"variations": list(texts)}, ensure_ascii=False)
+
+
+def _varied(plan: PromptPlan, axes: AxisSet, prompt: str) -> Iterator[str]:
+    """Prompts with one attribute set, the axes taking turns; then with two."""
+    free = [axis for axis in axes.axes if axis.name not in plan.fixed]
+    single = [[one.text for one in plan.counterfactuals if one.axis == axis.name] for axis in free]
+    for turn in zip_longest(*single):
+        yield from (text for text in turn if text is not None)
+    for pair in combinations(free, 2):
+        yield from (joint.text for joint in joint_prompts(prompt, pair))
