@@ -1,125 +1,164 @@
-"""What wrong answers do to the numbers, and how to undo it (STATISTICS (f)).
+"""How far two judges agree about one axis (OpenBias tables 1 and 2).
 
-A confusion matrix C has C[t, a] = P(answer a | truth t), estimated from images whose truth is
-known. Observed shares are then C^T p, and the same C is assumed for every set of images.
+One of them is taken for the truth, the reference; the other is the judge whose answers are used.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.special import ndtri
+from scipy.stats import fisher_exact
 
-from biasgraph.causal.sensitivity import Interval, resample
-from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.causal.tables import Counts, Floats
-from biasgraph.causal.transport import Ideal
-from biasgraph.errors import InputError
+from biasgraph.causal.settings import TAIL
+from biasgraph.causal.tables import GATED, Codes, Counts, Floats
 
-WORST_CONDITION = 10.0
-SUM_WEIGHT = 1e4  # of the row that makes least-squares shares sum to 1
+FEW = 30  # images with two valid answers, below which agreement is hardly known
+UNEVEN = 0.05  # p below which errors count as different where the intervention is
+
+Interval = tuple[float, float]
+
+
+def cross_table(truth: Codes, answers: Codes, size: int) -> Counts:
+    """(k + 2, k + 2) counts[truth, answer]; unknown is the last but one, gated the last.
+
+    truth, answers: (images,) codes of `biasgraph.causal.tables` for an axis of k attributes.
+    """
+    places = np.array([size + 1, size, *range(size)])  # of GATED, UNKNOWN, 0, 1 ...
+    table = np.zeros((size + 2, size + 2), dtype=np.int64)
+    np.add.at(table, (places[truth - GATED], places[answers - GATED]), 1)
+    return table
 
 
 @dataclass(frozen=True)
-class CorrectedSensitivity:
-    """W1 and IS with the judge's errors undone, and the hull interval of IS."""
+class Agreement:
+    """The agreement about one axis: counts[truth, answer] of the images that both answered.
 
-    w1_before: float
-    w1_after: float
-    value: float
-    interval: Interval
-
-
-def flip_confusion(k: int, error: float) -> Floats:
-    """(k, k) confusion of a judge that errs with a probability, evenly over the other answers."""
-    return np.asarray((1 - error) * np.eye(k) + error / (k - 1) * (1 - np.eye(k)))
-
-
-def attenuation(k: int, error: float) -> float:
-    """The factor by which such errors shrink W1 to a uniform ideal, and so IS: 1 - e k / (k-1)."""
-    return 1 - error * k / (k - 1)
-
-
-def confusion(labelled: Counts) -> Floats:
-    """(k, k) shares of answers by truth from counts labelled[truth, answer].
-
-    Raises InputError where a truth was never labelled, or where the answers tell the truths
-    apart so badly (condition number above 10) that undoing the errors would be guesswork.
+    counts: (k, k); table: (k + 2, k + 2), with unknown and gated.
     """
-    totals = labelled.sum(axis=1, keepdims=True)
-    if (totals == 0).any():
-        raise InputError("The labelled images lack one of the attributes: its errors are unknown.")
-    shares = labelled / totals
-    condition = float(np.linalg.cond(shares))
-    if condition > WORST_CONDITION:
-        raise InputError(
-            "The labelled answers confuse the attributes too much to be corrected "
-            f"(condition number {condition:.3g}, at most {WORST_CONDITION:g})."
+
+    table: Counts
+
+    @property
+    def counts(self) -> Counts:
+        return self.table[:-2, :-2]
+
+    def fields(self, replicates: int, rng: np.random.Generator) -> dict[str, Any]:
+        """Every number with its interval, in JSON types; what is undefined is None.
+
+        accuracy, f1 and kappa are of the images to which both gave a valid answer; coverage is
+        the share of those with a valid true answer to which the judge gave one too. The interval
+        of accuracy is Wilson's, the others resample images `replicates` times. kl_* (nats) and tv
+        compare the distributions of all valid answers of either; kl is None, too, where it is
+        infinite: where one side never gave an answer that the other did.
+        """
+        counts = self.counts
+        valid, answered = int(counts.sum()), int(self.table[:-2].sum())
+        right = int(np.trace(counts))
+        # Resampling what never varied would say nothing of its error, as for every other number.
+        same = right in (0, valid)
+        more = 1 if same else 0
+        shares = (counts + more / counts.size) / max(valid + more, 1)
+        draws = rng.multinomial(valid, shares.ravel(), size=replicates if valid else 0)
+        draws = draws.reshape(-1, *counts.shape)
+        flags = [
+            *(["few_images"] if valid < FEW else []),
+            *(["zero_width"] if same and valid else []),
+        ]
+        truth, seen = self.table[:-2].sum(axis=1), self.table[:, :-2].sum(axis=0)
+        kappa = _number(cohens_kappa(counts))
+        return {
+            "n": int(self.table.sum()),
+            "n_valid": valid,
+            "coverage": valid / answered if answered else None,
+            "accuracy": right / valid if valid else None,
+            "accuracy_ci": wilson(right, valid),
+            "f1": _number(macro_f1(counts)),
+            "f1_ci": _percentiles(macro_f1(draws)),
+            "kappa": kappa,
+            "kappa_ci": None if kappa is None else _percentiles(cohens_kappa(draws)),
+            "kl_reference_judge": _number(divergence(truth, seen)),
+            "kl_judge_reference": _number(divergence(seen, truth)),
+            "tv": _number(total_variation(truth, seen)),
+            "flags": flags,
+        }
+
+
+def accuracy(counts: Counts) -> Floats:
+    """Share (...) of counts (..., k, k) on the diagonal; not a number without any counts."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(
+            np.trace(counts, axis1=-2, axis2=-1) / counts.sum(axis=(-2, -1)), dtype=float
         )
-    return np.asarray(shares)
 
 
-def true_shares(observed: Floats, errors: Floats) -> Floats:
-    """Shares p (..., k) on the simplex for which C^T p is nearest to the observed shares.
+def macro_f1(counts: Counts) -> Floats:
+    """Mean F1 (...) over the attributes that either side named, of counts (..., k, k).
 
-    observed (..., k) and errors (..., k, k) broadcast. The plain solution where it stays on the
-    simplex, non-negative least squares otherwise.
+    An attribute that only one side named has an F1 of 0, as in scikit-learn; one that neither did
+    has none. Not a number without any counts.
     """
-    lead = np.broadcast_shapes(observed.shape[:-1], errors.shape[:-2])
-    k = observed.shape[-1]
-    inverse = np.linalg.pinv(np.swapaxes(errors, -1, -2))
-    solved = np.broadcast_to((inverse @ observed[..., None])[..., 0], (*lead, k)).copy()
-    outside = (solved < 0).any(axis=-1) | (np.abs(solved.sum(axis=-1) - 1) > 1e-9)
-    observed = np.broadcast_to(observed, (*lead, k))
-    errors = np.broadcast_to(errors, (*lead, k, k))
-    solved[outside] = [
-        _least_squares(matrix.T, shares)
-        for matrix, shares in zip(errors[outside], observed[outside], strict=True)
-    ] or np.zeros((0, k))
-    return solved
+    hits = np.diagonal(counts, axis1=-2, axis2=-1)
+    named = counts.sum(axis=-1) + counts.sum(axis=-2)
+    with np.errstate(invalid="ignore"):
+        each = np.where(named > 0, 2 * hits / np.maximum(named, 1), 0.0)
+        return np.asarray(each.sum(axis=-1) / (named > 0).sum(axis=-1))
 
 
-def _least_squares(transposed: Floats, observed: Floats) -> Floats:
-    matrix = np.vstack([transposed, np.full((1, len(observed)), SUM_WEIGHT)])
-    shares, _ = nnls(matrix, np.append(observed, SUM_WEIGHT))
-    return np.asarray(shares / shares.sum())
+def cohens_kappa(counts: Counts) -> Floats:
+    """Agreement (...) beyond chance, (p_o - p_e) / (1 - p_e), of counts (..., k, k).
 
-
-def corrected_sensitivity(
-    initial: Counts,
-    arms: Counts,
-    ideal: Ideal,
-    labelled: Counts,
-    settings: AnalysisSettings,
-    rng: np.random.Generator,
-) -> CorrectedSensitivity:
-    """IS with the judge's errors undone in the initial images, every arm and an ideal from images.
-
-    initial (k,), arms (J, k): answers; labelled (k, k): answers by truth. Its interval resamples
-    the answers and the labelled images alike. Raises InputError as `confusion` does.
+    Not a number where both sides always gave the same one answer: chance explains it all.
     """
-    sizes = arms.sum(axis=-1)
-    weights = sizes / sizes.sum() if settings.mix == "pooled" else np.full(len(arms), 1 / len(arms))
+    total = counts.sum(axis=(-2, -1))
+    with np.errstate(invalid="ignore"):
+        chance = (counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1) / total**2
+        observed = np.trace(counts, axis1=-2, axis2=-1) / total
+        beyond = np.where(chance < 1, 1 - chance, np.nan)
+        return np.asarray((observed - chance) / beyond)
 
-    def distances(start: Counts, mitigated: Counts, goal: Floats, errors: Floats) -> Floats:
-        """(2, ...) W1 before and after."""
-        before = true_shares(start / initial.sum(), errors)
-        after = true_shares(mitigated / sizes[:, None], errors[..., None, :, :])
-        if ideal.reference is not None:
-            goal = true_shares(goal, errors)
-        mix = (after * weights[:, None]).sum(axis=-2)
-        return np.stack([ideal.distance(before, goal), ideal.distance(mix, goal)])
 
-    before, after = distances(initial, arms, ideal.shares, confusion(labelled))
-    replicates = settings.bootstrap
-    drawn = distances(
-        resample(initial[None], replicates, rng)[:, 0],
-        resample(arms, replicates, rng),
-        ideal.draws(replicates, rng),
-        resample(labelled, replicates, rng) / labelled.sum(axis=1)[:, None],
-    )
-    value = float(before - after)
-    return CorrectedSensitivity(
-        float(before), float(after), value, Interval.of(value, drawn[0] - drawn[1])
-    )
+def divergence(p: Counts, q: Counts) -> float:
+    """Kullback-Leibler divergence of q from p in nats, from counts (k,); inf, or nan for none."""
+    if not (p.sum() and q.sum()):
+        return float("nan")
+    there = p > 0
+    with np.errstate(divide="ignore"):
+        ratios = np.log((p[there] / p.sum()) / (q[there] / q.sum()))
+    return float((p[there] / p.sum() * ratios).sum())
+
+
+def total_variation(p: Counts, q: Counts) -> float:
+    """Half the sum of |p - q| of the shares of counts (k,), in 0 to 1; nan without counts."""
+    if not (p.sum() and q.sum()):
+        return float("nan")
+    return float(0.5 * np.abs(p / p.sum() - q / q.sum()).sum())
+
+
+def wilson(hits: int, n: int) -> list[float] | None:
+    """Wilson's 95 % interval of a share; None without any."""
+    if not n:
+        return None
+    p, z = hits / n, float(ndtri(1 - TAIL))
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    return [max(0.0, float(centre - half)), min(1.0, float(centre + half))]
+
+
+def uneven_errors(one: Counts, other: Counts) -> float | None:
+    """p (Fisher) of equal accuracy in two groups of images, by counts (k, k); None for an empty."""
+    right = np.array([[np.trace(c), c.sum() - np.trace(c)] for c in (one, other)])
+    return float(fisher_exact(right)[1]) if right.any(axis=1).all() else None
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _percentiles(draws: Floats) -> list[float] | None:
+    known = draws[np.isfinite(draws)]
+    if not len(known):
+        return None
+    return [float(q) for q in np.quantile(known, [TAIL, 1 - TAIL])]

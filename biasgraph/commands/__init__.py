@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import rich_click as click
 
 from biasgraph import __version__
+from biasgraph.commands.agreement import agreement
 from biasgraph.commands.build import build
 from biasgraph.commands.compare import compare
 from biasgraph.commands.export import export
@@ -36,7 +37,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (build, show, report, export, compare, plan, sandbox):
+for command in (build, show, report, export, compare, plan, agreement, sandbox):
     cli.add_command(command)
 
 

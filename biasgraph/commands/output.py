@@ -70,6 +70,22 @@ def present_comparison(
         _name_files(console, directory, "compare.html")
 
 
+def present_agreement(agreement: dict[str, Any], path: Path, *, as_json: bool, quiet: bool) -> None:
+    """Print an agreement and its file: as one JSON document, as tables, or not at all."""
+    from rich.console import Console
+
+    from biasgraph.errors import printable
+    from biasgraph.report import agreement_terminal
+
+    console = Console(highlight=False, stderr=as_json)
+    if as_json:
+        click.echo(json.dumps(agreement))
+    elif not quiet:
+        agreement_terminal.show(console, agreement)
+    if not quiet:
+        console.print(f"Wrote {printable(str(path))}", markup=False, soft_wrap=True)
+
+
 def _name_files(console: Console, directory: Path, page: str) -> None:
     """Say which files there are, and last which one to open."""
     from biasgraph.errors import printable

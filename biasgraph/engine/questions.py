@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,15 @@ class AxisQuestion:
             attributes = tuple(question.attribute for question in axis.yes_no)
             return cls(axis.name, tuple(questions), attributes, axis.default)
         return cls(axis.name, tuple(questions), tuple(axis.names))
+
+    @classmethod
+    def recorded(cls, axis: str, asked: Mapping[str, Any]) -> AxisQuestion:
+        """The questions of which `asked` returned this, read back from JSON."""
+        questions = (
+            Question(one["text"], tuple(one["choices"]), tuple(one["captions"]))
+            for one in asked["questions"]
+        )
+        return cls(axis, tuple(questions), tuple(asked["attributes"]), asked["default"])
 
     def asked(self) -> dict[str, Any]:
         """The very words, in JSON types: answers to other words cannot stand beside these."""

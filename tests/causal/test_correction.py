@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from biasgraph.causal.agreement import (
+from biasgraph.causal.correction import (
     attenuation,
     confusion,
     corrected_sensitivity,

@@ -1,0 +1,93 @@
+"""What screens say of a judge's agreement with a reference, in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from biasgraph.errors import printable
+from biasgraph.report.words import enumerated, name, named, p_value, with_interval
+
+Record = Mapping[str, Any]
+
+UNCHECKED = (
+    "Nobody has checked this judge: no number says how often its answers are right. `biasgraph "
+    "label` and `biasgraph agreement` would"
+)
+FAIR = 0.6
+"""Kappa below which a judge is usually held to agree only moderately (Landis and Koch 1977)."""
+UNEVEN = 0.05
+
+KINDS = {
+    "judge": "the answers of another judge, {name}",
+    "labels": "the labels of people in {name}",
+    "answers": "the answers in {name}",
+}
+
+
+def reference(record: Record) -> str:
+    """What the judge was held against."""
+    given = record["reference"]
+    return KINDS[given["kind"]].format(name=name(given["name"], 60))
+
+
+def short(record: Record) -> str:
+    """The agreement in a few words, for a list of facts."""
+    known = [axis["kappa"] for axis in record["axes"] if axis["kappa"] is not None]
+    about = f"on {record['images']:,} images against {reference(record)}"
+    if not known:
+        return f"checked {about}: kappa is not defined"
+    low, high = min(known), max(known)
+    return f"checked {about}: kappa {low:.2f} to {high:.2f}"
+
+
+def summary(record: Record) -> str:
+    """How far the judge agrees, in a sentence."""
+    axes = [axis for axis in record["axes"] if axis["kappa"] is not None]
+    images = f"{record['images']:,} of {record['images_in_all']:,} images"
+    if not axes:
+        return (
+            f"The judge was held against {reference(record)}, on {images}; too few answers vary "
+            "to say how far they agree."
+        )
+    worst, best = (pick(axes, key=lambda axis: axis["kappa"]) for pick in (min, max))
+    found = ", ".join(
+        f"{name(axis['axis'])} {with_interval(axis['kappa'], *(axis['kappa_ci'] or (None, None)))}"
+        for axis in ([best, worst] if best is not worst else [best])
+    )
+    return f"Cohen's kappa of the judge with {reference(record)}, on {images}: {found}."
+
+
+def caveats(record: Record) -> Iterator[str]:
+    """What to keep in mind about the agreement; a sentence each."""
+    axes = record["axes"]
+    none = [axis["axis"] for axis in axes if axis["kappa"] is None]
+    if none:
+        yield (
+            f"{named(none)}: kappa is not defined, because both sides always gave the same one "
+            "answer, or none."
+        )
+    weak = [axis["axis"] for axis in axes if axis["kappa"] is not None and axis["kappa"] < FAIR]
+    if weak:
+        yield (
+            f"{named(weak)}: kappa is below {FAIR:g}, so much of what is found there may be the "
+            "judge's doing."
+        )
+    few = [axis["axis"] for axis in axes if "few_images" in axis["flags"]]
+    if few:
+        yield f"{named(few)}: fewer than 30 images with two valid answers."
+    lost = [axis for axis in axes if axis["coverage"] is not None and axis["coverage"] < 0.9]
+    if lost:
+        told = [f"{name(axis['axis'])} {1 - axis['coverage']:.0%}" for axis in lost]
+        yield (
+            f"Where the reference has a valid answer and the judge has none: "
+            f"{enumerated(told, 'axes')}."
+        )
+    uneven = [axis for axis in axes if (axis["uneven_p"] or 1) < UNEVEN / max(len(axes), 1)]
+    if uneven:
+        told = [f"{name(axis['axis'])} (p = {p_value(axis['uneven_p'])})" for axis in uneven]
+        yield (
+            "The judge errs more often in one of initial and counterfactual images, which "
+            f"--correct would not undo: {enumerated(told, 'axes')}."
+        )
+    yield from (f"{printable(note)}." for note in record["notes"])
