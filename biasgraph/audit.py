@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.annotate import annotated, chosen, embedder_of, recorded
 from biasgraph.answers import Answers
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.causal.graph import Analysis, analyze
@@ -16,6 +17,7 @@ from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages
 from biasgraph.coding import code_images, variable_of
 from biasgraph.declared import Declared
+from biasgraph.models.registry import backend_of
 from biasgraph.options import BuildOptions, folder_name
 from biasgraph.report import tables
 from biasgraph.report.files import PROMPTS
@@ -69,16 +71,21 @@ def build_from_models(
     options: BuildOptions, progress: Progress | None, command: Sequence[str]
 ) -> Result:
     """Prompts, images, answers, graph: what is in the run already is not done again."""
+    from biasgraph.media import RunMedia
     from biasgraph.modelwork import Work
 
     work = Work.of(options)
     _check_ideal(options, work)
+    before = {} if options.fresh else recorded(work.directory)
+    methods = chosen(options, before, toy=backend_of(work.generator.spec) == "sandbox")
     with work.opened(fresh=options.fresh) as run:
         settings = asdict(options.analysis_settings())
         table = work.do(run, settings, command, progress)
         answers = Answers.from_frame(table, source=str(run.directory))
         about, origin = work.about_prompts(), work.origin(run)
         result = analyze_answers(answers, work.axes, options, origin, about, progress)
+        media = RunMedia(run, work.judge, embedder_of(methods, work.model_options), progress)
+        result = annotated(result, methods, work.axes, media)
         result.write(run.directory)
     return result.placed(work.directory)
 
@@ -87,11 +94,13 @@ def build_from_answers(
     table: str | Path | pd.DataFrame, options: BuildOptions, progress: Progress | None = None
 ) -> Result:
     """The result of a finished answers table; nothing is saved. Raises InputError."""
+    methods = chosen(options, recorded(options.directory))
     axes = load_axis_set(options.axes) if isinstance(options.axes, str) else options.axes
     answers = Answers.read(table) if isinstance(table, str | Path) else Answers.from_frame(table)
     if options.only:
         answers = answers.only(options.only)
-    return analyze_answers(answers, axes, options, {}, {}, progress)
+    result = analyze_answers(answers, axes, options, {}, {}, progress)
+    return annotated(result, methods, axes)
 
 
 def analyze_answers(

@@ -11,6 +11,7 @@ from typing import Literal
 from biasgraph.axes import Axis, AxisSet
 from biasgraph.errors import InputError, printable
 from biasgraph.intervention import intervene, intervene_jointly
+from biasgraph.nounphrase import Kind
 from biasgraph.subject import Subject, find_subject, strip_brackets
 
 __all__ = [
@@ -22,6 +23,21 @@ __all__ = [
     "joint_prompts",
     "plan_prompts",
 ]
+
+
+STRANGERS: Mapping[str, tuple[Kind, ...]] = {
+    "person": ("thing",),
+    "animal": ("person", "thing"),
+    "object": ("person",),
+    "scene": ("person", "animal"),
+}
+"""The kinds of subjects that a set's phrases do not fit, by what the set is about."""
+EXAMPLES = {
+    "person": "a kitchen with a [chef]",
+    "animal": "a farmer with a [dog]",
+    "object": "a child with a [ball]",
+    "scene": "a child in a [park]",
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +54,7 @@ class Prompt:
 class PromptPlan:
     """A prompt with its counterfactuals, one for each attribute of each axis, in their order.
 
-    `fixed` maps an axis that the prompt itself fixes to the attribute it says, or to its own word
+    `typed` is the prompt with its brackets. `fixed` maps an axis that the prompt itself fixes to the attribute it says, or to its own word
     where that means none of the axis's attributes ("angry"); such an axis is intervened on too.
     """
 
@@ -46,6 +62,7 @@ class PromptPlan:
     counterfactuals: tuple[Prompt, ...]
     subject: Subject
     fixed: Mapping[str, str]
+    typed: str = ""
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
@@ -57,14 +74,15 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
     """Return a prompt's counterfactuals along all axes of a set (BiasConnect, supp. A.1).
 
     The initial text is the prompt without brackets, otherwise unchanged. Raises InputError as
-    `find_subject` does, and where a set about persons meets a subject that is a thing.
+    `find_subject` does, and where a set about persons meets a subject that is a thing, or the like.
     """
     clean, bracket = strip_brackets(text)
     subject = find_subject(text)
-    if axes.subject == "person" and subject.kind == "thing" and bracket is None:
+    if subject.kind in STRANGERS[axes.subject] and bracket is None:
         raise InputError(
             f"the prompt seems to be about '{printable(subject.text)}', but axis set '{axes.name}' "
-            "is about persons: put the person in brackets, as in 'a kitchen with a [chef]'"
+            f"is about {axes.subject}s: put the {axes.subject} in brackets, as in "
+            f"'{EXAMPLES[axes.subject]}'"
         )
     fixed: dict[str, str] = {}
     counterfactuals: list[Prompt] = []
@@ -76,7 +94,7 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
             changed = intervention.text(attribute)
             counterfactuals.append(Prompt(changed, "counterfactual", axis.name, attribute.name))
     initial = Prompt(clean, "initial")
-    return PromptPlan(initial, tuple(counterfactuals), subject, MappingProxyType(fixed))
+    return PromptPlan(initial, tuple(counterfactuals), subject, MappingProxyType(fixed), text)
 
 
 JOINT = " + "

@@ -23,7 +23,8 @@ ANALYSIS = (
     "unknown", "sign", "bootstrap",
 )  # fmt: skip
 MODEL_WORK = (
-    "prompt", "prompts", "model", "vqa", "images", "seed", "fresh", "dry_run", *MODEL_OPTIONS
+    "prompt", "prompts", "model", "vqa", "images", "seed", "fresh", "dry_run", "embedder",
+    "vary", *MODEL_OPTIONS
 )  # fmt: skip
 OUTPUTS = Path("outputs")
 
@@ -42,6 +43,8 @@ class BuildOptions(ModelOptions):
     unlisted: what an answer counts as that its axis lacks ("error" or "unknown").
     output: where the result goes; fresh: move a run that is there aside first.
     dry_run: plan and say what would be done, and do nothing.
+    annotate: the methods whose findings hang on the nodes, or "none"; embedder: the model that
+    puts images and texts into one space for them; vary: axes that MineTheGap varies.
     min_is, global_test: `global_min_is` and `global_test` of `AnalysisSettings`, for several
     prompts; the others are those of `AnalysisSettings` too.
 
@@ -73,6 +76,9 @@ class BuildOptions(ModelOptions):
     unknown: str | None = None
     sign: str | None = None
     bootstrap: int | None = None
+    annotate: str | Sequence[str] | None = None
+    embedder: str | None = None
+    vary: Sequence[str] | None = None
     output: str | Path | None = None
     fresh: bool = False
     dry_run: bool = False
@@ -80,7 +86,7 @@ class BuildOptions(ModelOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.analysis_settings()
-        for name in ("model", "vqa", "only"):
+        for name in ("model", "vqa", "only", "embedder", "vary"):
             if (value := getattr(self, name)) is not None and not len(value):
                 raise InputError(f"--{name} is empty: name something, or leave it out")
         if self.answers is None and self.prompt is None and self.prompts is None:
@@ -121,9 +127,10 @@ class BuildOptions(ModelOptions):
         for name in options:
             if name not in known:
                 raise InputError(f"there is no option '{name}'.{did_you_mean(name, known)}")
-        if isinstance(options.get("only"), str):
-            names = (name.strip() for name in options["only"].split(","))
-            options = {**options, "only": tuple(filter(None, names))}
+        for name in ("only", "vary"):
+            if isinstance(options.get(name), str):
+                names = (part.strip() for part in options[name].split(","))
+                options = {**options, name: tuple(filter(None, names))}
         return cls(**options)
 
     def analysis_settings(self) -> AnalysisSettings:

@@ -11,7 +11,8 @@ import rich_click as click
 from biasgraph.commands.model_options import model_options
 from biasgraph.commands.output import output_options, present, present_plan
 
-FROM, AXES, TESTS, WHERE = "What to audit", "Axes and ideal", "Analysis", "Output"
+FROM, AXES, TESTS = "What to audit", "Axes and ideal", "Analysis"
+METHODS, WHERE = "Other methods", "Output"
 """The panels of the help."""
 
 
@@ -184,6 +185,27 @@ FROM, AXES, TESTS, WHERE = "What to audit", "Axes and ideal", "Analysis", "Outpu
     type=click.IntRange(min=100),
     panel=TESTS,
     help="Resamples behind each interval. Default: 2000; 10000 for publication.",
+)
+@click.option(
+    "--annotate",
+    metavar="METHOD,...",
+    panel=METHODS,
+    help="Methods whose findings hang on the nodes: openbias, minethegap, or none. Default: all on "
+    "the sandbox, none elsewhere.",
+)
+@click.option(
+    "--embedder",
+    metavar="SPEC",
+    panel=METHODS,
+    help="The model that puts images and texts into one space, for minethegap. Default for the "
+    "sandbox: sandbox.",
+)
+@click.option(
+    "--vary",
+    metavar="AXIS,...",
+    panel=METHODS,
+    help="The axes whose combinations minethegap holds the images against. Default: gender and "
+    "ethnicity, where there are such axes.",
 )
 @click.option(
     "-o",

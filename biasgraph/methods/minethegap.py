@@ -157,7 +157,7 @@ class _Scoring:
 
     def _similarity(self, prompt: str) -> tuple[tuple[Prompt, ...], list[str], Floats]:
         """The variations, the ids of the images, and how similar they are (V, N)."""
-        texts = variations(prompt, self.axes, self.vary)
+        texts = variations(self.subject.typed.get(prompt, prompt), self.axes, self.vary)
         images = self.subject.initial_images(prompt)
         said = self.media.embedded_texts([text.text for text in texts])
         return texts, images, _similarity(said, self.media.embedded_images(images))

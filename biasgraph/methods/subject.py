@@ -50,7 +50,7 @@ class Subject:
     document: as graph.json holds it; tables: prompt, axis, attribute, target, answer, count;
     answers: the answers about its images; axes: as declared, None where they were read off a
     table; media: the pictures, None where there is no run; options: what a user chose for the
-    method, in JSON types.
+    method, in JSON types; typed: prompts as they were typed, where that is with brackets.
     """
 
     document: Mapping[str, Any]
@@ -59,6 +59,7 @@ class Subject:
     axes: AxisSet | None = None
     media: Media | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    typed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def settings(self) -> Mapping[str, Any]:

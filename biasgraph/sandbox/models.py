@@ -72,6 +72,13 @@ def judge(spec: Spec, options: ModelOptions) -> ClipJudge | SecondJudge:
     )
 
 
+def embedder(spec: Spec, options: ModelOptions) -> ClipJudge:
+    """``sandbox``: the first judge's CLIP. Raises InputError for any other name."""
+    if spec.text != "sandbox":
+        raise InputError(f"--embedder '{printable(spec.text)}': the sandbox's embedder is sandbox")
+    return ClipJudge(WEIGHTS / "clip", spec.text, BATCH, 0.0)
+
+
 @dataclass(frozen=True)
 class SecondJudge:
     """The ResNet classifier behind the judges' protocol.

@@ -1,0 +1,134 @@
+"""Hangs the findings of other methods on the nodes of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.methods.subject import Annotation, Media, Subject
+from biasgraph.models.registry import load_embedder
+from biasgraph.result import GRAPH, read_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from biasgraph.axes import AxisSet
+    from biasgraph.models.base import Embedder
+    from biasgraph.models.options import ModelOptions
+    from biasgraph.options import BuildOptions
+    from biasgraph.result import Result
+
+METHODS = {
+    "openbias": "biasgraph.methods.openbias",
+    "minethegap": "biasgraph.methods.minethegap",
+}
+"""A method's name and its module, whose ``annotate`` takes a `Subject`."""
+
+NONE = "none"
+
+Chosen = Mapping[str, Mapping[str, Any]]
+"""Method -> what a user chose for it, in JSON types."""
+
+
+def methods_in(text: str | Sequence[str]) -> tuple[str, ...]:
+    """The methods that a list names, "tibet,openbias", once each; () for "none".
+
+    Raises InputError, with a hint, for a name that is none.
+    """
+    parts = text.split(",") if isinstance(text, str) else list(text)
+    names = [part.strip() for part in parts if part.strip()]
+    if names == [NONE]:
+        return ()
+    for name in names:
+        if name not in METHODS:
+            raise InputError(
+                f"there is no method '{printable(name)}' (there are {', '.join(METHODS)}, and "
+                f"none).{did_you_mean(name, [*METHODS, NONE])}"
+            )
+    if not names:
+        raise InputError(f"no method is named: give {', '.join(METHODS)}, or none")
+    return tuple(dict.fromkeys(names))
+
+
+def recorded(directory: Path | None) -> Chosen:
+    """The methods whose findings the result in `directory` has; none where there is no result."""
+    if directory is None or not (directory / GRAPH).is_file():
+        return {}
+    methods: Chosen = read_document(directory)["graph"].get("methods", {})
+    return {name: options for name, options in methods.items() if name in METHODS}
+
+
+def chosen(options: BuildOptions, before: Chosen, *, toy: bool = False) -> Chosen:
+    """The methods that a build uses, each with its options.
+
+    Those that are named; without names those that the result had `before`, and all on the sandbox
+    (`toy`). Raises InputError for names that are none, and where an embedder is needed and not
+    named.
+    """
+    if options.annotate is None:
+        names = tuple(METHODS) if toy else tuple(before)
+    else:
+        names = methods_in(options.annotate)
+    found = {name: dict(before.get(name, {})) for name in METHODS if name in names}
+    if "minethegap" in found and options.answers is not None:
+        raise InputError("minethegap looks at images, and an answers table has none")
+    if "minethegap" in found:
+        given = {"embedder": options.embedder, "vary": options.vary and list(options.vary)}
+        found["minethegap"] |= {name: value for name, value in given.items() if value}
+        if toy:
+            found["minethegap"].setdefault("embedder", "sandbox")
+        if "embedder" not in found["minethegap"]:
+            raise InputError(
+                "--annotate minethegap needs --embedder: a model that puts images and texts into "
+                "one space, for example clip:google/siglip2-base-patch16-224"
+            )
+    return found
+
+
+def embedder_of(methods: Chosen, how: ModelOptions) -> Embedder | None:
+    """The embedder that the chosen methods name, if one does. Raises as `load_embedder`."""
+    specs = [options["embedder"] for options in methods.values() if options.get("embedder")]
+    return load_embedder(specs[0], how) if specs else None
+
+
+def annotated(
+    result: Result, chosen: Chosen, axes: AxisSet | None = None, media: Media | None = None
+) -> Result:
+    """The result with the findings of the chosen methods, its prompts' results included.
+
+    Findings of methods that are not chosen stay. Raises InputError where a method needs what the
+    result does not have, and as models do (`biasgraph.media`).
+    """
+    parts = result.prompts or (result,)
+    graphs = [part.document["graph"] for part in parts]
+    typed = {graph["prompt"]: graph["typed"] for graph in graphs if graph.get("typed")}
+
+    def of(part: Result) -> Result:
+        document = part.document
+        for name, options in chosen.items():
+            subject = Subject(document, part.tables, part.answers, axes, media, options, typed)
+            found: Annotation = import_module(METHODS[name]).annotate(subject)
+            document = _with(document, name, options, found)
+        return replace(part, document=document)
+
+    return replace(of(result), prompts=tuple(of(part) for part in result.prompts))
+
+
+def _with(
+    document: Mapping[str, Any], name: str, options: Mapping[str, Any], found: Annotation
+) -> dict[str, Any]:
+    """The document with one method's findings in the place of any that it had."""
+    graph = document["graph"]
+    others = {key: value for key, value in graph["findings"].items() if key != name}
+    own = {} if found.graph is None else {name: found.graph.to_json()}
+    nodes = []
+    for node in document["nodes"]:
+        kept = {key: value for key, value in node["findings"].items() if key != name}
+        about = found.nodes.get(node["id"])
+        nodes.append({**node, "findings": kept | ({name: about.to_json()} if about else {})})
+    methods = {**graph.get("methods", {}), name: dict(options)}
+    graph = {**graph, "findings": others | own, "methods": methods}
+    return {**document, "graph": graph, "nodes": nodes}
