@@ -15,6 +15,7 @@ from biasgraph.commands.agreement import agreement
 from biasgraph.commands.build import build
 from biasgraph.commands.compare import compare
 from biasgraph.commands.export import export
+from biasgraph.commands.models import models
 from biasgraph.commands.plan import plan
 from biasgraph.commands.report import report
 from biasgraph.commands.sandbox import sandbox
@@ -37,7 +38,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (build, show, report, export, compare, plan, agreement, sandbox):
+for command in (build, show, report, export, compare, plan, models, agreement, sandbox):
     cli.add_command(command)
 
 

@@ -1,0 +1,132 @@
+"""`biasgraph models`: what there is to run, and whether it works here."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from biasgraph.commands.model_options import model_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+TRY = "Try a model"
+
+
+@click.command()
+@click.option("--model", metavar="SPEC", panel=TRY, help="Let this generator make an image.")
+@click.option("--vqa", metavar="SPEC", panel=TRY, help="Let this judge answer a question.")
+@click.option("--embedder", metavar="SPEC", panel=TRY, help="Let this embedder embed an image.")
+@click.option(
+    "--llm", metavar="SPEC", panel=TRY, help="Let this language model propose what may be biased."
+)
+@model_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+def models(
+    model: str | None,
+    vqa: str | None,
+    embedder: str | None,
+    llm: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """List the models that can be named in a spec, or try some.
+
+    Without a model: every backend, those of plug-ins too, what each can be asked to be, what it
+    needs, a spec to paste, whether it works on this machine now and why not, and the models that
+    were downloaded before.
+
+    With models: each is loaded, downloaded first if need be, and does one thing; with a paid
+    service that is a paid request.
+    """
+    from biasgraph.models.options import ModelOptions
+    from biasgraph.models.registry import EMBEDDER, GENERATOR, JUDGE, LANGUAGE_MODEL
+
+    given = {GENERATOR: model, JUDGE: vqa, EMBEDDER: embedder, LANGUAGE_MODEL: llm}
+    used = {role: spec for role, spec in given.items() if spec is not None}
+    how = ModelOptions(**options)
+    if used:
+        _try(used, how, as_json)
+        return
+    if how.record():
+        raise click.UsageError("options of models go with a model to try: name one by --model")
+    from biasgraph.models.inventory import inventory
+
+    found = inventory()
+    if as_json:
+        click.echo(json.dumps(found))
+    else:
+        _show(found)
+
+
+def _try(used: dict[str, str], options: Any, as_json: bool) -> None:
+    from biasgraph import trial
+
+    records = trial.try_models(used, options)
+    if as_json:
+        click.echo(json.dumps({"tried": records}))
+    else:
+        for record in records:
+            click.echo(trial.shown(record))
+
+
+def _show(found: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for backend in found["backends"]:
+        _show_backend(console, backend)
+    if found["downloaded"]:
+        _show_downloaded(console, found["downloaded"])
+    _show_machine(console, found["machine"])
+
+
+def _show_backend(console: Console, backend: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    from biasgraph.errors import printable
+
+    def line(text: str, style: str = "") -> None:
+        console.print(f"  {escape(printable(text))}", style=style, soft_wrap=True)
+
+    name = escape(printable(backend["name"]))
+    state = "[green]works[/]" if backend["works"] else "[red]does not work here[/]"
+    foreign = "" if backend["package"] == "biasgraph" else f" (plug-in: {backend['package']})"
+    console.print(f"[bold]{name}[/]{escape(printable(foreign))}  {state}")
+    if not backend["works"]:
+        line(backend["obstacle"], style="red")
+    if backend["about"]:
+        line(backend["about"])
+    if backend["needs"]:
+        line(f"needs: {backend['needs']}")
+    for role in backend["roles"]:
+        line(f"{role['role']}: {role['option']} {role['example']}")
+
+
+def _show_downloaded(console: Console, downloaded: list[dict[str, Any]]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from biasgraph.errors import printable
+    from biasgraph.models.inventory import shown_bytes
+
+    table = Table("Downloaded before", "Most likely a", "Size", title_justify="left")
+    for model in downloaded:
+        spec = escape(printable(model["spec"]))
+        table.add_row(spec, model["role"], shown_bytes(model["bytes"]))
+    console.print(table)
+
+
+def _show_machine(console: Console, machine: dict[str, Any]) -> None:
+    from biasgraph.models.inventory import shown_bytes
+
+    memory = shown_bytes(machine["memory"])
+    where = machine["device"]
+    if machine["device_memory"] is not None:
+        where += f" with {shown_bytes(machine['device_memory'])}"
+    versions = ", ".join(f"{name} {v or 'missing'}" for name, v in machine["versions"].items())
+    cores = f"{machine['cores']} CPU cores" + (f", {memory}" if memory else "")
+    console.print(f"Models run on {where} ({cores}).", soft_wrap=True)
+    console.print(versions, soft_wrap=True)

@@ -1,0 +1,188 @@
+"""What there is to run: backends and plug-ins, whether each works here, and what was downloaded."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from biasgraph.errors import ModelError
+from biasgraph.models.devices import device_of
+from biasgraph.models.options import ModelOptions, option
+from biasgraph.models.registry import (
+    BACKENDS,
+    HUB,
+    OPTION,
+    ROLES,
+    Backend,
+    load_plug_in,
+    obstacle_of,
+    package_of,
+    plug_ins,
+)
+
+Record = dict[str, Any]
+LIBRARIES = ("biasgraph", "torch", "diffusers", "transformers", "openai", "peft", "accelerate")
+
+
+def inventory() -> Record:
+    """Everything, in JSON types: ``machine``, ``backends`` and ``downloaded``."""
+    return {
+        "machine": machine(),
+        "backends": [*built_in(), *plugged_in()],
+        "downloaded": list(downloaded()),
+    }
+
+
+def machine() -> Record:
+    """Where models would run, with how much memory, and the versions of what runs them."""
+    device = device_of(ModelOptions())
+    return {
+        "device": device,
+        "device_memory": _device_memory(device),
+        "memory": _memory(),
+        "cores": os.cpu_count(),
+        "versions": {name: _version(name) for name in LIBRARIES},
+    }
+
+
+def built_in() -> Iterator[Record]:
+    """The backends that ship."""
+    for name, backend in BACKENDS.items():
+        yield _entry(name, "biasgraph", _version("biasgraph"), backend)
+
+
+def plugged_in() -> Iterator[Record]:
+    """The backends of other packages; one that is broken has no roles and says why it is."""
+    entries = list(plug_ins())
+    for entry in entries:
+        package, version = package_of(entry), entry.dist.version if entry.dist else None
+        rivals = {package_of(other) for other in entries if other.name == entry.name} - {package}
+        if entry.name in BACKENDS:
+            problem = f"biasgraph itself has a backend {entry.name}, which goes first"
+        elif rivals:
+            problem = f"{', '.join(sorted(rivals))} has a plug-in of the same name: uninstall one"
+        else:
+            try:
+                yield _entry(entry.name, package, version, load_plug_in(entry))
+                continue
+            except ModelError as error:
+                problem = str(error)
+        yield _broken(entry.name, package, version, problem)
+
+
+def _entry(name: str, package: str, version: str | None, backend: Backend) -> Record:
+    try:
+        obstacle = obstacle_of(backend)
+    except ModelError as error:
+        obstacle = str(error)
+    return {
+        "name": name,
+        "package": package,
+        "version": version,
+        "about": str(backend.about),
+        "roles": [
+            {
+                "role": role,
+                "option": OPTION[role],
+                "example": backend.roles[role].example,
+                "reads": [option(read) for read in backend.roles[role].reads],
+            }
+            for role in ROLES
+            if role in backend.roles
+        ],
+        "needs": str(backend.needs),
+        "works": obstacle is None,
+        "obstacle": obstacle,
+    }
+
+
+def _broken(name: str, package: str, version: str | None, problem: str) -> Record:
+    return {
+        "name": name,
+        "package": package,
+        "version": version,
+        "about": "",
+        "roles": [],
+        "needs": "",
+        "works": False,
+        "obstacle": problem,
+    }
+
+
+def downloaded() -> Iterator[Record]:
+    """Models in the cache of the Hugging Face hub that some backend takes: they work offline."""
+    from huggingface_hub import CacheNotFound, scan_cache_dir
+
+    try:
+        cache = scan_cache_dir()
+    except (CacheNotFound, OSError):
+        return
+    for repository in sorted(cache.repos, key=lambda found: found.repo_id):
+        if repository.repo_type != "model":
+            continue
+        for revision in sorted(repository.revisions, key=lambda found: -found.last_modified):
+            role = _role(revision.snapshot_path)
+            if role is not None and HUB[role] in BACKENDS:
+                yield {
+                    "spec": f"{HUB[role]}:{repository.repo_id}",
+                    "role": role,
+                    "revision": revision.commit_hash,
+                    "bytes": revision.size_on_disk,
+                }
+                break
+
+
+def _role(folder: Path) -> str | None:
+    """What a downloaded model most likely is, by its configuration; nothing of it is loaded."""
+    if next(folder.rglob("*.safetensors"), None) is None:
+        return None
+    if (folder / "model_index.json").is_file():
+        return "generator"
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+        architecture = str((config.get("architectures") or [""])[0])
+        kind = str(config.get("model_type", ""))
+    except (OSError, ValueError, AttributeError, LookupError):
+        return None
+    if "clip" in kind.split("_") or kind.startswith("siglip"):
+        return "embedder"
+    if "vision_config" in config and "ForConditionalGeneration" in architecture:
+        return "judge"
+    return "language model" if architecture.endswith("ForCausalLM") else None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        if package != "biasgraph":
+            return None
+    from biasgraph import __version__  # a bare checkout
+
+    return __version__
+
+
+def _memory() -> int | None:
+    """The machine's memory in bytes, where the system tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _device_memory(device: str) -> int | None:
+    """The memory of a GPU in bytes; None for what shares the machine's."""
+    if not device.startswith("cuda"):
+        return None
+    import torch
+
+    return int(torch.cuda.get_device_properties(device).total_memory)
+
+
+def shown_bytes(size: int | None) -> str:
+    """15,032,385,536 -> "14.0 GiB"; "" for None."""
+    return "" if size is None else f"{size / 2**30:,.1f} GiB"
