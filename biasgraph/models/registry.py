@@ -78,6 +78,9 @@ class Backend:
         return [name for name in self.packages if find_spec(name.partition(".")[0]) is None]
 
 
+OPENAI = ("base_url", "concurrency", "budget")
+"""What everything asked of a server heeds."""
+
 BACKENDS: dict[str, Backend] = {
     "sandbox": Backend(
         about="toy models that ship with biasgraph, with planted biases",
@@ -103,6 +106,28 @@ BACKENDS: dict[str, Backend] = {
             )
         },
         needs="weights: a folder, or a name on the Hugging Face hub",
+    ),
+    "openai": Backend(
+        about="models behind any OpenAI-compatible server, hosted or your own",
+        roles={
+            GENERATOR: Role(
+                "biasgraph.models.openai:generator",
+                "openai:gpt-image-1-mini",
+                reads=(*OPENAI, "size", "negative_prompt", "batch_size"),
+            ),
+            JUDGE: Role(
+                "biasgraph.models.openai:judge",
+                "openai:gpt-4.1-mini",
+                reads=(*OPENAI, "permutations", "unknown_below", "judge_batch_size"),
+            ),
+            LANGUAGE_MODEL: Role(
+                "biasgraph.models.openai:language_model", "openai:gpt-4.1-mini", reads=OPENAI
+            ),
+        },
+        packages=("openai",),
+        extra="openai",
+        needs="a server (--base-url or OPENAI_BASE_URL), its key in OPENAI_API_KEY",
+        obstacle="biasgraph.models.openai:obstacle",
     ),
 }
 

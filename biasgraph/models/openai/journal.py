@@ -1,0 +1,255 @@
+"""What a paid server was asked and what it said, kept with the run in one SQLite file.
+
+A request is counted before it is sent and its response is stored before anybody uses it, each in
+a transaction of its own.  So a process that dies at any moment has lost no response that reached
+it, has asked for no more than the budget, and its successor knows both.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import uuid
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.models.openai.budget import Budget
+
+FILE = "responses.sqlite"
+VERSION = 1
+BUSY_SECONDS = 30
+
+# requests: one row for each time something was sent. outcome: "sent" until it is known, then
+# "answered", "lost" (charged or not, nobody can tell) or "free" (turned away before any work).
+# spent: the sum of all but the free ones. learned: what a server was found not to take.
+SCHEMA = """
+CREATE TABLE journal (id TEXT NOT NULL);
+CREATE TABLE responses (
+    key TEXT PRIMARY KEY, at TEXT NOT NULL, asked TEXT NOT NULL, status INTEGER NOT NULL,
+    body BLOB NOT NULL, model TEXT, system_fingerprint TEXT
+) WITHOUT ROWID;
+CREATE TABLE requests (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, key TEXT NOT NULL, images INTEGER NOT NULL,
+    outcome TEXT NOT NULL, problem TEXT
+);
+CREATE TABLE spent (calls INTEGER NOT NULL, images INTEGER NOT NULL);
+INSERT INTO spent VALUES (0, 0);
+CREATE TABLE learned (about TEXT NOT NULL, fact TEXT NOT NULL, PRIMARY KEY (about, fact));
+"""
+
+
+class BudgetSpent(ModelError):
+    """One request more would exceed the budget; nothing was sent."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A response: its HTTP status and body."""
+
+    status: int
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a response says of itself."""
+
+    model: str | None = None
+    system_fingerprint: str | None = None
+
+
+class Journal:
+    """The journal of a run; several threads may use one, and several processes one file.
+
+    folder: where the file is, or will be when something is first asked; None keeps the journal in
+    memory, for as long as this object lives.
+
+    Raises ModelError when the file cannot be read or written, InputError when a newer biasgraph
+    wrote it.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._path = None if folder is None else folder / FILE
+        self._lock = threading.RLock()
+        self._opened: sqlite3.Connection | None = None
+
+    def identity(self) -> str:
+        """A random name of this journal, the same for as long as its file exists."""
+        with self._transaction() as connection:
+            return str(connection.execute("SELECT id FROM journal").fetchone()[0])
+
+    def find(self, key: str) -> Stored | None:
+        """The response to the request with this key, if one was stored."""
+        with self._transaction() as connection:
+            row = connection.execute(
+                "SELECT status, body FROM responses WHERE key = ?", (key,)
+            ).fetchone()
+        return None if row is None else Stored(row[0], zlib.decompress(row[1]))
+
+    def reserve(self, key: str, images: int, budget: Budget) -> int:
+        """Count a request that is about to be sent; returns its number for `answered` and others.
+
+        Raises BudgetSpent, and counts nothing, where the budget does not allow it.
+        """
+        with self._transaction(write=True) as connection:
+            calls, made = connection.execute("SELECT calls, images FROM spent").fetchone()
+            for name, spent, more, limit in (
+                ("calls", calls, 1, budget.calls),
+                ("images", made, images, budget.images),
+            ):
+                if limit is not None and more and spent + more > limit:
+                    raise BudgetSpent(
+                        f"the budget of {limit:,} {name} is spent (this run has used {calls:,} "
+                        f"calls and {made:,} images); what is done is kept: give the same command "
+                        f"with a larger --budget to go on"
+                    )
+            connection.execute("UPDATE spent SET calls = calls + 1, images = images + ?", (images,))
+            row = connection.execute(
+                "INSERT INTO requests (at, key, images, outcome) VALUES (?, ?, ?, 'sent')",
+                (_now(), key, images),
+            )
+            return int(row.lastrowid or 0)
+
+    def answered(self, request: int, key: str, asked: str, stored: Stored, heard: Heard) -> None:
+        """Store the response to a request that was reserved."""
+        body = zlib.compress(stored.body, 1)
+        with self._transaction(write=True) as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (key, _now(), asked, stored.status, body, heard.model, heard.system_fingerprint),
+            )
+            connection.execute("UPDATE requests SET outcome = 'answered' WHERE id = ?", (request,))
+
+    def lost(self, request: int, problem: str) -> None:
+        """A request came to nothing but may have been charged for: it stays counted."""
+        with self._transaction(write=True) as connection:
+            connection.execute(
+                "UPDATE requests SET outcome = 'lost', problem = ? WHERE id = ?", (problem, request)
+            )
+
+    def free(self, request: int, problem: str) -> None:
+        """A request was turned away before any work was done: it no longer counts."""
+        with self._transaction(write=True) as connection:
+            connection.execute(
+                "UPDATE spent SET calls = calls - 1,"
+                " images = images - (SELECT images FROM requests WHERE id = ?)",
+                (request,),
+            )
+            connection.execute(
+                "UPDATE requests SET outcome = 'free', problem = ? WHERE id = ?", (problem, request)
+            )
+
+    def keep_file(self, key: str, address: str, content: bytes) -> None:
+        """Store a file that a response pointed to; no request is counted for it."""
+        with self._transaction(write=True) as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, 200, ?, NULL, NULL)",
+                (key, _now(), address, zlib.compress(content, 1)),
+            )
+
+    def forget(self, key: str) -> None:
+        """Drop a response that turned out to be of no use: the next request asks anew."""
+        with self._transaction(write=True) as connection:
+            connection.execute("DELETE FROM responses WHERE key = ?", (key,))
+
+    def spent(self) -> tuple[int, int]:
+        """Calls and images that count towards the budget."""
+        with self._transaction() as connection:
+            calls, images = connection.execute("SELECT calls, images FROM spent").fetchone()
+        return int(calls), int(images)
+
+    def heard(self, prefix: str) -> dict[Heard, int]:
+        """What responses with such keys said of themselves -> how many did."""
+        with self._transaction() as connection:
+            rows = connection.execute(
+                "SELECT model, system_fingerprint, count(*) FROM responses"
+                " WHERE key >= ? AND key < ? AND model IS NOT NULL GROUP BY 1, 2 ORDER BY min(at)",
+                (prefix, prefix + "\U0010ffff"),
+            ).fetchall()
+        return {Heard(model, fingerprint): count for model, fingerprint, count in rows}
+
+    def learn(self, about: str, fact: str) -> None:
+        """Remember something about a server's model."""
+        with self._transaction(write=True) as connection:
+            connection.execute("INSERT OR IGNORE INTO learned VALUES (?, ?)", (about, fact))
+
+    def learned(self, about: str) -> frozenset[str]:
+        """What `learn` was told."""
+        with self._transaction() as connection:
+            rows = connection.execute("SELECT fact FROM learned WHERE about = ?", (about,))
+            return frozenset(fact for (fact,) in rows.fetchall())
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+    @contextmanager
+    def _transaction(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._in_words():
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:  # a full disk may have rolled back already
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._opened is None:
+            if self._path is not None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(
+                self._path or ":memory:",
+                isolation_level=None,
+                timeout=BUSY_SECONDS,
+                check_same_thread=False,
+            )
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._opened = connection
+        return self._opened
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA journal_mode = WAL")
+        # A power cut costs no response either: they were paid for.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("BEGIN IMMEDIATE")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise InputError(
+                f"{printable(str(self._path))} has schema version {version}, made by a newer "
+                f"biasgraph; this one reads up to version {VERSION}"
+            )
+        if version == 0:
+            for statement in SCHEMA.split(";"):
+                connection.execute(statement)
+            connection.execute("INSERT INTO journal VALUES (?)", (uuid.uuid4().hex,))
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.OperationalError, sqlite3.DatabaseError, zlib.error) as error:
+            raise ModelError(
+                f"cannot keep responses in {printable(str(self._path))}: {printable(str(error))}; "
+                "nothing more is asked, what is stored is kept"
+            ) from error
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

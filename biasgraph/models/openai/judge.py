@@ -1,0 +1,235 @@
+"""A vision model behind a server as judge: multiple choice, and answers in its own words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from biasgraph.errors import ModelError
+from biasgraph.models.base import Answer, Question, Setting
+from biasgraph.models.choices import Sheet, combined, sheets
+from biasgraph.models.openai.asking import Asking, Request
+from biasgraph.models.openai.chats import TEMPERATURE, Said, Shown, Turn, chat_request
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+PERMUTATIONS = 2
+BATCH = 8
+LETTER_TOKENS, LONG_TOKENS, DESCRIPTION_TOKENS = 512, 8192, 1024
+"""A letter is one token; the rest is for models that think first, the long limit for the long."""
+LEAST_MASS = 0.01
+"""Letters that are less probable than this, all together, say nothing about the options."""
+AGAIN = "Reply with the letter of one option, nothing else."
+REPEATED = 2_000
+"""Characters of a reply that a model is shown again."""
+
+
+@dataclass(frozen=True)
+class OpenAIJudge:
+    """Asks each question about each image by itself, the options lettered in several orders.
+
+    The picture comes first in every request, so that a server that caches prefixes encodes it
+    once for all questions.
+    """
+
+    asking: Asking
+    permutations: int = PERMUTATIONS
+    unknown_below: float | None = None
+    batch_size: int = BATCH
+    seconds_per_image: float | None = None
+
+    @property
+    def spec(self) -> str:
+        return self.asking.spec
+
+    @property
+    def fingerprint(self) -> str:
+        return self.asking.fingerprint
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        return {
+            "temperature": TEMPERATURE,
+            "permutations": self.permutations,
+            "unknown_below": self.unknown_below,
+        }
+
+    def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
+        pictures = [Shown(image) for image in images]
+        asked = [sheets(question, self.permutations) for question in questions]
+        tries = [
+            _Try(picture, sheet) for picture in pictures for orders in asked for sheet in orders
+        ]
+        self._ask(tries)
+        rows = iter([each.shares() for each in tries])
+        return [
+            [
+                self._combined(question, orders, [next(rows) for _ in orders])
+                for question, orders in zip(questions, asked, strict=True)
+            ]
+            for _ in pictures
+        ]
+
+    def describe(self, images: Sequence[Image], question: str) -> list[str]:
+        requests = [
+            chat_request([Turn("user", question, Shown(image))], limit=DESCRIPTION_TOKENS)
+            for image in images
+        ]
+        said = self.asking.all(requests)
+        return ["" if reply.refused else plain(reply.text) for reply in said]
+
+    def _ask(self, tries: Sequence[_Try]) -> None:
+        """Ask until every try has a letter or is given up."""
+        waiting = list(tries)
+        while waiting:
+            replies = self.asking.all([each.request() for each in waiting])
+            for each, said in zip(waiting, replies, strict=True):
+                each.hear(said)
+            waiting = [each for each in waiting if not each.done]
+
+    def _combined(
+        self, question: Question, orders: Sequence[Sheet], rows: Sequence[Shares]
+    ) -> Answer:
+        shares = [row.shares for row in rows]
+        if all(row.measured for row in rows):
+            return combined(question, orders, shares, self.unknown_below)
+        answer = combined(question, orders, shares)
+        # Votes, not probabilities; a judge that says one thing and then another does not know.
+        votes = sorted(answer.probabilities)
+        torn = answer.choice is not None and math.isclose(votes[-1], votes[-2])
+        return Answer(None if torn else answer.choice, ())
+
+
+@dataclass(frozen=True)
+class Shares:
+    """A weight for each letter of a sheet; measured: they are probabilities, not one vote."""
+
+    shares: tuple[float, ...]
+    measured: bool
+
+
+class _Try:
+    """One sheet about one picture: asked once, and once more where no letter came."""
+
+    def __init__(self, picture: Shown, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self._turns = [Turn("user", sheet.text, picture)]
+        self._limit = LETTER_TOKENS
+        self._tries = 0
+        self._heard: Shares | None = None
+        self._schema: dict[str, object] | None = None
+
+    @property
+    def done(self) -> bool:
+        return self._heard is not None
+
+    def request(self) -> Request[Said]:
+        return chat_request(
+            self._turns,
+            limit=self._limit,
+            schema=self._schema,
+            logprobs=self._schema is None,
+            occurrence=self._tries,
+        )
+
+    def hear(self, said: Said) -> None:
+        """Take a reply in: a letter, a refusal (which is unknown), or a reason to ask again."""
+        found = None if said.refused else find_letter(said.text, self.sheet)
+        if found is not None:
+            self._heard = _shares(said, self.sheet, found)
+            return
+        self._tries += 1
+        if said.refused or self._tries > 1:
+            self._heard = _vote(self.sheet, self.sheet.order.index(None))
+        elif said.cut:
+            self._limit = LONG_TOKENS
+        else:
+            self._schema = {
+                "type": "object",
+                "properties": {"answer": {"type": "string", "enum": list(self.sheet.letters)}},
+            }
+            reply = Turn("assistant", said.text[:REPEATED] or "(nothing)")
+            self._turns = [*self._turns, reply, Turn("user", AGAIN)]
+
+    def shares(self) -> Shares:
+        if self._heard is None:
+            raise ModelError("a question was left unasked")
+        return self._heard
+
+
+def find_letter(text: str, sheet: Sheet) -> tuple[int, int] | None:
+    """The option that a reply names, by its place on the sheet, and where its letter stands.
+
+    Taken are a letter by itself, in marks, or with its own option behind it, the same in JSON,
+    and "the answer is B". Prose is not searched for words of an option: a reply that says that
+    somebody is not old would be taken for old.
+    """
+    start = text.rfind("</think>") + len("</think>") if "</think>" in text else 0
+    reply = text[start:]
+    quoted = re.search(r'"answer"\s*:\s*"', reply, re.IGNORECASE)
+    if quoted:
+        start, reply = start + quoted.end(), reply[quoted.end() :].partition('"')[0]
+    letters = "".join(sheet.letters)
+    alone = reply.strip()
+    if len(alone) == 1 and alone not in letters and alone.upper() in letters:
+        return sheet.letters.index(alone.upper()), start + reply.index(alone)
+    marked = re.match(rf"[\s\W]*([{letters}])(?![^\W_])", reply)
+    if marked and _nothing_else(reply[marked.end() :], marked[1], sheet):
+        return sheet.letters.index(marked[1]), start + marked.start(1)
+    said = re.findall(
+        rf"(?:answer|option)(?:\s+is)?\s*:?\s*[*(\"']*([{letters}])(?![^\W_])[*)\"']*\s*(?:[.]|$)",
+        reply,
+        re.IGNORECASE,
+    )
+    named = {letter for letter in said if letter in sheet.letters}
+    if len(named) == 1:
+        letter = named.pop()
+        return sheet.letters.index(letter), start + reply.rfind(letter)
+    return None
+
+
+def _nothing_else(rest: str, letter: str, sheet: Sheet) -> bool:
+    """Whether behind a letter there is nothing but marks, or its own option."""
+    words = rest.strip(" \t\r\n.,:;)]}*\"'`-")
+    place = sheet.letters.index(letter)
+    own = option_of(sheet, place).casefold()
+    return not words or words.casefold() == own or own.startswith(words.casefold() + " (")
+
+
+def option_of(sheet: Sheet, place: int) -> str:
+    """The words of an option, as the sheet shows them."""
+    mark = f"{sheet.letters[place]}. "
+    lines = sheet.text.splitlines()
+    return next((line[len(mark) :] for line in reversed(lines) if line.startswith(mark)), "")
+
+
+def _shares(said: Said, sheet: Sheet, found: tuple[int, int]) -> Shares:
+    """The probabilities of the letters at the place of the one that was said; a vote without."""
+    place, at = found
+    end = 0
+    for token in said.tokens:
+        end += len(token.text)
+        if end <= at:
+            continue
+        mass = [0.0] * len(sheet.letters)
+        for text, logprob in token.alternatives:
+            letter = text.strip(" \t\r\n\"'(*:.)")
+            if letter in sheet.letters:
+                mass[sheet.letters.index(letter)] += math.exp(logprob)
+        if math.fsum(mass) >= LEAST_MASS and mass[place] > 0:
+            return Shares(tuple(mass), measured=True)
+        break
+    return _vote(sheet, place)
+
+
+def _vote(sheet: Sheet, place: int) -> Shares:
+    return Shares(tuple(float(i == place) for i in range(len(sheet.letters))), measured=False)
+
+
+def plain(text: str) -> str:
+    """A reply without the thoughts before it."""
+    return text.rpartition("</think>")[2].strip()

@@ -1,0 +1,188 @@
+"""Image generation behind a server."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.models.base import Picture, Setting
+from biasgraph.models.openai.asking import Asking, Facts, Garbled, Request
+from biasgraph.models.openai.faults import Complaint, document_of
+from biasgraph.models.openai.journal import Stored
+from biasgraph.models.openai.server import Cut, Response
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+LONGEST_PROMPT = 32_000
+"""Characters; servers refuse longer ones."""
+LARGEST_SIDE = 16_384
+NOT_GIVEN = (64, 64)
+"""The size of the black picture that stands for one that was withheld."""
+DOWNLOADS = 3
+NO_SEED, NO_FORMAT, NO_NEGATIVE = "takes no seed", "takes no response_format", "takes no negative"
+
+
+@dataclass(frozen=True)
+class Painted:
+    """What a response says of an image: its bytes or its address, or why there is none."""
+
+    content: bytes | None = None
+    address: str | None = None
+    withheld: str | None = None
+    revised_prompt: str | None = None
+
+
+@dataclass(frozen=True)
+class OpenAIGenerator:
+    """Asks for one image at a time, each with its seed, as far as the server takes seeds.
+
+    Where it does not, the seed only numbers the images: image n is kept in the run's journal and
+    comes back from there, but nobody could draw it again.
+    """
+
+    asking: Asking
+    size: tuple[int, int] | None = None
+    negative_prompt: str | None = None
+    batch_size: int = 16
+    seconds_per_image: float | None = None
+
+    @property
+    def spec(self) -> str:
+        return self.asking.spec
+
+    @property
+    def fingerprint(self) -> str:
+        return self.asking.fingerprint
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        return {"size": self._size, "negative_prompt": self.negative_prompt}
+
+    def check_prompts(self, prompts: Sequence[str]) -> None:
+        for prompt in prompts:
+            if len(prompt) > LONGEST_PROMPT:
+                raise InputError(
+                    f"'{printable(prompt[:60])}...' has {len(prompt):,} characters, and servers "
+                    f"take {LONGEST_PROMPT:,}: shorten the prompt"
+                )
+
+    def unseen_words(self, prompts: Sequence[str]) -> list[str]:
+        return []
+
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
+        requests = [self._request(*each) for each in zip(prompts, seeds, strict=True)]
+        painted = self.asking.all(requests)
+        return [self._picture(*each) for each in zip(requests, painted, strict=True)]
+
+    @property
+    def _size(self) -> str | None:
+        return None if self.size is None else f"{self.size[0]}x{self.size[1]}"
+
+    def _request(self, prompt: str, seed: int) -> Request[Painted]:
+        content = {"prompt": prompt, "seed": seed, **self.settings}
+
+        def body(facts: Facts) -> Mapping[str, Any]:
+            parameters: dict[str, Any] = {"prompt": prompt, "n": 1}
+            if self._size is not None:
+                parameters["size"] = self._size
+            if self.negative_prompt is not None:
+                parameters["negative_prompt"] = self.negative_prompt
+            if NO_SEED not in facts:
+                parameters["seed"] = seed
+            if NO_FORMAT not in facts:
+                parameters["response_format"] = "b64_json"
+            return parameters
+
+        adapts = {NO_SEED: ("seed",), NO_FORMAT: ("response_format",)}
+        return Request("images", content, body, read_painted, adapts, images=1)
+
+    def _picture(self, request: Request[Painted], painted: Painted) -> Picture:
+        from PIL import Image
+
+        if painted.withheld is not None:
+            black = Image.new("RGB", self.size or NOT_GIVEN)
+            return Picture(black, painted.withheld, painted.revised_prompt)
+        content = painted.content
+        if content is None:
+            content = self._fetched(request, str(painted.address))
+        try:
+            image = decoded(content)
+        except Garbled as error:
+            raise ModelError(f"{printable(self.spec)}: {error}") from error
+        return Picture(image, None, painted.revised_prompt)
+
+    def _fetched(self, request: Request[Painted], address: str) -> bytes:
+        """The file that a response points to, from the journal where it was fetched before."""
+        key = f"file:{self.asking.key(request)}"
+        stored = self.asking.journal.find(key)
+        if stored is not None:
+            return stored.body
+        problem = ""
+        for _ in range(DOWNLOADS):
+            try:
+                response = self.asking.server.fetch(address)
+            except Cut as cut:
+                problem = cut.line
+                continue
+            if response.status < 300:
+                self.asking.journal.keep_file(key, address, response.body)
+                return response.body
+            problem = f"{response.status}"
+        raise ModelError(f"{printable(self.spec)} made a picture that cannot be fetched: {problem}")
+
+
+def read_painted(stored: Stored) -> Painted:
+    """What a response to a request for one image holds. Raises Garbled."""
+    if stored.status >= 400:
+        complaint = Complaint.of(Response(stored.status, {}, stored.body))
+        return Painted(withheld=f"refused by the service: {complaint.moderated or 'refused'}")
+    try:
+        data = document_of(stored.body)["data"]
+        image = data[0]
+        coded, address = image.get("b64_json"), image.get("url")
+        revised = image.get("revised_prompt")
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise Garbled("it holds no image") from error
+    revised = revised if isinstance(revised, str) and revised else None
+    if isinstance(address, str) and address.startswith("data:"):
+        coded, address = address.partition(",")[2], None
+    if isinstance(coded, str) and coded:
+        try:
+            content = base64.b64decode(coded.partition(",")[2] if "," in coded else coded)
+        except (binascii.Error, ValueError) as error:
+            raise Garbled("its image is no base64") from error
+        decoded(content)  # what cannot be read is asked for again before it counts as an answer
+        return Painted(content, revised_prompt=revised)
+    if isinstance(address, str) and address:
+        return Painted(address=address, revised_prompt=revised)
+    raise Garbled("it holds neither an image nor its address")
+
+
+def decoded(content: bytes) -> Image:
+    """A file's picture as RGB, on white where it is transparent. Raises Garbled."""
+    from PIL import Image, ImageOps
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(content)) as file:
+                if max(file.size) > LARGEST_SIDE:
+                    raise Garbled(f"its image has {file.width}x{file.height} pixels")
+                image = ImageOps.exif_transpose(file)
+                image.load()
+        if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+            image = image.convert("RGBA")
+            white = Image.new("RGBA", image.size, "white")
+            image = Image.alpha_composite(white, image)
+        return image.convert("RGB")
+    except Garbled:
+        raise
+    except Exception as error:  # Pillow raises whatever its decoders do
+        raise Garbled("its image cannot be read") from error

@@ -1,0 +1,235 @@
+"""One request to an OpenAI-compatible server, through the official client, and what came back."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+from biasgraph.errors import InputError, ModelError, printable
+
+URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
+OPENAI = "https://api.openai.com/v1"
+LARGEST = 256 * 2**20
+"""Bytes of the largest response that is read."""
+SHORTEST_SECRET = 6
+UNOFFICIAL = ("seed", "negative_prompt")
+"""Parameters of image generation that compatible servers take and the official one does not."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """A whole response; header names are lower case, secrets are taken out of the body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Cut(Exception):
+    """No whole response came; `reached` is False where the request cannot have arrived."""
+
+    def __init__(self, line: str, *, reached: bool) -> None:
+        super().__init__(line)
+        self.line = line
+        self.reached = reached
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server by its base URL; its client is made with the first request.
+
+    connect: seconds to reach it; whole: seconds that a response may take in all.
+    """
+
+    base_url: str
+    connect: float = 20.0
+    whole: float = 600.0
+    _making: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @classmethod
+    def at(cls, base_url: str | None) -> Server:
+        """The server that an option, or else OPENAI_BASE_URL, or else nobody names.
+
+        Raises InputError for what is no such URL.
+        """
+        given = base_url is not None
+        url = base_url or os.environ.get(URL_VARIABLE, "").strip() or OPENAI
+        name = "--base-url" if given else URL_VARIABLE
+        try:
+            parts = urlsplit(url)
+            host, _ = parts.hostname, parts.port
+        except ValueError:
+            parts, host = urlsplit(""), None
+        # Not repeated in the message: what is wrong with it may be the key in it.
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise InputError(
+                f"{name} holds more than an address: keys come from the environment only "
+                f"({KEY_VARIABLE}); give for example http://localhost:8000/v1"
+            )
+        if parts.scheme not in ("http", "https") or not host:
+            raise InputError(
+                f"{name} '{printable(url)}' is no http address; "
+                "give for example http://localhost:8000/v1"
+            )
+        return cls(url.rstrip("/"))
+
+    @property
+    def host(self) -> str:
+        """Host and port, as in the URL."""
+        return urlsplit(self.base_url).netloc.lower()
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether nothing can be asked for want of a key."""
+        return self.base_url == OPENAI and not os.environ.get(KEY_VARIABLE, "").strip()
+
+    def send(self, kind: str, body: Mapping[str, Any], name: str) -> Response:
+        """One request of `kind` "chat" or "images", with `name` to know it by when it comes twice.
+
+        Raises Cut; ModelError where there is no key or client to send it with.
+        """
+        import openai
+
+        options: dict[str, Any] = {"extra_headers": {"Idempotency-Key": name}}
+        parameters = dict(body)
+        if kind == "images":
+            create = self._client.images.with_streaming_response.generate
+            options["extra_body"] = {
+                name: parameters.pop(name) for name in UNOFFICIAL if name in parameters
+            }
+        else:
+            create = self._client.chat.completions.with_streaming_response.create
+        deadline = time.monotonic() + self.whole
+        try:
+            with create(**parameters, **options) as response:
+                return Response(
+                    response.status_code,
+                    _lower(response.headers),
+                    self.cleaned(_read(response.iter_bytes(), deadline, self.whole)),
+                )
+        except openai.APIStatusError as error:
+            return Response(
+                error.status_code, _lower(error.response.headers), self.cleaned(_body(error))
+            )
+        except openai.APIConnectionError as error:
+            raise self._cut(error) from error
+        except Cut:
+            raise
+        except Exception as error:  # of whichever HTTP library the client is built on
+            raise Cut(f"the response broke off ({self._named(error)})", reached=True) from error
+
+    def fetch(self, url: str) -> Response:
+        """A file that a response points to; no key is sent along. Raises Cut."""
+        import openai
+
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise Cut(f"'{printable(url[:80])}' is no http address", reached=False)
+        deadline = time.monotonic() + self.whole
+        try:
+            with (
+                openai.DefaultHttpxClient(timeout=self._timeout) as client,
+                client.stream("GET", url) as response,
+            ):
+                content = _read(response.iter_bytes(), deadline, self.whole)
+                return Response(response.status_code, _lower(response.headers), content)
+        except Cut:
+            raise
+        except Exception as error:
+            raise Cut(f"the picture did not arrive ({self._named(error)})", reached=True) from error
+
+    def cleaned(self, body: bytes) -> bytes:
+        """`body` without the secrets that were sent, should the server have repeated them."""
+        for secret in _secrets():
+            body = body.replace(secret.encode(), b"[key]")
+        return body
+
+    def told(self, text: str, length: int = 300) -> str:
+        """A server's words for an error line: printable, cut, and without secrets."""
+        text = self.cleaned(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+        text = re.sub(r"\bsk-[\w*.-]{6,}", "[key]", " ".join(text.split()))
+        return printable(text[:length]) + ("..." if len(text) > length else "")
+
+    @property
+    def _timeout(self) -> Any:
+        import openai
+
+        return openai.Timeout(self.whole, connect=min(self.connect, self.whole))
+
+    @cached_property
+    def _client(self) -> Any:
+        import openai
+
+        with self._making:
+            if "_client" in self.__dict__:
+                return self.__dict__["_client"]
+            key = os.environ.get(KEY_VARIABLE, "").strip()
+            if self.needs_key:
+                raise ModelError(
+                    f"{KEY_VARIABLE} is not set: the server {self.host} needs a key; another "
+                    "server is named by --base-url"
+                )
+            if not (key.isascii() and key.isprintable()):
+                raise ModelError(f"{KEY_VARIABLE} holds characters that no key has")
+            client = openai.OpenAI(
+                # Servers of one's own need no key, but the client insists.
+                api_key=key or "none",
+                base_url=self.base_url,
+                max_retries=0,
+                timeout=self._timeout,
+            )
+            self.__dict__["_client"] = client
+            return client
+
+    def _cut(self, error: Exception) -> Cut:
+        import openai
+
+        cause = error.__cause__
+        name = type(cause).__name__ if cause is not None else ""
+        if name in ("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol"):
+            return Cut(f"it cannot be reached ({self._named(cause or error)})", reached=False)
+        if isinstance(error, openai.APITimeoutError):
+            return Cut(f"no response within {self.whole:g} s", reached=True)
+        return Cut(f"the connection broke off ({self._named(cause or error)})", reached=True)
+
+    def _named(self, error: BaseException) -> str:
+        return self.told(str(error), 120) or type(error).__name__
+
+
+def _secrets() -> list[str]:
+    values = [
+        value.strip()
+        for name, value in os.environ.items()
+        if name.startswith("OPENAI_") and name.endswith("KEY")
+    ]
+    return [value for value in values if len(value) >= SHORTEST_SECRET]
+
+
+def _read(chunks: Iterable[bytes], deadline: float, seconds: float) -> bytes:
+    """The whole body. A server that sends a byte now and then, or no end, is cut off."""
+    parts, size = [], 0
+    for chunk in chunks:
+        parts.append(chunk)
+        size += len(chunk)
+        if size > LARGEST:
+            raise Cut(f"the response is larger than {LARGEST >> 20} MiB", reached=True)
+        if time.monotonic() > deadline:
+            raise Cut(f"the response was not whole after {seconds:g} s", reached=True)
+    return b"".join(parts)
+
+
+def _body(error: Any) -> bytes:
+    try:
+        return bytes(error.response.content)
+    except Exception:  # it was closed before it was read
+        return b""
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}

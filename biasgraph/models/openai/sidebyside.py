@@ -1,0 +1,67 @@
+"""Several requests at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+class Stopped(Exception):
+    """Work was given up because other work failed."""
+
+
+def side_by_side(
+    work: Callable[[Item, threading.Event], Outcome], items: Sequence[Item], at_a_time: int
+) -> list[Outcome]:
+    """The outcome of `work` for each item, `at_a_time` of them worked on at a time.
+
+    work: called with an item and an event; once that is set it should not begin anything new, and
+    may raise Stopped.
+
+    When one fails, no other is begun, those at work finish, and then the first failure is raised.
+    What is raised in this thread meanwhile (the user stops it) passes at once: work in flight goes
+    on for as long as the process lives.
+    """
+    stop = threading.Event()
+    places = iter(range(len(items)))
+    turn = threading.Lock()
+    news: SimpleQueue[tuple[int, Outcome] | BaseException | None] = SimpleQueue()
+
+    def worker() -> None:
+        try:
+            while not stop.is_set():
+                with turn:
+                    place = next(places, None)
+                if place is None:
+                    break
+                news.put((place, work(items[place], stop)))
+        except BaseException as error:  # is raised in the thread that waits
+            stop.set()
+            news.put(error)
+        finally:
+            news.put(None)
+
+    working = min(at_a_time, len(items))
+    for _ in range(working):
+        threading.Thread(target=worker, daemon=True).start()
+    outcomes: dict[int, Outcome] = {}
+    failures: list[BaseException] = []
+    try:
+        while working:
+            told = news.get()
+            if told is None:
+                working -= 1
+            elif isinstance(told, BaseException):
+                failures.append(told)
+            else:
+                outcomes[told[0]] = told[1]
+    finally:
+        stop.set()
+    if failures:
+        raise next((e for e in failures if not isinstance(e, Stopped)), failures[0])
+    return [outcomes[place] for place in range(len(items))]
