@@ -112,11 +112,16 @@ class Axis(_Record):
 
 
 class AxisSet(_Record):
-    """Axes that belong together, with the question that says whether an image shows a subject."""
+    """Axes that belong together, with the question that says whether an image shows a subject.
+
+    `gate_captions` are what a judge that compares images with texts is given for yes and for no;
+    without them they are made of the subject ("a photo without a person").
+    """
 
     name: _Short
     subject: Literal["person", "animal", "object", "scene"]
     gate: _Long
+    gate_captions: tuple[_Long, _Long] | None = None
     axes: tuple[Axis, ...] = Field(max_length=50)
 
     @model_validator(mode="after")

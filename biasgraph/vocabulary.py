@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from biasgraph.axes import Axis
+from biasgraph.axes import Attribute, Axis
 from biasgraph.grammar import pluralize, word_rows, words
 from biasgraph.nounphrase import (
     determiner_number,
@@ -50,7 +50,10 @@ class Vocabulary:
             for word in (attribute.phrase, *attribute.synonyms):
                 self._owners[word.casefold()] = attribute.name
         nouns = [word for word in self._owners if " " not in word and is_being(word)]
-        behind = [word for word in self._owners if _stands_behind(word)]
+        # In an axis of what a subject does ("standing"), participles stand behind as well; in
+        # others they may have an object that would be left alone ("smiling at a child").
+        doing = any(map(_is_verb, axis.attributes))
+        behind = [w for w in self._owners if _stands_behind(w) or (doing and is_participle(w))]
         plain = [word for word in self._owners if word not in nouns and word not in behind]
         # Each form that may stand in a prompt, with the word it is a form of.
         self._nouns = {form: word for word in nouns for form in (word, pluralize(word))}
@@ -62,7 +65,7 @@ class Vocabulary:
             rf"{adverbs}(?P<measure>\d+[\s-]years?[\s-])?(?P<word>{_any_of(self._before)})"
         )
         self._behind_pattern = _pattern(
-            rf"who {_IS} {adverbs}(?P<measure>\d+ years? )?(?P<adjective>{_any_of(plain)})"
+            rf"(?:who|that|which) {_IS} {adverbs}(?P<measure>\d+ years? )?(?P<adjective>{_any_of(plain)})"
             rf"|(?P<phrase>{_any_of(self._behind)})"
         )
 
@@ -167,6 +170,11 @@ def vocabulary_of(axis: Axis) -> Vocabulary:
     return Vocabulary(axis)
 
 
+def _is_verb(attribute: Attribute) -> bool:
+    """Whether an attribute's phrase is one participle behind the noun: "standing"."""
+    return attribute.placement == "after" and is_participle(attribute.phrase.lower())
+
+
 def _stands_behind(word: str) -> bool:
     """Whether a word or phrase stands behind a noun: "who is happy", "in a suit", "indoors"."""
     first = word.split()[0]
@@ -225,7 +233,7 @@ def _cut_out(after: str, match: re.Match[str]) -> str:
         right = right[joined.start(1) :]
     elif joined:
         # "who is happy and calm", "in formal attire and a hat": the rest needs the beginning.
-        beginning = re.match(rf"who {_IS}|\S+", match.group(), re.IGNORECASE)
+        beginning = re.match(rf"(?:who|that|which) {_IS}|\S+", match.group(), re.IGNORECASE)
         left += f" {beginning.group() if beginning else ''}"
         right = right[joined.start(1) :]
     elif re.search(r"\band$", left):

@@ -241,7 +241,7 @@ def test_one_wrong_entry(tmp_path: Path, change: dict[str, Any], expected: str) 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", "line 1: expected an entry with the keys name, subject, gate, axes"),
+        ("", "line 1: expected an entry with the keys name, subject, gate, gate_captions, axes"),
         ("- 1", "line 1: expected an entry with the keys"),
         ("axes: []\nname: x\nsubject: person\ngate: y", "line 1: needs at least one axis"),
         ("name: x\nname: y", "line 1: key 'name' is given twice"),
@@ -279,7 +279,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(InputError) as caught:
         load_axis_set("ocupation")
     assert str(caught.value).startswith(
-        "unknown axis set 'ocupation'. Did you mean 'occupation'? Shipped: occupation"
+        "unknown axis set 'ocupation'. Did you mean 'occupation'? Shipped: animal, object, occupation, scene, tibet"
     )
     with pytest.raises(InputError, match="unknown axis set ''"):
         load_axis_set("")

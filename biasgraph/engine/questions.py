@@ -106,7 +106,8 @@ def questions_about(axes: AxisSet) -> tuple[Question, list[AxisQuestion]]:
     gate = Question(
         axes.gate,
         YES_NO,
-        (f"a photo of {article} {axes.subject}", f"a photo without {article} {axes.subject}"),
+        axes.gate_captions
+        or (f"a photo of {article} {axes.subject}", f"a photo without {article} {axes.subject}"),
     )
     return gate, [_about(axis, f"a photo of {article} [{axes.subject}]") for axis in axes.axes]
 
