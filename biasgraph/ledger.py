@@ -170,7 +170,10 @@ class Ledger:
 
     def requested_targets(self) -> list[str]:
         """The axes that the current request asks about, in its order."""
-        return [name for (name,) in self._connection.execute("SELECT name FROM targets ORDER BY 1")]
+        return [
+            name
+            for (name,) in self._connection.execute("SELECT name FROM targets ORDER BY position")
+        ]
 
     def plan(self, work: str, digest: str) -> int:
         """The plan of this `work`: the latest one if its digest is the same, else a new one."""

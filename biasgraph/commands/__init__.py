@@ -12,9 +12,11 @@ import rich_click as click
 
 from biasgraph import __version__
 from biasgraph.commands.agreement import agreement
+from biasgraph.commands.annotate import annotate
 from biasgraph.commands.build import build
 from biasgraph.commands.compare import compare
 from biasgraph.commands.export import export
+from biasgraph.commands.label import label
 from biasgraph.commands.models import models
 from biasgraph.commands.plan import plan
 from biasgraph.commands.report import report
@@ -38,7 +40,19 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (build, show, report, export, compare, plan, models, agreement, sandbox):
+for command in (
+    build,
+    annotate,
+    show,
+    report,
+    export,
+    compare,
+    plan,
+    label,
+    agreement,
+    models,
+    sandbox,
+):
     cli.add_command(command)
 
 

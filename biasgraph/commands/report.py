@@ -35,7 +35,7 @@ def report(run: Path, no_images: bool, output: Path | None) -> None:
     from biasgraph.result import load
 
     if output is not None:
-        _refuse_other(output)
+        refuse_other(output)
     result = load(run)
     if output is None:
         paths = write_files(run, report_files(result, images=not no_images))
@@ -46,7 +46,7 @@ def report(run: Path, no_images: bool, output: Path | None) -> None:
     click.echo(f"Wrote {printable(str(paths[0]))}")
 
 
-def _refuse_other(output: Path) -> None:
+def refuse_other(output: Path) -> None:
     """Never overwrite what is no page: a slip of the hand would cost a run its ledger."""
     from biasgraph.errors import InputError, printable
 

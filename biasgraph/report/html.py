@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 FOLDER = "report"
-SCRIPTS = ("dom.js", "graph.js", "charts.js")
-"""What every page draws with; its own scripts come behind."""
+FIRST = ("dom.js",)
+"""What every page begins with."""
+SCRIPTS = ("graph.js", "charts.js")
+"""What pages draw graphs with; their own scripts come behind."""
 STYLES = ("base.css",)
 DIGEST = "biasgraph-digest"
 _HEAD = 4096  # bytes of a page in which its digest stands
@@ -35,15 +37,20 @@ def render(
     scripts: Sequence[str] = (),
     styles: Sequence[str] = (),
     digest: str = "",
+    drawn: bool = True,
     **context: Any,
 ) -> bytes:
     """One page: a template of templates/report/ that extends base.html, as UTF-8.
 
     model: JSON types; the page's scripts find it in `biasgraph.model`.
     scripts, styles: files of templates/report/, behind those that every page has.
+    drawn: whether the page draws a graph and needs what that takes.
     context: what the template itself shows, escaped.
     """
-    code = [vis_network(), *(resources.read_text(FOLDER, name) for name in (*SCRIPTS, *scripts))]
+    needed = (*FIRST, *(SCRIPTS if drawn else ()), *scripts)
+    code = [resources.read_text(FOLDER, name) for name in needed]
+    if drawn:
+        code.insert(0, vis_network())
     style = "\n".join(resources.read_text(FOLDER, name) for name in (*STYLES, *styles))
     page = _environment().get_template(template)
     text = page.render(
