@@ -19,6 +19,7 @@ from biasgraph.nounphrase import (
     tokenize,
 )
 
+_WHO = r"(?:who|that|which)"
 _IS = r"(?:is|are|looks?|seems?)"
 _STOPS = ".;:!?()"
 _PLURAL_VERBS = {"is": "are", "was": "were", "has": "have", "does": "do"}
@@ -65,7 +66,7 @@ class Vocabulary:
             rf"{adverbs}(?P<measure>\d+[\s-]years?[\s-])?(?P<word>{_any_of(self._before)})"
         )
         self._behind_pattern = _pattern(
-            rf"(?:who|that|which) {_IS} {adverbs}(?P<measure>\d+ years? )?(?P<adjective>{_any_of(plain)})"
+            rf"{_WHO} {_IS} {adverbs}(?P<measure>\d+ years? )?(?P<adjective>{_any_of(plain)})"
             rf"|(?P<phrase>{_any_of(self._behind)})"
         )
 
@@ -233,7 +234,7 @@ def _cut_out(after: str, match: re.Match[str]) -> str:
         right = right[joined.start(1) :]
     elif joined:
         # "who is happy and calm", "in formal attire and a hat": the rest needs the beginning.
-        beginning = re.match(rf"(?:who|that|which) {_IS}|\S+", match.group(), re.IGNORECASE)
+        beginning = re.match(rf"{_WHO} {_IS}|\S+", match.group(), re.IGNORECASE)
         left += f" {beginning.group() if beginning else ''}"
         right = right[joined.start(1) :]
     elif re.search(r"\band$", left):

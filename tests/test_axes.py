@@ -279,7 +279,8 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(InputError) as caught:
         load_axis_set("ocupation")
     assert str(caught.value).startswith(
-        "unknown axis set 'ocupation'. Did you mean 'occupation'? Shipped: animal, object, occupation, scene, tibet"
+        "unknown axis set 'ocupation'. Did you mean 'occupation'? "
+        "Shipped: animal, object, occupation, scene, tibet"
     )
     with pytest.raises(InputError, match="unknown axis set ''"):
         load_axis_set("")

@@ -1,6 +1,9 @@
-"""The axis sets that ship beside occupation: their counterfactuals are English, and judges can
-tell them apart. tests/data/axis_sets.tsv holds all counterfactuals of three prompts of each set, read
-one by one; what holds of every counterfactual is checked on ten prompts and more."""
+"""The axis sets that ship beside occupation.
+
+Their counterfactuals are English, and their captions differ. tests/data/axis_sets.tsv holds all
+counterfactuals of three prompts of each set, read one by one; what holds of every counterfactual is
+checked on ten prompts and more.
+"""
 
 from __future__ import annotations
 
