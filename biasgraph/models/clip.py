@@ -1,20 +1,61 @@
-"""Zero-shot choice with a CLIP: the caption nearest to the image, or unknown."""
+"""Zero-shot choice with CLIP and its kin: the caption nearest to the image, or unknown.
+
+CLIP learnt to pick the caption of an image out of a batch, by softmax over scaled cosines.  SigLIP
+learnt to tell of each caption by itself whether it fits, by the sigmoid of a scaled and shifted
+cosine; these probabilities are calibrated to captions of the whole web, where hardly any fits, and
+do not sum to one over a question's captions.  Given that exactly one of them fits, though, the
+odds of each are what counts, and odds are the exponentials of the scores: the shift cancels and a
+softmax over scaled cosines remains.  So both families choose by the same formula.
+
+Neither can say that it does not know.  The answer is unknown where the likeliest caption has a
+smaller share than `unknown_below`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.errors import ModelError, printable
+from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
+from biasgraph.models.devices import Portions, device_of, dtype_of
 from biasgraph.models.files import fingerprint
+from biasgraph.models.hub import Source, loading_errors
+from biasgraph.models.options import ModelOptions, Spec
 
 if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
+
+BATCH = 64
+UNKNOWN_BELOW = 0.6
+"""Not calibrated for any model: a clear majority, for a question with two choices too."""
+
+
+def judge(spec: Spec, options: ModelOptions) -> ClipJudge:
+    """``clip:NAME[@revision]`` of the hub, or ``clip:FOLDER`` that ``save_pretrained`` wrote.
+
+    Raises:
+        InputError: no name, no such folder, no such device.
+    """
+    source = Source.of(spec, trust_remote_code=options.trust_remote_code)
+    device = device_of(options)
+    unknown_below = options.unknown_below
+    return ClipJudge(
+        folder=source,
+        spec=spec.text,
+        batch_size=options.judge_batch_size or BATCH,
+        unknown_below=UNKNOWN_BELOW if unknown_below is None else unknown_below,
+        device=device,
+        dtype=dtype_of(options, device),
+    )
+
+
+embedder = judge
+"""The same model as an embedder."""
 
 
 @dataclass(frozen=True)
@@ -22,28 +63,41 @@ class ClipJudge:
     """Chooses among a question's captions by softmax over scaled cosine similarities.
 
     Attributes:
-        folder: what ``save_pretrained`` wrote: model, tokenizer and image processor.
+        folder: what ``save_pretrained`` wrote: model, tokenizer and image processor; or where
+            that is to be found.
         unknown_below: the answer is unknown where the likeliest choice has a lower probability.
     """
 
-    folder: Path
+    folder: Path | Source
     spec: str
     batch_size: int
     unknown_below: float
     seconds_per_image: float | None = None
+    device: str = "cpu"
+    dtype: str = "float32"
 
     @cached_property
     def fingerprint(self) -> str:
+        if isinstance(self.folder, Source):
+            return self.folder.fingerprint
         return fingerprint(self.folder)
 
     @property
     def settings(self) -> Mapping[str, Setting]:
+        if isinstance(self.folder, Source):
+            return {"unknown_below": self.unknown_below, "dtype": self.dtype}
         return {"unknown_below": self.unknown_below}
 
     def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
-        shots = self.embed_images(images)
+        """``answers[i][q]``: image by image, question by question.
+
+        Raises:
+            InputError: a caption is longer than the model can read.
+            ModelError: the model cannot be loaded, or memory does not suffice for one image.
+        """
         captions = list(dict.fromkeys(text for question in questions for text in question.captions))
-        table = self._scale * shots @ self._embed_known(captions).T
+        known = self._embed_known(captions)
+        table = self._scale * self.embed_images(images) @ known.T
         columns = {caption: index for index, caption in enumerate(captions)}
         chosen = [
             self._choose(table[:, [columns[caption] for caption in question.captions]])
@@ -52,20 +106,51 @@ class ClipJudge:
         return [list(row) for row in zip(*chosen, strict=True)]
 
     def embed_images(self, images: Sequence[Image]) -> np.ndarray:
-        """(n, d) float32 unit vectors in the space of :meth:`embed_texts`."""
-        import torch
+        """(n, d) float32 unit vectors in the space of :meth:`embed_texts`.
 
-        batch = self._processor(images=list(images), return_tensors="pt")
-        with torch.no_grad():
-            return _unit(self._model.get_image_features(**batch))
+        Raises ModelError as :meth:`answer` does.
+        """
+        return self._in_portions(images, self._embedded_images)
 
     def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
-        """(n, d) float32 unit vectors in the space of :meth:`embed_images`."""
+        """(n, d) float32 unit vectors in the space of :meth:`embed_images`.
+
+        A text that is longer than the model can read counts up to where it reads. Raises
+        ModelError as :meth:`answer` does.
+        """
+        return self._in_portions(texts, self._embedded_texts)
+
+    def _in_portions(
+        self, items: Sequence[Any], embed: Callable[[Sequence[Any]], np.ndarray]
+    ) -> np.ndarray:
+        import numpy as np
+
+        if not items:
+            return np.empty((0, self._width), dtype=np.float32)
+        return np.stack(self._portions.run(items, lambda some: list(embed(some))))
+
+    def _embedded_images(self, images: Sequence[Image]) -> np.ndarray:
         import torch
 
-        batch = self._tokenizer(list(texts), padding=True, truncation=True, return_tensors="pt")
+        batch = self._processor(images=[_rgb(image) for image in images], return_tensors="pt")
         with torch.no_grad():
-            return _unit(self._model.get_text_features(**batch))
+            return _unit(self._model.get_image_features(**self._placed(batch)))
+
+    def _embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
+        import torch
+
+        batch = self._tokenizer(list(texts), truncation=True, return_tensors="pt", **self._padding)
+        with torch.no_grad():
+            return _unit(self._model.get_text_features(**self._placed(batch)))
+
+    def _placed(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        """Tensors where the model is, pixels in its number format."""
+        return {
+            name: tensor.to(self._model.device, self._model.dtype)
+            if tensor.is_floating_point()
+            else tensor.to(self._model.device)
+            for name, tensor in batch.items()
+        }
 
     def _choose(self, logits: np.ndarray) -> list[Answer]:
         import numpy as np
@@ -88,22 +173,69 @@ class ClipJudge:
 
         for caption in captions:
             if caption not in self._embedded:
+                self._check_length(caption)
                 self._embedded[caption] = self.embed_texts([caption])[0]
         return np.stack([self._embedded[caption] for caption in captions])
+
+    def _check_length(self, caption: str) -> None:
+        count = len(self._tokenizer(caption)["input_ids"])
+        if self._window is not None and count > self._window:
+            raise InputError(
+                f"'{printable(caption)}' has {count} tokens, and {printable(self.spec)} reads "
+                f"{self._window}: shorten the prompt phrases of the axis"
+            )
 
     @cached_property
     def _embedded(self) -> dict[str, np.ndarray]:
         return {}
 
     @cached_property
+    def _portions(self) -> Portions:
+        return Portions("images", size=self.batch_size, limit=self.batch_size)
+
+    @cached_property
     def _scale(self) -> float:
-        return float(self._model.logit_scale.detach().exp())
+        return float(self._model.logit_scale.detach().float().exp())
+
+    @cached_property
+    def _width(self) -> int:
+        return int(self._embedded_texts(["a"]).shape[1])
+
+    @cached_property
+    def _window(self) -> int | None:
+        """The most tokens that the text tower reads."""
+        text = self._model.config.get_text_config()
+        window = getattr(text, "max_position_embeddings", None)
+        return int(window) if window is not None else None
+
+    @property
+    def _padding(self) -> dict[str, Any]:
+        """SigLIP reads a text's end at the end of its window and was trained on full ones."""
+        if "siglip" in self._model.config.model_type:
+            return {"padding": "max_length", "max_length": self._window}
+        return {"padding": True}
 
     @cached_property
     def _model(self) -> Any:
-        import torch
+        with loading_errors(self.spec):
+            import torch
+            from transformers import AutoModel
 
-        return self._load("AutoModel", dtype=torch.float32, use_safetensors=True)
+            config = self._load("AutoConfig")
+            kind = AutoModel._model_mapping.get(type(config), None)
+            if kind is not None and not hasattr(kind, "get_text_features"):
+                raise ModelError(
+                    f"{printable(self.spec)} is no CLIP or SigLIP: transformers knows "
+                    f"'{printable(str(config.model_type))}' as another kind of model"
+                )
+            dtype = getattr(torch, self.dtype)
+            model = self._load("AutoModel", dtype=dtype, use_safetensors=True)
+            if not hasattr(model, "logit_scale"):
+                raise ModelError(
+                    f"{printable(self.spec)} has no scale for its similarities, so that no "
+                    "probabilities can be had: take a CLIP or a SigLIP"
+                )
+            return model.to(self.device).eval()
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -113,21 +245,29 @@ class ClipJudge:
     def _processor(self) -> Any:
         return self._load("AutoImageProcessor", backend="pil")
 
+    @cached_property
+    def _files(self) -> Path:
+        return self.folder.folder() if isinstance(self.folder, Source) else self.folder
+
     def _load(self, kind: str, **options: Any) -> Any:
         from biasgraph.models.quiet import loading
 
-        try:
-            with loading():
-                import transformers
+        trusted = isinstance(self.folder, Source) and self.folder.trust_remote_code
+        with loading_errors(self.spec), loading():
+            import transformers
 
-                loader = getattr(transformers, kind)
-                return loader.from_pretrained(self.folder, local_files_only=True, **options)
-        except (OSError, ValueError) as error:
-            raise ModelError(f"cannot load {self.spec}: {printable(str(error))}") from error
+            loader = getattr(transformers, kind)
+            return loader.from_pretrained(
+                self._files, local_files_only=True, trust_remote_code=trusted, **options
+            )
+
+
+def _rgb(image: Image) -> Image:
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _unit(features: Any) -> np.ndarray:
     import numpy as np
 
-    raw = getattr(features, "pooler_output", features).float().numpy()
+    raw = getattr(features, "pooler_output", features).float().cpu().numpy()
     return np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True))

@@ -92,6 +92,22 @@ BACKENDS: dict[str, Backend] = {
         },
         needs="nothing",
     ),
+    "clip": Backend(
+        about="CLIP and SigLIP models of transformers: match pictures with captions",
+        roles={
+            JUDGE: Role(
+                "biasgraph.models.clip:judge",
+                "clip:google/siglip2-so400m-patch14-384",
+                reads=("device", "dtype", "judge_batch_size", "trust_remote_code", "unknown_below"),
+            ),
+            EMBEDDER: Role(
+                "biasgraph.models.clip:embedder",
+                "clip:google/siglip2-so400m-patch14-384",
+                reads=("device", "dtype", "judge_batch_size", "trust_remote_code"),
+            ),
+        },
+        needs="weights: a folder, or a name on the Hugging Face hub",
+    ),
     "human": Backend(
         about="answers that people gave, from a CSV file (biasgraph label)",
         roles={JUDGE: Role("biasgraph.models.human:judge", "human:labels.csv")},
@@ -128,6 +144,12 @@ BACKENDS: dict[str, Backend] = {
         extra="openai",
         needs="a server (--base-url or OPENAI_BASE_URL), its key in OPENAI_API_KEY",
         obstacle="biasgraph.models.openai:obstacle",
+    ),
+    "folder": Backend(
+        about="pictures made elsewhere, in a folder or named by a manifest",
+        roles={
+            GENERATOR: Role("biasgraph.models.folder:generator", "folder:pictures", ["max_pixels"])
+        },
     ),
 }
 
