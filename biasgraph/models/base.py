@@ -164,6 +164,15 @@ class Describer(Protocol):
         ...
 
 
+@runtime_checkable
+class Noting(Protocol):
+    """A power of models that find something out at work which the results should be read with."""
+
+    def notes(self) -> list[str]:
+        """One sentence each, about all that was done in the run; loads nothing."""
+        ...
+
+
 class Embedder(Protocol):
     """Puts images and texts into one space."""
 

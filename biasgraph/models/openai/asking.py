@@ -7,19 +7,38 @@ import json
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
-from biasgraph.errors import ModelError, printable
+from biasgraph.errors import ModelError, did_you_mean, printable
 from biasgraph.models.openai.budget import Budget
 from biasgraph.models.openai.faults import Complaint, document_of, retry_after
-from biasgraph.models.openai.journal import Heard, Journal, Stored
+from biasgraph.models.openai.journal import Entry, Heard, Journal, Stored
 from biasgraph.models.openai.server import KEY_VARIABLE, Cut, Response, Server
 from biasgraph.models.openai.sidebyside import Stopped, side_by_side
 
 Read = TypeVar("Read")
 Facts = frozenset[str]
+Kind = Literal["chat", "images"]
+
+
+class _Refused(Exception):
+    """A request that a server answered with an error; `wait`: the seconds that it asks for."""
+
+    def __init__(self, problem: str, complaint: Complaint, wait: float | None) -> None:
+        super().__init__(problem)
+        self.complaint = complaint
+        self.wait = wait
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why an attempt came to nothing, and the seconds that the server asks to wait."""
+
+    line: str
+    wait: float | None = None
 
 
 class Garbled(ValueError):
@@ -37,7 +56,7 @@ class Request(Generic[Read]):
     read: what a response says; it raises Garbled. images: how many it makes.
     """
 
-    kind: Literal["chat", "images"]
+    kind: Kind
     content: Mapping[str, Any]
     body: Callable[[Facts], Mapping[str, Any]]
     read: Callable[[Stored], Read]
@@ -101,6 +120,34 @@ class Asking:
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
         return f"{request.kind}:{self.fingerprint}:{digest}"
 
+    @property
+    def about(self) -> dict[Kind, str]:
+        """What the journal files a kind of request under."""
+        return {"chat": f"chat {self.fingerprint}", "images": f"images {self.fingerprint}"}
+
+    def notes(self, kind: Kind, telling: Mapping[str, str]) -> list[str]:
+        """What was found out at work.
+
+        telling: a fact about the server -> the words for it.
+        """
+        if not self.journal.begun:
+            return []
+        about = self.about[kind]
+        facts, heard = self.journal.learned(about), self.journal.heard(about)
+        notes = [f"{self._who} {words}" for fact, words in telling.items() if fact in facts]
+        for what in ("model", "system_fingerprint"):
+            told: Counter[str] = Counter()
+            for one, count in heard.items():
+                told[getattr(one, what)] += count
+            del told[""]
+            if len(told) > 1:
+                parts = ", ".join(f"{printable(name)} ({n:,})" for name, n in told.most_common(5))
+                notes.append(
+                    f"{self._who} answered under {len(told)} {what.replace('_', ' ')}s, so it may "
+                    f"have changed meanwhile: {parts}"
+                )
+        return notes
+
     def one(self, request: Request[Read], stop: threading.Event | None = None) -> Read:
         """What the response to a request says, from the journal or from the server.
 
@@ -111,84 +158,101 @@ class Asking:
         if stored is not None:
             try:
                 return request.read(stored)
-            except Garbled:  # read by an earlier version of other rules
+            except Garbled:  # an earlier version read it by other rules
                 self.journal.forget(key)
-        return self._asked(request, key, stop or threading.Event())
-
-    def _asked(self, request: Request[Read], key: str, stop: threading.Event) -> Read:
-        name = f"{self.journal.identity()}-{key.rpartition(':')[2][:32]}"
-        about = f"{request.kind} {self.fingerprint}"
-        attempt = 0
+        stop = stop or threading.Event()
+        failures = 0
         while True:
             self._pause.sit_out(stop)
-            facts = self.journal.learned(about)
+            facts = self.journal.learned(self.about[request.kind])
             ticket = self.journal.reserve(key, request.images, self.budget)
-            response: Response | None = None
+            response = self._sent(request, key, facts, ticket)
             try:
-                body = {"model": self.model, **request.body(facts)}
-                response = self.server.send(request.kind, body, name)
-            except Cut as cut:
-                problem, wait = cut.line, None
-                self._settle(ticket, problem, charged=cut.reached)
-            except BaseException as error:
-                self._settle(ticket, type(error).__name__, charged=False)
-                raise
-            if response is not None and response.status < 400:
-                try:
+                if isinstance(response, Response):
                     return self._kept(request, key, ticket, response)
-                except Garbled as error:
-                    problem, wait = f"its response is unusable: {error}", None
-                    shown = response.body[:200].decode("utf-8", "replace")
-                    self._settle(ticket, f"{problem}: {shown}", charged=True)
-            elif response is not None:
-                complaint = Complaint.of(response)
-                if complaint.moderated:
-                    return self._kept(request, key, ticket, response)
-                problem = f"{complaint.status}: {complaint.message or complaint.code}"
-                self._settle(ticket, problem, charged=complaint.in_doubt)
-                fact = next((f for f, w in request.adapts.items() if complaint.names(w)), None)
-                if fact is not None and fact not in facts:
-                    self.journal.learn(about, fact)
+                failure = response
+            except Garbled as error:
+                failure = self._garbled(error, ticket, response)
+            except _Refused as error:
+                failure = Failure(self.server.told(str(error)), error.wait)
+                if self._learned(request, error.complaint, facts):
                     continue
-                if not complaint.may_pass:
-                    raise ModelError(self._line(complaint))
-                wait = retry_after(response.headers)
-            attempt += 1
-            self._wait(attempt, problem, wait, stop)
+                if not error.complaint.may_pass:
+                    raise ModelError(self._line(error.complaint)) from None
+            failures += 1
+            self._wait(failures, failure, stop)
+
+    def _sent(
+        self, request: Request[Any], key: str, facts: Facts, ticket: int
+    ) -> Response | Failure:
+        """Send a request, whatever comes of it; one that broke off is settled."""
+        name = f"{self.journal.identity}-{key.rpartition(':')[2][:32]}"
+        try:
+            body = {"model": self.model, **request.body(facts)}
+            return self.server.send(request.kind, body, name)
+        except Cut as cut:
+            self._settle(ticket, cut.line, charged=cut.reached)
+            return Failure(self.server.told(cut.line))
+        except BaseException as error:  # nothing left this machine
+            self._settle(ticket, type(error).__name__, charged=False)
+            raise
 
     def _kept(self, request: Request[Read], key: str, ticket: int, response: Response) -> Read:
-        """What a response says, once it is stored. Raises Garbled, and stores nothing then."""
+        """What a response says, once it is stored.
+
+        Raises Garbled; _Refused, when the request is settled. Nothing is stored then.
+        """
+        if response.status >= 300:
+            complaint = Complaint.of(response)
+            if complaint.moderated is None:
+                problem = f"{complaint.status}: {complaint.message or complaint.code}"
+                self._settle(ticket, problem, charged=complaint.in_doubt)
+                raise _Refused(problem, complaint, retry_after(response.headers))
         stored = Stored(response.status, response.body)
         read = request.read(stored)
         asked = json.dumps(request.content, ensure_ascii=False)
-        self.journal.answered(ticket, key, asked, stored, _heard(response))
+        entry = Entry(key, self.about[request.kind], asked, stored, _heard(response))
+        self.journal.answered(ticket, entry)
         return read
+
+    def _garbled(self, error: Garbled, ticket: int, response: Response | Failure) -> Failure:
+        """A response of no use, which may have been charged for all the same."""
+        problem = f"its response is unusable: {error}"
+        body = response.body if isinstance(response, Response) else b""
+        self._settle(ticket, f"{problem}: {body[:200].decode('utf-8', 'replace')}", charged=True)
+        return Failure(problem)
+
+    def _learned(self, request: Request[Any], complaint: Complaint, facts: Facts) -> bool:
+        """Whether a complaint is about a parameter that can be left out from now on."""
+        for fact, parameters in request.adapts.items():
+            if fact not in facts and complaint.names(parameters):
+                self.journal.learn(self.about[request.kind], fact)
+                return True
+        return False
 
     def _settle(self, ticket: int, problem: str, *, charged: bool) -> None:
         problem = self.server.told(problem)
         (self.journal.lost if charged else self.journal.free)(ticket, problem)
 
-    def _wait(self, attempt: int, problem: str, asked: float | None, stop: threading.Event) -> None:
+    def _wait(self, failures: int, failure: Failure, stop: threading.Event) -> None:
         """Wait before the next attempt. Raises ModelError where there is to be none."""
-        problem = self.server.told(problem)
+        asked = failure.wait
         if asked is not None and asked > self.patience.obeys:
             raise ModelError(
-                f"{self._who}: {problem}; it asks to wait {asked:,.0f} seconds: "
+                f"{self._who}: {failure.line}; it asks to wait {asked:,.0f} seconds: "
                 "what is done is kept, give the same command again then"
             )
-        if attempt >= self.patience.attempts:
+        if failures >= self.patience.attempts:
             raise ModelError(
-                f"{self._who}: {problem} (tried {attempt} times); what is done is kept: give the "
-                "same command again to go on"
+                f"{self._who}: {failure.line} (tried {failures} times); what is done is kept: "
+                "give the same command again to go on"
             )
-        pause = self.patience.pause(attempt)
-        if asked is None:
-            if stop.wait(pause):
-                raise Stopped
-            return
-        # It speaks for the server, so all requests wait; not all for equally long.
-        self._pause.until(asked)
-        if stop.wait(asked + pause * random.random()):
+        pause = self.patience.pause(failures)
+        if asked is not None:
+            # It speaks for the server, so all requests wait; not all for equally long.
+            self._pause.until(asked)
+            pause = asked + pause * random.random()
+        if stop.wait(pause):
             raise Stopped
 
     @property
@@ -201,10 +265,15 @@ class Asking:
         if complaint.status == 401:
             return f"{self._who}: the key in {KEY_VARIABLE} is missing or refused (401){said}"
         if complaint.status == 404:
-            return (
-                f"{self._who}: no such model, or no such address (404; most base URLs end in "
-                f"/v1){said}"
-            )
+            names = self.server.models()
+            if names and self.model not in names:
+                few = ", ".join(printable(name) for name in names[:5])
+                more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+                return (
+                    f"{self._who}: the server has no such model; it has {few}{more}."
+                    f"{did_you_mean(self.model, names)}"
+                )
+            return f"{self._who}: not found (404; most base URLs end in /v1){said}"
         return f"{self._who} refused the request ({complaint.status}){said}"
 
 
@@ -230,8 +299,5 @@ def _heard(response: Response) -> Heard:
         document = document_of(response.body)
     except ValueError:
         return Heard()
-    model, fingerprint = document.get("model"), document.get("system_fingerprint")
-    return Heard(
-        model if isinstance(model, str) else None,
-        fingerprint if isinstance(fingerprint, str) else None,
-    )
+    told = (document.get(name) for name in ("model", "system_fingerprint"))
+    return Heard(*(value if isinstance(value, str) else "" for value in told))

@@ -21,11 +21,18 @@ MODERATED = {
     "moderation_blocked",
     "content_policy_violation",
     "content_filter",
-    "image_generation_user_error",
     "responsibleaipolicyviolation",
     "safety_violation",
 }
-MODERATED_WORDS = ("safety system", "content policy", "content management policy", "moderation")
+MODERATED_WORDS = (
+    "safety system",
+    "content policy",
+    "content management policy",
+    "usage policy",
+    "usage policies",
+    "moderation",
+    "flagged",
+)
 
 
 @dataclass(frozen=True)

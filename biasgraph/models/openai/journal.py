@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from biasgraph.errors import InputError, ModelError, printable
@@ -26,19 +27,24 @@ BUSY_SECONDS = 30
 
 # requests: one row for each time something was sent. outcome: "sent" until it is known, then
 # "answered", "lost" (charged or not, nobody can tell) or "free" (turned away before any work).
-# spent: the sum of all but the free ones. learned: what a server was found not to take.
+# spent: the sum of all but the free ones. heard: what responses about a model said of themselves.
+# learned: what a server was found not to take.
 SCHEMA = """
 CREATE TABLE journal (id TEXT NOT NULL);
 CREATE TABLE responses (
     key TEXT PRIMARY KEY, at TEXT NOT NULL, asked TEXT NOT NULL, status INTEGER NOT NULL,
-    body BLOB NOT NULL, model TEXT, system_fingerprint TEXT
-) WITHOUT ROWID;
+    body BLOB NOT NULL
+);
 CREATE TABLE requests (
     id INTEGER PRIMARY KEY, at TEXT NOT NULL, key TEXT NOT NULL, images INTEGER NOT NULL,
     outcome TEXT NOT NULL, problem TEXT
 );
 CREATE TABLE spent (calls INTEGER NOT NULL, images INTEGER NOT NULL);
 INSERT INTO spent VALUES (0, 0);
+CREATE TABLE heard (
+    about TEXT NOT NULL, model TEXT NOT NULL, system_fingerprint TEXT NOT NULL,
+    responses INTEGER NOT NULL, PRIMARY KEY (about, model, system_fingerprint)
+);
 CREATE TABLE learned (about TEXT NOT NULL, fact TEXT NOT NULL, PRIMARY KEY (about, fact));
 """
 
@@ -57,10 +63,24 @@ class Stored:
 
 @dataclass(frozen=True)
 class Heard:
-    """What a response says of itself."""
+    """What a response says of the model and the machinery it comes from; empty if nothing."""
 
-    model: str | None = None
-    system_fingerprint: str | None = None
+    model: str = ""
+    system_fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A response with what it answers.
+
+    key: of the request; asked: its content as JSON; about: whom it was asked.
+    """
+
+    key: str
+    about: str
+    asked: str
+    stored: Stored
+    heard: Heard
 
 
 class Journal:
@@ -78,10 +98,16 @@ class Journal:
         self._lock = threading.RLock()
         self._opened: sqlite3.Connection | None = None
 
+    @cached_property
     def identity(self) -> str:
         """A random name of this journal, the same for as long as its file exists."""
         with self._transaction() as connection:
             return str(connection.execute("SELECT id FROM journal").fetchone()[0])
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was ever asked, as far as can be told without making the file."""
+        return self._opened is not None or (self._path is not None and self._path.exists())
 
     def find(self, key: str) -> Stored | None:
         """The response to the request with this key, if one was stored."""
@@ -115,13 +141,18 @@ class Journal:
             )
             return int(row.lastrowid or 0)
 
-    def answered(self, request: int, key: str, asked: str, stored: Stored, heard: Heard) -> None:
+    def answered(self, request: int, entry: Entry) -> None:
         """Store the response to a request that was reserved."""
-        body = zlib.compress(stored.body, 1)
+        body = zlib.compress(entry.stored.body, 1)
         with self._transaction(write=True) as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (key, _now(), asked, stored.status, body, heard.model, heard.system_fingerprint),
+                "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?, ?)",
+                (entry.key, _now(), entry.asked, entry.stored.status, body),
+            )
+            connection.execute(
+                "INSERT INTO heard VALUES (?, ?, ?, 1)"
+                " ON CONFLICT DO UPDATE SET responses = responses + 1",
+                (entry.about, entry.heard.model, entry.heard.system_fingerprint),
             )
             connection.execute("UPDATE requests SET outcome = 'answered' WHERE id = ?", (request,))
 
@@ -148,7 +179,7 @@ class Journal:
         """Store a file that a response pointed to; no request is counted for it."""
         with self._transaction(write=True) as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, 200, ?, NULL, NULL)",
+                "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, 200, ?)",
                 (key, _now(), address, zlib.compress(content, 1)),
             )
 
@@ -163,13 +194,13 @@ class Journal:
             calls, images = connection.execute("SELECT calls, images FROM spent").fetchone()
         return int(calls), int(images)
 
-    def heard(self, prefix: str) -> dict[Heard, int]:
-        """What responses with such keys said of themselves -> how many did."""
+    def heard(self, about: str) -> dict[Heard, int]:
+        """What responses about a model said of themselves -> how many did, in order of words."""
         with self._transaction() as connection:
             rows = connection.execute(
-                "SELECT model, system_fingerprint, count(*) FROM responses"
-                " WHERE key >= ? AND key < ? AND model IS NOT NULL GROUP BY 1, 2 ORDER BY min(at)",
-                (prefix, prefix + "\U0010ffff"),
+                "SELECT model, system_fingerprint, responses FROM heard WHERE about = ?"
+                " ORDER BY 1, 2",
+                (about,),
             ).fetchall()
         return {Heard(model, fingerprint): count for model, fingerprint, count in rows}
 

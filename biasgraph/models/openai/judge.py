@@ -12,7 +12,7 @@ from biasgraph.errors import ModelError
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.choices import Sheet, combined, sheets
 from biasgraph.models.openai.asking import Asking, Request
-from biasgraph.models.openai.chats import TEMPERATURE, Said, Shown, Turn, chat_request
+from biasgraph.models.openai.chats import NO_LOGPROBS, TEMPERATURE, Said, Shown, Turn, chat_request
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -81,6 +81,10 @@ class OpenAIJudge:
         ]
         said = self.asking.all(requests)
         return ["" if reply.refused else plain(reply.text) for reply in said]
+
+    def notes(self) -> list[str]:
+        blunt = "gives no log-probabilities: its answers come without a confidence"
+        return self.asking.notes("chat", {NO_LOGPROBS: blunt})
 
     def _ask(self, tries: Sequence[_Try]) -> None:
         """Ask until every try has a letter or is given up."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import io
+import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import InputError, ModelError, printable
@@ -16,6 +17,7 @@ from biasgraph.models.openai.asking import Asking, Facts, Garbled, Request
 from biasgraph.models.openai.faults import Complaint, document_of
 from biasgraph.models.openai.journal import Stored
 from biasgraph.models.openai.server import Cut, Response
+from biasgraph.models.openai.sidebyside import side_by_side
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -25,15 +27,16 @@ LONGEST_PROMPT = 32_000
 LARGEST_SIDE = 16_384
 NOT_GIVEN = (64, 64)
 """The size of the black picture that stands for one that was withheld."""
-DOWNLOADS = 3
+DOWNLOADS = 4
+GONE = (401, 403, 404, 410)
 NO_SEED, NO_FORMAT, NO_NEGATIVE = "takes no seed", "takes no response_format", "takes no negative"
 
 
 @dataclass(frozen=True)
 class Painted:
-    """What a response says of an image: its bytes or its address, or why there is none."""
+    """What a response holds: an image, or its address, or why there is neither."""
 
-    content: bytes | None = None
+    image: Image | None = None
     address: str | None = None
     withheld: str | None = None
     revised_prompt: str | None = None
@@ -76,10 +79,25 @@ class OpenAIGenerator:
     def unseen_words(self, prompts: Sequence[str]) -> list[str]:
         return []
 
+    def notes(self) -> list[str]:
+        seedless = "takes no seeds: nobody could draw these images again"
+        return self.asking.notes("images", {NO_SEED: seedless})
+
     def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
         requests = [self._request(*each) for each in zip(prompts, seeds, strict=True)]
-        painted = self.asking.all(requests)
-        return [self._picture(*each) for each in zip(requests, painted, strict=True)]
+        painted = dict(zip(map(self.asking.key, requests), self.asking.all(requests), strict=True))
+        elsewhere = {
+            self.asking.key(request): request
+            for request in requests
+            if painted[self.asking.key(request)].address is not None
+        }
+        fetched = side_by_side(
+            lambda key, _: self._fetched(elsewhere[key], painted[key]),
+            list(elsewhere),
+            self.asking.concurrency,
+        )
+        painted.update(zip(elsewhere, fetched, strict=True))
+        return [self._picture(painted[self.asking.key(request)]) for request in requests]
 
     @property
     def _size(self) -> str | None:
@@ -103,39 +121,62 @@ class OpenAIGenerator:
         adapts = {NO_SEED: ("seed",), NO_FORMAT: ("response_format",)}
         return Request("images", content, body, read_painted, adapts, images=1)
 
-    def _picture(self, request: Request[Painted], painted: Painted) -> Picture:
+    def _picture(self, painted: Painted) -> Picture:
         from PIL import Image
 
-        if painted.withheld is not None:
-            black = Image.new("RGB", self.size or NOT_GIVEN)
-            return Picture(black, painted.withheld, painted.revised_prompt)
-        content = painted.content
-        if content is None:
-            content = self._fetched(request, str(painted.address))
-        try:
-            image = decoded(content)
-        except Garbled as error:
-            raise ModelError(f"{printable(self.spec)}: {error}") from error
-        return Picture(image, None, painted.revised_prompt)
+        image = painted.image or Image.new("RGB", self.size or NOT_GIVEN)
+        return Picture(image, painted.withheld, painted.revised_prompt)
 
-    def _fetched(self, request: Request[Painted], address: str) -> bytes:
-        """The file that a response points to, from the journal where it was fetched before."""
-        key = f"file:{self.asking.key(request)}"
+    def _fetched(self, request: Request[Painted], painted: Painted) -> Painted:
+        """The image that a response points to, from the journal where it was fetched before.
+
+        Addresses expire: one that is gone is asked for anew, once, as nothing is left of it.
+        """
+        try:
+            return self._at(request, painted)
+        except _Gone:
+            self.asking.journal.forget(self.asking.key(request))
+        again = self.asking.one(request)
+        try:
+            return again if again.address is None else self._at(request, again)
+        except _Gone as gone:
+            raise self._failure(str(gone)) from gone
+
+    def _at(self, request: Request[Painted], painted: Painted) -> Painted:
+        key, address = f"file:{self.asking.key(request)}", str(painted.address)
         stored = self.asking.journal.find(key)
-        if stored is not None:
-            return stored.body
+        if stored is None:
+            self.asking.journal.keep_file(key, address, self._download(address))
+            stored = self.asking.journal.find(key)
+        return replace(painted, image=decoded(stored.body if stored else b""), address=None)
+
+    def _download(self, address: str) -> bytes:
+        """A file that holds an image. Raises _Gone; ModelError after a few attempts."""
         problem = ""
-        for _ in range(DOWNLOADS):
+        for attempt in range(DOWNLOADS):
+            time.sleep(self.asking.patience.pause(attempt) if attempt else 0)
             try:
                 response = self.asking.server.fetch(address)
-            except Cut as cut:
-                problem = cut.line
-                continue
-            if response.status < 300:
-                self.asking.journal.keep_file(key, address, response.body)
-                return response.body
-            problem = f"{response.status}"
-        raise ModelError(f"{printable(self.spec)} made a picture that cannot be fetched: {problem}")
+                if response.status < 300:
+                    decoded(response.body)
+                    return response.body
+                problem = str(response.status)
+            except (Cut, Garbled) as error:
+                problem = str(error)
+            else:
+                if response.status in GONE:
+                    raise _Gone(f"its address is gone ({response.status})")
+        raise self._failure(problem)
+
+    def _failure(self, problem: str) -> ModelError:
+        return ModelError(
+            f"{printable(self.spec)} made an image that cannot be fetched: {problem}; what is done "
+            "is kept: give the same command again to go on"
+        )
+
+
+class _Gone(Exception):
+    """There is no file any more at an address that a response gave."""
 
 
 def read_painted(stored: Stored) -> Painted:
@@ -158,8 +199,7 @@ def read_painted(stored: Stored) -> Painted:
             content = base64.b64decode(coded.partition(",")[2] if "," in coded else coded)
         except (binascii.Error, ValueError) as error:
             raise Garbled("its image is no base64") from error
-        decoded(content)  # what cannot be read is asked for again before it counts as an answer
-        return Painted(content, revised_prompt=revised)
+        return Painted(decoded(content), revised_prompt=revised)
     if isinstance(address, str) and address:
         return Painted(address=address, revised_prompt=revised)
     raise Garbled("it holds neither an image nor its address")

@@ -19,6 +19,7 @@ OPENAI = "https://api.openai.com/v1"
 LARGEST = 256 * 2**20
 """Bytes of the largest response that is read."""
 SHORTEST_SECRET = 6
+LIST_SECONDS = 10.0
 UNOFFICIAL = ("seed", "negative_prompt")
 """Parameters of image generation that compatible servers take and the official one does not."""
 
@@ -143,6 +144,15 @@ class Server:
             raise
         except Exception as error:
             raise Cut(f"the picture did not arrive ({self._named(error)})", reached=True) from error
+
+    def models(self) -> list[str]:
+        """The models that the server says it has; empty where it does not say."""
+        try:
+            listed = self._client.models.list(timeout=min(self.whole, LIST_SECONDS))
+            names = [model.id for model in listed.data]
+        except Exception:  # it is asked for the sake of an error line alone
+            return []
+        return [name for name in names if isinstance(name, str)]
 
     def cleaned(self, body: bytes) -> bytes:
         """`body` without the secrets that were sent, should the server have repeated them."""
