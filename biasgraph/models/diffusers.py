@@ -1,54 +1,116 @@
-"""Image generation with any diffusers text-to-image pipeline that a folder holds."""
+"""Image generation with any text-to-image pipeline of diffusers, from a folder or the hub."""
 
 from __future__ import annotations
 
-import inspect
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Any
 
-from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.errors import BiasgraphError, InputError, MissingExtra, ModelError, printable
 from biasgraph.models.base import Picture, Setting
-from biasgraph.models.files import fingerprint
+from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
+from biasgraph.models.encodings import Remembered
+from biasgraph.models.hub import Source, shortened
+from biasgraph.models.loading import Adapter, load_pipeline
+from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.pipelines import Card
+from biasgraph.models.windows import Window, window
+
+ON_CPU, ON_GPU = 4, 16
+"""Images asked for at a time where ``--batch-size`` does not say; so many are lost at most when a
+run is killed. A GPU starts with one and doubles as memory allows; main memory that runs out kills
+the process instead of raising an error, and a CPU gains nothing from more."""
+
+SAFETY_CHECKER = "the pipeline's safety checker"
+
+
+def generator(spec: Spec, options: ModelOptions) -> DiffusersGenerator:
+    """``diffusers:FOLDER`` or ``diffusers:owner/model[@revision]``.
+
+    Raises:
+        InputError: no text-to-image pipeline, or an option that it, or this machine, has not.
+        MissingExtra: an option needs a package that is not installed.
+        ModelError: its configurations cannot be had.
+    """
+    source = Source.of(spec, trust_remote_code=options.trust_remote_code)
+    made = DiffusersGenerator(source, options)
+    if options.offload is not None:
+        if find_spec("accelerate") is None:
+            raise MissingExtra("--offload", "offload")
+        if made.device == "cpu":
+            raise InputError("--offload is for GPUs, and the models run on the CPU here")
+    made.settings  # noqa: B018  (raises for options that the pipeline has not)
+    return made
 
 
 @dataclass(frozen=True)
 class DiffusersGenerator:
-    """A pipeline loaded when the first image is asked for.
+    """A pipeline whose weights load when the first image is asked for.
 
     Attributes:
-        folder: what ``save_pretrained`` wrote.
         words: every word that the model ever met, where that is known.
+        told: the settings that a run records, where these are not all that there are.
+        whole: draw batches as they come, also what only fills them up, so that pixels stay the
+            same to the last bit.
     """
 
-    folder: Path
-    spec: str
-    steps: int
-    guidance: float
-    batch_size: int
+    source: Source
+    options: ModelOptions
     words: frozenset[str] = field(default=frozenset(), repr=False)
     seconds_per_image: float | None = None
-
-    @cached_property
-    def fingerprint(self) -> str:
-        return fingerprint(self.folder)
+    told: Mapping[str, Setting] | None = None
+    whole: bool = False
 
     @property
+    def spec(self) -> str:
+        return self.source.spec
+
+    @property
+    def fingerprint(self) -> str:
+        return self.source.fingerprint
+
+    @property
+    def batch_size(self) -> int:
+        return self.options.batch_size or (ON_CPU if self.device == "cpu" else ON_GPU)
+
+    @cached_property
+    def steps(self) -> int:
+        return self._card.steps(self.options.steps)
+
+    @cached_property
+    def guidance(self) -> float | None:
+        return self._card.guidance(self.options.guidance)
+
+    @cached_property
+    def device(self) -> str:
+        return device_of(self.options)
+
+    @cached_property
     def settings(self) -> Mapping[str, Setting]:
-        return {"steps": self.steps, "guidance": self.guidance}
+        if self.told is not None:
+            return self.told
+        size = self._card.size(self.options.pixels)
+        return {
+            "steps": self.steps,
+            "guidance": self.guidance,
+            "size": f"{size['width']}x{size['height']}" if size else None,
+            "negative_prompt": self._card.negative(self.options.negative_prompt),
+            "lora": ", ".join(Adapter.of(text).identity for text in self.options.lora) or None,
+            "dtype": self._dtype,
+            "device": self.device.partition(":")[0],
+            **self._card.settings(self.options.scheduler),
+        }
 
     def check_prompts(self, prompts: Sequence[str]) -> None:
-        tokenizer, window = self._tokenizer
         for prompt in prompts:
-            count = len(tokenizer.encode(prompt).ids)
-            if count > window:
+            count = self._window.count(prompt) if self._window else 0
+            if self._window is not None and count > self._window.tokens:
                 raise InputError(
-                    f"'{printable(prompt)}' has {count} tokens, and {self.spec} reads {window}: "
-                    "the end of it would be cut off; shorten the prompt"
+                    f"'{printable(prompt)}' has {count} tokens, and {printable(self.spec)} reads "
+                    f"{self._window.tokens}: the end of it would be cut off; shorten the prompt"
                 )
 
     def unseen_words(self, prompts: Sequence[str]) -> list[str]:
@@ -58,70 +120,105 @@ class DiffusersGenerator:
         return sorted(said - self.words)
 
     def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
-        import torch
+        wanted = list(zip(prompts, seeds, strict=True))
+        # A batch is filled up by repeating, and what repeats need not be drawn again.
+        once = wanted if self.whole else list(dict.fromkeys(wanted))
+        made = dict(zip(once, self._portions.run(once, self._draw), strict=True))
+        return [made[item] for item in wanted]
 
-        generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-        made = self._pipeline(
-            **self._conditions(prompts),
-            generator=generators,
-            num_inference_steps=self.steps,
-            guidance_scale=self.guidance,
-            output_type="pil",
-        )
-        return [Picture(image) for image in made.images]
+    def _draw(self, items: Sequence[tuple[str, int]]) -> list[Picture]:
+        """Pictures for prompts and seeds, in one call of the pipeline.
 
-    @cached_property
-    def _tokenizer(self) -> tuple[Any, int]:
-        """The tokenizer and its window in tokens, read without loading transformers."""
-        from tokenizers import Tokenizer
-
-        folder = self.folder / "tokenizer"
-        try:
-            tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-            tokenizer.no_truncation()
-            settings = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
-        except Exception as error:  # the tokenizers library raises nothing narrower
-            raise ModelError(
-                f"cannot read the tokenizer of {self.spec}: {printable(str(error))}"
-            ) from error
-        return tokenizer, int(settings["model_max_length"])
-
-    @cached_property
-    def _pipeline(self) -> Any:
-        from biasgraph.models.quiet import loading
-
-        try:
-            with loading():
-                import torch
-                from diffusers import AutoPipelineForText2Image
-
-                pipeline = AutoPipelineForText2Image.from_pretrained(
-                    self.folder, dtype=torch.float32, use_safetensors=True, local_files_only=True
-                )
-        except (OSError, ValueError) as error:
-            raise ModelError(f"cannot load {self.spec}: {printable(str(error))}") from error
-        pipeline.set_progress_bar_config(disable=True)
-        return pipeline
-
-    @cached_property
-    def _encoded(self) -> dict[str, Any]:
-        return {}
-
-    def _conditions(self, prompts: Sequence[str]) -> dict[str, Any]:
-        """The prompts as the pipeline takes them; each is encoded once in the generator's life.
-
-        Pipelines of Stable Diffusion's first family have one embedding a prompt, which can be
-        kept; others are given the texts.
+        Every image has a generator of its own, on the CPU: the same noise on every device.
         """
         import torch
 
-        pipeline = self._pipeline
-        returns = inspect.signature(pipeline.encode_prompt).parameters
-        if self.guidance > 1 or "prompt_2" in returns:
-            return {"prompt": list(prompts)}
-        new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in self._encoded]
-        if new:
-            with torch.no_grad():
-                embedded, _ = pipeline.encode_prompt(new, pipeline.device, 1, False)
-            self._encoded.update(zip(new, embedded, strict=True))
-        return {"prompt_embeds": torch.stack([self._encoded[prompt] for prompt in prompts])}
+        from biasgraph.models.quiet import loading
+
+        pipeline, negative = self._pipeline, self._card.negative(self.options.negative_prompt)
+        negatives = {} if negative is None else {"negative_prompt": [negative] * len(items)}
+        try:
+            with loading():
+                made = pipeline(
+                    prompt=[prompt for prompt, _ in items],
+                    generator=[torch.Generator().manual_seed(seed) for _, seed in items],
+                    output_type="pil",
+                    **negatives,
+                    **self._call,
+                )
+        except BiasgraphError:
+            raise
+        except Exception as error:  # whatever somebody's pipeline raises
+            if is_out_of_memory(error):
+                self._forget()
+                raise
+            raise ModelError(
+                f"{printable(self.spec)} failed to make images: {shortened(error)}"
+            ) from error
+        return pictures(made, len(items), self.spec)
+
+    @cached_property
+    def _call(self) -> dict[str, Any]:
+        """What every call of the pipeline is given beside prompts and generators."""
+        card = self._card
+        call: dict[str, Any] = {**card.switches, **card.size(self.options.pixels)}
+        if "num_inference_steps" in card.defaults:
+            call["num_inference_steps"] = self.steps
+        if card.guidance_parameter is not None and self.guidance is not None:
+            call[card.guidance_parameter] = self.guidance
+        return call
+
+    def _forget(self) -> None:
+        remembered = getattr(self._pipeline, "encode_prompt", None)
+        if isinstance(remembered, Remembered):
+            remembered.forget()
+
+    @cached_property
+    def _portions(self) -> Portions:
+        given = self.options.batch_size
+        start = given or (ON_CPU if self.device == "cpu" else 1)
+        return Portions(f"an image of {printable(self.spec)}", start, self.batch_size)
+
+    @cached_property
+    def _card(self) -> Card:
+        return Card.of(self.source)
+
+    @cached_property
+    def _dtype(self) -> str:
+        return dtype_of(self.options, self.device)
+
+    @cached_property
+    def _window(self) -> Window | None:
+        longest = self._card.defaults.get("max_sequence_length")
+        return window(
+            self._card.folder,
+            self._card.index,
+            longest if isinstance(longest, int) else None,
+            self.spec,
+        )
+
+    @cached_property
+    def _pipeline(self) -> Any:
+        return load_pipeline(
+            self.source, self._card, self.options, device=self.device, dtype=self._dtype
+        )
+
+
+def pictures(made: Any, count: int, spec: str) -> list[Picture]:
+    """What a pipeline gave, as pictures: withheld where its safety checker blackened them.
+
+    Raises ModelError where it gave something else than `count` images.
+    """
+    images = getattr(made, "images", None)
+    if not isinstance(images, list) or len(images) != count:
+        raise ModelError(f"{printable(spec)} was asked for {count} images and gave something else")
+    flagged = getattr(made, "nsfw_content_detected", None) or getattr(made, "nsfw_detected", None)
+    revised = getattr(made, "revised_prompts", None)
+    return [
+        Picture(
+            image.convert("RGB"),
+            SAFETY_CHECKER if flagged and flagged[place] else None,
+            str(revised[place]) if revised else None,
+        )
+        for place, image in enumerate(images)
+    ]

@@ -92,6 +92,29 @@ BACKENDS: dict[str, Backend] = {
         },
         needs="nothing",
     ),
+    "diffusers": Backend(
+        about="any text-to-image pipeline that diffusers loads",
+        roles={
+            GENERATOR: Role(
+                "biasgraph.models.diffusers:generator",
+                "diffusers:black-forest-labs/FLUX.2-klein-4B",
+                reads=(
+                    "device",
+                    "dtype",
+                    "steps",
+                    "guidance",
+                    "size",
+                    "scheduler",
+                    "negative_prompt",
+                    "lora",
+                    "batch_size",
+                    "offload",
+                    "trust_remote_code",
+                ),
+            )
+        },
+        needs="weights: a folder, or a name on the Hugging Face hub",
+    ),
     "clip": Backend(
         about="CLIP and SigLIP models of transformers: match pictures with captions",
         roles={

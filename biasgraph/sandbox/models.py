@@ -14,6 +14,7 @@ from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.clip import ClipJudge
 from biasgraph.models.diffusers import DiffusersGenerator
 from biasgraph.models.files import fingerprint
+from biasgraph.models.hub import Source
 from biasgraph.models.options import ModelOptions, Spec
 from biasgraph.sandbox.captions import GATE_CAPTIONS, read, vocabulary
 
@@ -40,14 +41,14 @@ def generator(spec: Spec, options: ModelOptions) -> DiffusersGenerator:
             f"sandbox:debiased.{did_you_mean(spec.rest, WORLDS)}"
         )
     sampling = json.loads((WEIGHTS / "sandbox.json").read_text("utf-8"))["sampling"]
+    told = {"steps": sampling["steps"], "guidance": sampling["guidance"]}
     return DiffusersGenerator(
-        folder=WEIGHTS / spec.rest,
-        spec=spec.text,
-        steps=sampling["steps"],
-        guidance=sampling["guidance"],
-        batch_size=BATCH,
+        Source(spec.text, str(WEIGHTS / spec.rest), None, True),
+        ModelOptions(device="cpu", dtype="float32", batch_size=BATCH, **told),
         words=vocabulary(),
         seconds_per_image=SECONDS_PER_IMAGE,
+        told=told,
+        whole=True,
     )
 
 
