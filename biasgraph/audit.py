@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.annotate import annotated, chosen, embedder_of, recorded
+from biasgraph.annotate import annotated, check, chosen, embedder_of, is_toy, recorded
 from biasgraph.answers import Answers
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.causal.graph import Analysis, analyze
@@ -17,7 +17,6 @@ from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages
 from biasgraph.coding import code_images, variable_of
 from biasgraph.declared import Declared
-from biasgraph.models.registry import backend_of
 from biasgraph.options import BuildOptions, folder_name
 from biasgraph.report import tables
 from biasgraph.report.files import PROMPTS
@@ -74,17 +73,19 @@ def build_from_models(
     from biasgraph.media import RunMedia
     from biasgraph.modelwork import Work
 
-    work = Work.of(options)
+    work = Work.of(options, progress)
     _check_ideal(options, work)
     before = {} if options.fresh else recorded(work.directory)
-    methods = chosen(options, before, toy=backend_of(work.generator.spec) == "sandbox")
+    methods = chosen(options, before, toy=is_toy(work.generator.spec))
+    check(methods, work.axes, [plan.typed or plan.initial.text for plan in work.plans])
+    embedder = embedder_of(methods, work.model_options)
     with work.opened(fresh=options.fresh) as run:
         settings = asdict(options.analysis_settings())
         table = work.do(run, settings, command, progress)
         answers = Answers.from_frame(table, source=str(run.directory))
         about, origin = work.about_prompts(), work.origin(run)
         result = analyze_answers(answers, work.axes, options, origin, about, progress)
-        media = RunMedia(run, work.judge, embedder_of(methods, work.model_options), progress)
+        media = RunMedia(run, work.judge, embedder, progress)
         result = annotated(result, methods, work.axes, media)
         result.write(run.directory)
     return result.placed(work.directory)

@@ -17,6 +17,10 @@ from biasgraph.engine.local import ask, declare, generate
 from biasgraph.engine.progress import Progress
 from biasgraph.engine.questions import questions_about
 from biasgraph.errors import InputError, printable
+from biasgraph.folder.pictured import Pictured, name_of, pictured
+from biasgraph.folder.stock import PICTURES
+from biasgraph.imagestore import write_atomically
+from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import (
     GENERATOR,
@@ -56,15 +60,20 @@ class Work:
     seed: int
     directory: Path
     model_options: ModelOptions
+    pictures: Pictured | None = None
+    """What is there already, where nothing is made."""
 
     @classmethod
-    def of(cls, options: BuildOptions) -> Work:
+    def of(cls, options: BuildOptions, progress: Progress | None = None) -> Work:
         """The work that options ask for.
 
         Raises:
             InputError: a prompt, axes or models are wrong, or the generator would cut a
                 counterfactual off; nothing has been written by then.
+            Interrupted: the user stopped it while it looked into a folder's files.
         """
+        if backend_of(options.model or MODEL) == FOLDER:
+            return cls._of_pictures(options, progress)
         axes = options.axes if isinstance(options.axes, AxisSet) else None
         axes = axes or load_axis_set(str(options.axes or AXES))
         axes = axes.only(options.only) if options.only else axes
@@ -94,6 +103,38 @@ class Work:
             model_options=how,
         )
 
+    @classmethod
+    def _of_pictures(cls, options: BuildOptions, progress: Progress | None) -> Work:
+        """The work on pictures made elsewhere; raises as `of` does."""
+        spec, how = str(options.model), options.model_options()
+        judge = options.vqa or _usual_judge(spec)
+        refuse_unread(how, {GENERATOR: spec, JUDGE: judge})
+        text = None if options.prompt is None else strip_brackets(options.prompt)[0]
+        name = name_of(spec)
+        usual = OUTPUTS / slug(f"{FOLDER} {name}") / (_folder(text) if text else slug(name))
+        directory = Path(options.output or usual)
+        axes = options.axes
+        found = pictured(
+            spec,
+            axes=load_axis_set(axes) if isinstance(axes, str) else axes,
+            only=options.only,
+            prompt=options.prompt,
+            options=how,
+            run=directory,
+            progress=progress,
+        )
+        return cls(
+            axes=found.axes,
+            plans=found.plans,
+            generator=found.generator,
+            judge=load_judge(judge, how, directory / JOURNAL),
+            images=options.images or found.largest,
+            seed=SEED,  # whatever is asked for: these pictures come from none
+            directory=directory,
+            model_options=how,
+            pictures=found,
+        )
+
     def size(self) -> dict[str, Any]:
         """What would be done: prompts, images, questions, and the seconds it would take.
 
@@ -103,6 +144,8 @@ class Work:
         _, asked = questions_about(self.axes)
         prompts = sum(len(plan.prompts) for plan in self.plans)
         images = prompts * self.images
+        if self.pictures is not None:
+            images = sum(min(len(one), self.images) for one in self.pictures.given.values())
         paces = (self.generator.seconds_per_image, self.judge.seconds_per_image)
         seconds = None if None in paces else images * sum(pace for pace in paces if pace)
         return {
@@ -157,7 +200,10 @@ class Work:
                 "models": self.model_options.record(),
             },
             command=command,
+            given=None if self.pictures is None else self.pictures.given,
         )
+        if self.pictures is not None:
+            write_atomically(run.directory / PICTURES, self.pictures.stock.saved())
         generate(run, self.generator, progress=progress)
         ask(run, self.judge, questions, gate, generator=self.generator, progress=progress)
         return run.answers(self.judge.spec)
@@ -165,7 +211,8 @@ class Work:
     def origin(self, run: Run) -> dict[str, Any]:
         """What a graph says of where its images come from."""
         withheld, rewritten = run.withheld(), run.revised()
-        notes = [
+        notes = list(self.pictures.notes) if self.pictures else []
+        notes += [
             f"{count:,} {'image was' if count == 1 else 'images were'} withheld "
             f"({printable(reason)}) and counted as gated"
             for reason, count in withheld.items()
@@ -192,6 +239,7 @@ class Work:
         return {
             plan.initial.text: {
                 "subject": plan.subject.text,
+                "typed": plan.typed if plan.typed != plan.initial.text else None,
                 "fixed_by_prompt": dict(plan.fixed),
                 "unseen_words": self._unseen([plan]),
             }

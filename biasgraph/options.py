@@ -89,10 +89,16 @@ class BuildOptions(ModelOptions):
         for name in ("model", "vqa", "only", "embedder", "vary"):
             if (value := getattr(self, name)) is not None and not len(value):
                 raise InputError(f"--{name} is empty: name something, or leave it out")
-        if self.answers is None and self.prompt is None and self.prompts is None:
+        pictured = str(self.model).startswith("folder:")
+        if pictured and self.prompts is not None:
             raise InputError(
-                "nothing to build from: give --prompt 'a librarian', --prompts occupations, or "
-                "--answers FILE"
+                "--prompts means nothing to pictures that are there already: leave it out, or pick "
+                "one prompt of a manifest with --prompt"
+            )
+        if self.answers is None and self.prompt is None and self.prompts is None and not pictured:
+            raise InputError(
+                "nothing to build from: give --prompt 'a librarian', --prompts occupations, "
+                "--answers FILE, or pictures with --model folder:DIR"
             )
         if self.prompt is not None:
             self._refuse_beside_prompt()

@@ -1,0 +1,115 @@
+"""Pictures made elsewhere, behind the protocol of generators.
+
+A picture's seed comes from the bytes of its file. So a copy that a run has lost is made again like
+any other image, and a file that was renamed is found again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.models.base import Picture, Setting
+from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.picturefile import (
+    MAX_PIXELS,
+    SUFFIXES,
+    hash_of,
+    own_limits,
+    read_picture,
+    seed_of,
+)
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+BACKEND = "folder"
+BATCH = 16
+"""Few at a time: pictures of other people's may be large."""
+
+
+def generator(spec: Spec, options: ModelOptions) -> FolderGenerator:
+    """``folder:DIR``, or ``folder:FILE.csv`` for a manifest of the pictures beside it.
+
+    Whether it is there is seen when pictures are read: a run has copies and may not need it.
+    Raises InputError for a spec without a name.
+    """
+    if not spec.rest.strip():
+        raise InputError("--model 'folder:' names no folder: folder:pictures")
+    path = Path(spec.rest).expanduser()
+    root = path.parent if path.suffix.lower() == ".csv" else path
+    return FolderGenerator(
+        spec=f"{BACKEND}:{os.path.normpath(spec.rest)}",
+        root=root,
+        max_pixels=options.max_pixels or MAX_PIXELS,
+    )
+
+
+@dataclass
+class FolderGenerator:
+    """Finds pictures by their seeds.
+
+    files: where they are, by seed; a seed that is not among them is looked for in all picture
+    files below `root`.
+    """
+
+    spec: str
+    root: Path
+    max_pixels: int = MAX_PIXELS
+    files: Mapping[int, Path] = field(default_factory=dict)
+    fingerprint: str = BACKEND
+    batch_size: int = BATCH
+    seconds_per_image: float | None = None
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        return {}
+
+    def check_prompts(self, prompts: Sequence[str]) -> None:
+        """Raise InputError: there is nothing here that makes images of prompts."""
+        raise InputError(
+            f"{printable(self.spec)} holds pictures that are there already and makes none of new "
+            "prompts"
+        )
+
+    def unseen_words(self, prompts: Sequence[str]) -> list[str]:
+        return []
+
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
+        """The pictures with these seeds. Raises ModelError for one that is not there any more."""
+        with own_limits():
+            pictures = {seed: self._picture(seed) for seed in dict.fromkeys(seeds)}
+        return [Picture(pictures[seed]) for seed in seeds]
+
+    def _picture(self, seed: int) -> Image:
+        path = self.files.get(seed)
+        if path is None:
+            self.files = {**self._below(), **self.files}
+            path = self.files.get(seed)
+        if path is None:
+            raise ModelError(
+                f"a picture of this run is nowhere in {printable(str(self.root))}: put it back "
+                "there, or begin anew with --fresh"
+            )
+        look, picture = read_picture(path, self.max_pixels)
+        if picture is None or look.seed != seed:
+            reason = look.problem or "has changed while it was being read"
+            raise ModelError(f"{printable(str(path))} {reason}: give the same command again")
+        return picture
+
+    def _below(self) -> dict[int, Path]:
+        """All picture files below the folder by their seeds."""
+        found: dict[int, Path] = {}
+        for folder, _, names in os.walk(self.root):
+            for name in names:
+                path = Path(folder, name)
+                if path.suffix.lower() in SUFFIXES and path.is_file() and not path.is_symlink():
+                    try:
+                        found[seed_of(hash_of(path))] = path
+                    except OSError:
+                        continue  # not ours to judge: only what is looked for need be there
+        return found

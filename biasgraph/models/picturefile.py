@@ -1,0 +1,191 @@
+"""Reads an image file of somebody else's: whole, upright and RGB, or not at all, with the reason.
+
+Transparent pixels lie on white; of an animation, or of several pages, the first counts; 16 bits
+become 8. Colour profiles are not applied.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import stat
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.errors import printable
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "AVIF", "GIF", "BMP", "TIFF", "PPM")
+"""What is decoded: formats of photographs and of what models give; no documents, no scripts."""
+UNREAD = frozenset((".heic", ".heif"))
+"""What pictures' names end in that cannot be read: telling so is better than silence."""
+SUFFIXES = UNREAD | {
+    *(".png", ".apng", ".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".webp", ".avif", ".gif"),
+    *(".bmp", ".dib", ".tif", ".tiff", ".ppm", ".pgm", ".pnm"),
+}
+MAX_PIXELS = 100_000_000
+ORIENTATION = 0x0112
+"""The EXIF tag that says how the camera was held."""
+LONGEST_REASON = 80
+
+ANIMATED = "animated or of several pages: the first counts"
+TURNED = "turned upright as its EXIF data says"
+SCALED = "of 16 bits a channel, brought to 8"
+CMYK = "in CMYK, brought to RGB"
+TRANSPARENT = "transparent, laid on white"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a look at a file showed.
+
+    sha256: of its bytes, None where they cannot be read; width, height: upright, in pixels, 0
+    where not known; problem: why the file is left out, None for a picture; remarks: what was done
+    to it.
+    """
+
+    sha256: str | None = None
+    width: int = 0
+    height: int = 0
+    problem: str | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def seed(self) -> int:
+        """What stands for these bytes where a generator would have a seed, in [0, 2**63)."""
+        return seed_of(str(self.sha256))
+
+    def record(self) -> dict[str, Any]:
+        """In JSON types."""
+        return {**asdict(self), "remarks": list(self.remarks)}
+
+
+def seed_of(sha256: str) -> int:
+    """A file's hash as a seed, in [0, 2**63)."""
+    return int(sha256[:16], 16) >> 1
+
+
+def hash_of(path: Path) -> str:
+    """The SHA-256 (hex) of a file's bytes. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
+    """The order in which a person counts: 2.png before 10.png, whatever the case."""
+    parts = re.findall(r"([0-9]+)|([^0-9]+)", name)
+    return [
+        (0, int(digits), "") if digits else (1, 0, text.casefold()) for digits, text in parts
+    ], name
+
+
+@contextmanager
+def own_limits() -> Iterator[None]:
+    """For as long as the block runs, our limit of pixels counts, not Pillow's, which is global.
+
+    Pillow's warnings about what it puts right go unheard. For one thread; others may work within.
+    """
+    from PIL import Image
+
+    before = Image.MAX_IMAGE_PIXELS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        Image.MAX_IMAGE_PIXELS = None
+        try:
+            yield
+        finally:
+            Image.MAX_IMAGE_PIXELS = before
+
+
+def read_picture(path: Path, max_pixels: int = MAX_PIXELS) -> tuple[Look, Image | None]:
+    """A file's picture, None where there is none to be had; call it within `own_limits`."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return Look(problem="is not a plain file"), None
+        with path.open("rb") as file:
+            return _read(file, path.suffix.lower(), max_pixels)
+    except OSError as error:
+        return Look(problem=f"cannot be read ({error.strerror or error})"), None
+
+
+def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Image | None]:
+    from PIL import Image, UnidentifiedImageError
+
+    look = Look(hashlib.file_digest(file, "sha256").hexdigest())
+    if file.tell() == 0:
+        return replace(look, problem="is empty"), None
+    file.seek(0)
+    try:
+        with Image.open(file, formats=FORMATS) as image:
+            look = replace(look, width=image.width, height=image.height)
+            if image.width * image.height > max_pixels:
+                size = f"{image.width:,} x {image.height:,} pixels"
+                problem = f"has more than {max_pixels:,} pixels (--max-pixels)"
+                return replace(look, problem=problem, remarks=(size,)), None
+            upright, remarks = _upright(image)
+    except UnidentifiedImageError:
+        return replace(look, problem=_no_picture(suffix)), None
+    except MemoryError:
+        return replace(look, problem="needs more memory than there is"), None
+    except Exception as error:  # decoders raise many kinds about somebody else's bytes
+        return replace(look, problem=f"is damaged ({_reason(error)})"), None
+    return replace(look, width=upright.width, height=upright.height, remarks=remarks), upright
+
+
+def _upright(image: Image) -> tuple[Image, tuple[str, ...]]:
+    """The picture as it is meant to be seen, and what was done to it."""
+    from PIL import ImageOps
+
+    remarks = []
+    if getattr(image, "is_animated", False) and image.format != "MPO":
+        remarks.append(ANIMATED)
+        image.seek(0)
+    image.load()
+    orientation = image.getexif().get(ORIENTATION, 1)
+    turned = ImageOps.exif_transpose(image)
+    if turned.size != image.size or orientation not in (0, 1):
+        remarks.append(TURNED)
+    pixels, done = _rgb(turned)
+    pixels.info = {}
+    return pixels, (*remarks, *done)
+
+
+def _rgb(image: Image) -> tuple[Image, tuple[str, ...]]:
+    from PIL import Image
+
+    if image.mode == "F":
+        raise ValueError("floating-point pixels, whose white is not told")
+    if image.mode.startswith("I"):
+        wide = image.convert("I")
+        low, high = (int(value) for value in wide.getextrema())  # type: ignore[arg-type]
+        deep = image.mode != "I" or high > 0xFF
+        if low < 0 or high > 0xFFFF:
+            raise ValueError("32-bit pixels, whose white is not told")
+        scaled = wide.point(lambda value: value * (1 / 257)) if deep else wide
+        return scaled.convert("L").convert("RGB"), (SCALED,) if deep else ()
+    if image.has_transparency_data:
+        over = image.convert("RGBA")
+        if over.getchannel("A").getextrema() == (255, 255):
+            return over.convert("RGB"), ()
+        white = Image.new("RGBA", over.size, "white")
+        return Image.alpha_composite(white, over).convert("RGB"), (TRANSPARENT,)
+    done = (CMYK,) if image.mode == "CMYK" else ()
+    return image.copy() if image.mode == "RGB" else image.convert("RGB"), done
+
+
+def _no_picture(suffix: str) -> str:
+    if suffix in UNREAD:
+        return f"is in a format that is not read ({suffix[1:].upper()}): convert it to JPEG or PNG"
+    return "is no picture"
+
+
+def _reason(error: Exception) -> str:
+    text = printable(str(error)) or type(error).__name__
+    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
