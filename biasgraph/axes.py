@@ -161,17 +161,26 @@ def load_axis_set(spec: str) -> AxisSet:
     What ends in .yaml or .yml or holds a path separator is a path. Raises InputError: an unknown
     name, a file that cannot be read, or every problem of its content, each with its line.
     """
+    return _validated(axis_document(spec))
+
+
+def shipped_axis_sets() -> list[str]:
+    """The names of the axis sets that ship with biasgraph."""
+    return resources.names("axes", ".yaml")
+
+
+def axis_document(spec: str) -> YamlDocument:
+    """The YAML behind an axis set, which knows its lines; InputError as in `load_axis_set`."""
     path = Path(spec)
     if path.suffix.lower() in (".yaml", ".yml") or path.name != spec:
-        return _validated(read_yaml(path, "axis set"))
-    shipped = resources.names("axes", ".yaml")
+        return read_yaml(path, "axis set")
+    shipped = shipped_axis_sets()
     if spec not in shipped:
         raise InputError(
             f"unknown axis set '{printable(spec[:100])}'.{did_you_mean(spec[:100], shipped)} "
             f"Shipped: {', '.join(shipped)}; your own is named by its path, ending in .yaml"
         )
-    text = resources.read_text("axes", f"{spec}.yaml")
-    return _validated(parse_yaml(text, spec, "axis set"))
+    return parse_yaml(resources.read_text("axes", f"{spec}.yaml"), spec, "axis set")
 
 
 def _validated(document: YamlDocument) -> AxisSet:

@@ -13,6 +13,7 @@ import rich_click as click
 from biasgraph import __version__
 from biasgraph.commands.agreement import agreement
 from biasgraph.commands.annotate import annotate
+from biasgraph.commands.axes import axes
 from biasgraph.commands.build import build
 from biasgraph.commands.compare import compare
 from biasgraph.commands.export import export
@@ -51,6 +52,7 @@ for command in (
     label,
     agreement,
     models,
+    axes,
     sandbox,
 ):
     cli.add_command(command)

@@ -1,0 +1,101 @@
+"""`biasgraph axes`: the axis sets that ship, and writing one's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from biasgraph.axischeck import SubjectKind
+
+
+@click.group()
+def axes() -> None:
+    """Axis sets: what is varied in a prompt and asked about its images."""
+
+
+@axes.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+def list_command(as_json: bool) -> None:
+    """List the axis sets that ship with biasgraph."""
+    from biasgraph.axes import load_axis_set, shipped_axis_sets
+    from biasgraph.report.axes_terminal import show_sets
+
+    sets = [load_axis_set(name) for name in shipped_axis_sets()]
+    if as_json:
+        click.echo(json.dumps([one.model_dump(mode="json", exclude_defaults=True) for one in sets]))
+    else:
+        show_sets(_console(), sets)
+
+
+@axes.command("show")
+@click.argument("name", metavar="NAME|FILE")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+def show_command(name: str, as_json: bool) -> None:
+    """Show an axis set: its attributes, how prompts say them, and its questions."""
+    from biasgraph.axes import load_axis_set
+    from biasgraph.report.axes_terminal import show_set
+
+    found = load_axis_set(name)
+    if as_json:
+        click.echo(json.dumps(found.model_dump(mode="json", exclude_defaults=True)))
+    else:
+        show_set(_console(), found)
+
+
+@axes.command("new")
+@click.argument("name")
+@click.option(
+    "--subject",
+    type=click.Choice(["person", "animal", "object", "scene"]),
+    default="person",
+    show_default=True,
+    help="What the images are about.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where it goes; '-' prints it. Default: NAME.yaml.",
+)
+def new_command(name: str, subject: SubjectKind, output: Path | None) -> None:
+    """Write a commented axis set to start from; it passes the check as it is."""
+    from biasgraph.axischeck import starter, write_starter
+
+    if str(output) == "-":
+        click.echo(starter(name, subject), nl=False)
+        return
+    path = write_starter(name, subject, output)
+    click.echo(f"Wrote {path}: edit it, then 'biasgraph axes check {path}'", err=True)
+
+
+@axes.command("check")
+@click.argument("file", metavar="FILE|NAME")
+@click.option(
+    "--prompt",
+    metavar="TEXT",
+    help="Show the counterfactuals of this prompt. Default: one that fits the set.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+def check_command(file: str, prompt: str | None, as_json: bool) -> None:
+    """Report every problem of an axis set with its line, or show what it makes of a prompt."""
+    from biasgraph.axischeck import AxisCheck
+    from biasgraph.report.axes_terminal import show_check
+
+    check = AxisCheck.of(file, prompt)
+    if as_json:
+        click.echo(json.dumps(check.record()))
+    else:
+        show_check(_console(), check)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)
