@@ -136,29 +136,14 @@ class TransformersLanguageModel:
 
     def _generated(self, tokens: Any, longest: int) -> Any:
         import torch
-        from transformers import GenerationConfig
 
-        known = self._model.generation_config
-        ends = known.eos_token_id
-        ends = self._tokenizer.eos_token_id if ends is None else ends
-        pad = known.pad_token_id
-        if pad is None:
-            pad = ends[0] if isinstance(ends, list) else ends
-        # The model's own configuration may ask for sampling; only what ends a reply is taken.
-        greedy = GenerationConfig(
-            do_sample=False,
-            max_new_tokens=longest,
-            eos_token_id=ends,
-            pad_token_id=pad,
-            bos_token_id=known.bos_token_id,
-            stop_strings=None if self._has_template else [f"\n{ROLES['user']}:"],
-        )
         tokens = tokens.to(self._model.device)
         with torch.inference_mode():
             made = self._model.generate(
                 tokens,
                 attention_mask=torch.ones_like(tokens),
-                generation_config=greedy,
+                max_new_tokens=longest,
+                stop_strings=None if self._has_template else [f"\n{ROLES['user']}:"],
                 tokenizer=self._tokenizer,
             )
         return made[0, tokens.shape[1] :].tolist()
@@ -194,7 +179,22 @@ class TransformersLanguageModel:
             model = kind.from_pretrained(
                 folder, dtype=getattr(torch, self.dtype), use_safetensors=True, **options
             )
+            model.generation_config = self._decoding(model.generation_config)
             return model.to(self.device).eval()
+
+    def _decoding(self, own: Any) -> Any:
+        """Greedy, of the model's own configuration only what ends a reply: the rest may ask for
+        sampling, beams or penalties."""
+        from transformers import GenerationConfig
+
+        ends = self._tokenizer.eos_token_id if own.eos_token_id is None else own.eos_token_id
+        first = ends[0] if isinstance(ends, list) else ends
+        return GenerationConfig(
+            do_sample=False,
+            bos_token_id=own.bos_token_id,
+            eos_token_id=ends,
+            pad_token_id=first if own.pad_token_id is None else own.pad_token_id,
+        )
 
 
 def _forms(messages: Sequence[Message]) -> Iterator[list[dict[str, Any]]]:
