@@ -1,0 +1,142 @@
+"""The sandbox as a language model: what rules propose, and that it says what it is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from biasgraph.axes import load_axis_set
+from biasgraph.counterfactuals import plan_prompts
+from biasgraph.errors import InputError
+from biasgraph.models.base import Message
+from biasgraph.models.chat import chat
+from biasgraph.models.registry import load_language_model
+from biasgraph.proposals import Biases, Counterfactuals, Variations, instruction
+from biasgraph.sandbox.proposer import ABOUT, suited_axes
+
+OCCUPATION = load_axis_set("occupation")
+
+
+def _user(*instructions: str) -> list[Message]:
+    return [Message("user", text) for text in instructions]
+
+
+def _tibet(prompt: str) -> list[Message]:
+    model = load_language_model("sandbox")
+    talk: list[Message] = []
+    for text in (instruction("tibet", "axes", prompt=prompt),
+                 instruction("tibet", "counterfactuals")):  # fmt: skip
+        talk.append(Message("user", text))
+        talk.append(Message("assistant", model.reply(talk)))
+    return [*talk, Message("user", instruction("tibet", "json"))]
+
+
+def test_the_chain_of_tibet_gives_the_counterfactuals_of_the_axis_set() -> None:
+    talk = _tibet("a photo of a librarian")
+    assert talk[1].text.startswith(f"({ABOUT[0].upper()}{ABOUT[1:]}.)")
+    assert "gender, age, ethnicity" in talk[1].text
+    assert "- a photo of an old librarian" in talk[3].text
+    exchange = chat(load_language_model("sandbox"), talk, Counterfactuals)
+    plan = plan_prompts("a photo of a librarian", OCCUPATION)
+    assert exchange.value.root == {
+        axis.name: [text.text for text in plan.counterfactuals if text.axis == axis.name]
+        for axis in OCCUPATION.axes
+    }
+
+
+def test_every_transcript_says_that_no_language_model_wrote_it() -> None:
+    model = load_language_model("sandbox")
+    exchange = chat(model, _tibet("a nurse"), Counterfactuals)
+    replied = exchange.transcript[-1]
+    assert replied["model"] == {
+        "spec": "sandbox",
+        "fingerprint": model.fingerprint,
+        "settings": {"written_by": ABOUT},
+    }
+    assert "no language model" in json.dumps(exchange.transcript[-1])
+    assert model.fingerprint.startswith("rules:")
+
+
+def test_biases_name_what_the_prompt_says_already() -> None:
+    talk = [
+        Message("system", instruction("openbias", "system")),
+        Message("user", instruction("openbias", "prompt", prompt='an old nurse in "Paris"')),
+    ]
+    biases = chat(load_language_model("sandbox"), talk, Biases).value.biases
+    assert [bias.name for bias in biases] == [f"person {axis.name}" for axis in OCCUPATION.axes]
+    assert {bias.name for bias in biases if bias.present_in_prompt} == {"person age"}
+    assert biases[0].classes == ["male", "female"]
+    assert all(bias.question.endswith("?") for bias in biases)
+
+
+def _variations(prompt: str, count: int) -> list[str]:
+    asked = _user(instruction("minethegap", "variations", prompt=prompt, count=count))
+    return chat(load_language_model("sandbox"), asked, Variations).value.variations
+
+
+def test_variations_take_turns_among_the_axes_that_the_prompt_leaves_open() -> None:
+    found = _variations("a female nurse", 64)
+    assert len(found) == 64
+    assert _variations("a female nurse", 15) == found[:15]
+    assert found[:2] == ["a young female nurse", "a white female nurse"]
+    assert all("female" in text for text in found)
+    assert "a female nurse" not in found
+    assert any("old" in text and "formal attire" in text for text in found)  # two at once
+
+
+@pytest.mark.parametrize(
+    ("prompt", "name"),
+    [
+        ("a photo of a chef", "occupation"),
+        ("a zorblax", "occupation"),
+        ("a photo of a dog", "animal"),
+        ("a chair", "object"),
+        ("a street at night", "scene"),
+    ],
+)
+def test_the_axes_suit_the_subject(prompt: str, name: str) -> None:
+    axes = suited_axes(prompt)
+    assert axes.name == name
+    for question in (Biases, Counterfactuals):
+        talk = (
+            _tibet(prompt)
+            if question is Counterfactuals
+            else _user(instruction("openbias", "prompt", prompt=prompt))
+        )
+        assert chat(load_language_model("sandbox"), talk, question)
+
+
+@pytest.mark.parametrize(
+    ("talk", "said"),
+    [
+        ([], "knows the instructions of TIBET, OpenBias and MineTheGap"),
+        (_user("Write a poem."), "name a model, as in --llm lm:NAME"),
+        (_user(instruction("tibet", "json")), "knows the instructions"),
+        (_user(instruction("openbias", "prompt", prompt="of")), "subject"),
+    ],
+)
+def test_what_rules_cannot_answer_is_refused(talk: Sequence[Message], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        load_language_model("sandbox").reply(talk)
+
+
+def test_only_the_bare_sandbox_is_one() -> None:
+    with pytest.raises(InputError, match="the bare sandbox"):
+        load_language_model("sandbox:stereotyped")
+
+
+def test_rules_load_no_model() -> None:
+    code = (
+        "import sys\n"
+        "from biasgraph.trial import try_models\n"
+        "from biasgraph.models.options import ModelOptions\n"
+        "print(try_models({'language model': 'sandbox'}, ModelOptions())[0]['said'])\n"
+        "assert not {'torch', 'transformers', 'diffusers'} & set(sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "8 axes that may be biased" in done.stdout
