@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Silence diffusers and transformers while a model loads; errors still raise."""
+    """Silence diffusers and transformers while a model loads or works; errors still raise."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("DISABLE_TELEMETRY", "YES")
     names = ("diffusers", "transformers", "huggingface_hub")
@@ -26,6 +26,7 @@ def loading() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
+            warnings.simplefilter("ignore", DeprecationWarning)
             yield
     finally:
         for name, level in before.items():
