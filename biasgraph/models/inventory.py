@@ -10,19 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from biasgraph.errors import ModelError
+from biasgraph.models.backend import OPTION, ROLES, Backend, obstacle_of
 from biasgraph.models.devices import device_of
 from biasgraph.models.options import ModelOptions, option
-from biasgraph.models.registry import (
-    BACKENDS,
-    HUB,
-    OPTION,
-    ROLES,
-    Backend,
-    load_plug_in,
-    obstacle_of,
-    package_of,
-    plug_ins,
-)
+from biasgraph.models.plug_ins import load_plug_in, package_of, plug_ins
+from biasgraph.models.registry import BACKENDS, HUB
 
 Record = dict[str, Any]
 LIBRARIES = ("biasgraph", "torch", "diffusers", "transformers", "openai", "peft", "accelerate")
@@ -88,7 +80,7 @@ def _entry(name: str, package: str, version: str | None, backend: Backend) -> Re
             {
                 "role": role,
                 "option": OPTION[role],
-                "example": backend.roles[role].example,
+                "example": str(backend.roles[role].example),
                 "reads": [option(read) for read in backend.roles[role].reads],
             }
             for role in ROLES

@@ -6,10 +6,7 @@ the entry's name is the backend's, and its object is a `Backend`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib import import_module, metadata
-from importlib.util import find_spec
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,62 +18,47 @@ from biasgraph.errors import (
     did_you_mean,
     printable,
 )
+from biasgraph.models.backend import (
+    EMBEDDER,
+    GENERATOR,
+    JUDGE,
+    LANGUAGE_MODEL,
+    OPTION,
+    ROLES,
+    Backend,
+    Role,
+    found,
+    in_a_line,
+    obstacle_of,
+)
 from biasgraph.models.options import ModelOptions, Spec, option
+from biasgraph.models.plug_ins import find_plug_in, plug_ins
 
 if TYPE_CHECKING:
     from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel, VisualQA
 
-GROUP = "biasgraph.models"
-GENERATOR, JUDGE, EMBEDDER, LANGUAGE_MODEL = "generator", "judge", "embedder", "language model"
-ROLES = (GENERATOR, JUDGE, EMBEDDER, LANGUAGE_MODEL)
-OPTION = {GENERATOR: "--model", JUDGE: "--vqa", EMBEDDER: "--embedder", LANGUAGE_MODEL: "--llm"}
+__all__ = [
+    "BACKENDS",
+    "EMBEDDER",
+    "GENERATOR",
+    "HUB",
+    "JUDGE",
+    "LANGUAGE_MODEL",
+    "OPTION",
+    "ROLES",
+    "Backend",
+    "Role",
+    "backend_of",
+    "find_backend",
+    "load_embedder",
+    "load_generator",
+    "load_judge",
+    "load_language_model",
+    "refuse_unread",
+]
 
 HUB = {GENERATOR: "diffusers", JUDGE: "vlm", EMBEDDER: "clip", LANGUAGE_MODEL: "lm"}
 """Which backend takes a bare ``owner/model`` of the hub, most likely."""
-
-Loader = Callable[[Spec, ModelOptions], Any]
-Obstacle = Callable[[], str | None]
-
-
-@dataclass(frozen=True)
-class Role:
-    """What a backend can be asked to be.
-
-    loader: ``module:function``, called with a `Spec` and `ModelOptions`; it returns a model of
-    the role's protocol (`biasgraph.models.base`) without loading weights, and raises InputError
-    for a name that cannot be.
-    example: a spec that a user could type. reads: the names of the options that it heeds.
-    """
-
-    loader: str | Loader
-    example: str
-    reads: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Backend:
-    """A family of models under one name.
-
-    about: one line for a list. packages: modules it imports that biasgraph does not require, and
-    extra: what brings them (``pip install 'biasgraph[extra]'``). needs: what else a user must
-    have, in a few words. obstacle: ``module:function`` without arguments, which says in a line why
-    the backend cannot work on this machine now, or None; it is asked for a list and loads nothing
-    heavy.
-    """
-
-    about: str
-    roles: Mapping[str, Role]
-    packages: Sequence[str] = ()
-    extra: str = ""
-    needs: str = ""
-    obstacle: str | Obstacle | None = None
-    named: Sequence[str] = field(default=())
-    """The names there are, where there is a fixed list."""
-
-    def missing(self) -> list[str]:
-        """Its packages that are not installed."""
-        return [name for name in self.packages if find_spec(name.partition(".")[0]) is None]
-
 
 OPENAI = ("base_url", "concurrency", "budget")
 """What everything asked of a server heeds."""
@@ -177,11 +159,6 @@ BACKENDS: dict[str, Backend] = {
 }
 
 
-def plug_ins() -> Iterator[metadata.EntryPoint]:
-    """The backends that other installed packages offer, not yet loaded."""
-    yield from metadata.entry_points(group=GROUP)
-
-
 def backend_of(spec: str) -> str:
     """``sandbox:stereotyped`` -> ``sandbox``."""
     return Spec(spec).backend
@@ -244,7 +221,7 @@ def find_backend(spec: Spec, role: str) -> Backend:
     """The backend that a spec names. Raises InputError unless there is one with this role."""
     wanted = OPTION[role]
     able = [name for name, backend in BACKENDS.items() if role in backend.roles]
-    backend = BACKENDS.get(spec.backend) or _plug_in(spec.backend)
+    backend = BACKENDS.get(spec.backend) or find_plug_in(spec.backend)
     if backend is None:
         example = BACKENDS[able[0]].roles[role].example if able else "one of a plug-in"
         names = sorted({*able, *(entry.name for entry in plug_ins())})
@@ -273,58 +250,6 @@ def _hint(spec: Spec, role: str) -> str:
     return ""
 
 
-def _plug_in(name: str) -> Backend | None:
-    entries = [entry for entry in plug_ins() if entry.name == name]
-    if len(entries) > 1:
-        packages = " and ".join(sorted({printable(package_of(entry)) for entry in entries}))
-        raise ModelError(f"{packages} both call a plug-in {printable(name)}: uninstall one")
-    return load_plug_in(entries[0]) if entries else None
-
-
-def package_of(entry: metadata.EntryPoint) -> str:
-    """The package that offers a plug-in."""
-    return entry.dist.name if entry.dist else entry.value
-
-
-def load_plug_in(entry: metadata.EntryPoint) -> Backend:
-    """The backend that a package offers; ModelError, naming the package, where it is broken."""
-    said = f"the plug-in {printable(entry.name)} of {printable(package_of(entry))}"
-    try:
-        backend = entry.load()
-    except (Exception, SystemExit) as error:  # somebody else's code
-        raise ModelError(f"{said} does not load: {_in_a_line(error)}") from error
-    if not isinstance(backend, Backend):
-        raise ModelError(f"{said} is no biasgraph.models.registry.Backend")
-    for role, entered in backend.roles.items():
-        if role not in ROLES:
-            raise ModelError(
-                f"{said} has a role '{printable(str(role))}', and there is {', '.join(ROLES)}"
-            )
-        loader = getattr(entered, "loader", None)
-        if not callable(loader) and not (isinstance(loader, str) and loader.count(":") == 1):
-            raise ModelError(
-                f"{said}: the loader of its {role} is neither a function nor 'module:function'"
-            )
-    return backend
-
-
-def obstacle_of(backend: Backend) -> str | None:
-    """Why a backend cannot work on this machine now, in a line; None where nothing is known.
-
-    Raises ModelError for one that cannot even tell.
-    """
-    if backend.missing():
-        extra = f"biasgraph[{backend.extra}]" if backend.extra else " ".join(backend.missing())
-        return f"not installed: {', '.join(backend.missing())}; pip install '{extra}'"
-    if backend.obstacle is None:
-        return None
-    try:
-        obstacle = _found(backend.obstacle)()
-    except Exception as error:  # it may be somebody else's code
-        raise ModelError(f"cannot tell whether it works: {_in_a_line(error)}") from error
-    return None if obstacle is None else str(obstacle)
-
-
 def _load(spec: Spec, role: str, options: ModelOptions | None) -> Any:
     backend = find_backend(spec, role)
     if backend.missing() and backend.extra:
@@ -333,26 +258,13 @@ def _load(spec: Spec, role: str, options: ModelOptions | None) -> Any:
         raise ModelError(f"{printable(spec.backend)} models: {obstacle_of(backend)}")
     options = options or ModelOptions()
     if spec.backend in BACKENDS:
-        return _found(backend.roles[role].loader)(spec, options)
+        return found(backend.roles[role].loader)(spec, options)
     try:
-        return _found(backend.roles[role].loader)(spec, options)
+        return found(backend.roles[role].loader)(spec, options)
     except BiasgraphError:
         raise
     except Exception as error:  # somebody else's code
         raise ModelError(
             f"the plug-in {printable(spec.backend)} cannot load '{printable(spec.text)}': "
-            f"{_in_a_line(error)}"
+            f"{in_a_line(error)}"
         ) from error
-
-
-def _found(function: str | Callable[..., Any]) -> Callable[..., Any]:
-    """A function, or the one that ``module:function`` names."""
-    if not isinstance(function, str):
-        return function
-    module, _, name = function.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), name)
-    return found
-
-
-def _in_a_line(error: BaseException) -> str:
-    return printable(" ".join(f"{type(error).__name__}: {error}".split()))[:300]

@@ -113,11 +113,18 @@ def test_broken_plug_ins_are_shown_and_disturb_no_other(run: Run, tmp_path: Path
     _package(
         broken,
         "roles",
-        {"typo": "roles:TYPO", "dots": "roles:DOTS", "late": "roles:LATE", "wall": "roles:WALL"},
+        {
+            "typo": "roles:TYPO",
+            "dots": "roles:DOTS",
+            "late": "roles:LATE",
+            "wall": "roles:WALL",
+            "deaf": "roles:DEAF",
+        },
         "from biasgraph.models.registry import Backend, Role\n"
         "TYPO = Backend('', {'genrator': Role('a:b', 'typo:1')})\n"
         "DOTS = Backend('', {'judge': Role('a.b', 'dots:1')})\n"
         "LATE = Backend('', {'judge': Role('no_such_module:b', 'late:1')})\n"
+        "DEAF = Backend('', {'judge': Role('a:b', 'deaf:1', ['stepps'])})\n"
         "WALL = Backend('', {'judge': Role('a:b', 'wall:1')}, obstacle=lambda: 'no key')\n",
     )
     entries = _backends(run("models", "--json", plug_ins=broken))
@@ -129,6 +136,7 @@ def test_broken_plug_ins_are_shown_and_disturb_no_other(run: Run, tmp_path: Path
     assert "AttributeError" in why["lost"]
     assert "a role 'genrator'" in why["typo"]
     assert "neither a function nor 'module:function'" in why["dots"]
+    assert "reads 'stepps', no option" in why["deaf"]
     assert why["wall"] == "no key"
     assert "same name" in why["paint"]
     assert "goes first" in why["sandbox"]
