@@ -44,6 +44,10 @@ MODEL = "sandbox:stereotyped"
 AXES = "occupation"
 IMAGES = 48
 SEED = 0
+SANDBOX_JUDGE = (
+    "the sandbox's judge knows nothing but the sandbox's own icons: about other pictures its "
+    "answers mean nothing"
+)
 JOURNAL = "responses"
 """The folder of a run where paid backends keep what they were sent."""
 
@@ -212,6 +216,8 @@ class Work:
         """What a graph says of where its images come from."""
         withheld, rewritten = run.withheld(), run.revised()
         notes = list(self.pictures.notes) if self.pictures else []
+        if backend_of(self.judge.spec) == "sandbox" != backend_of(self.generator.spec):
+            notes.append(SANDBOX_JUDGE)
         notes += [
             f"{count:,} {'image was' if count == 1 else 'images were'} withheld "
             f"({printable(reason)}) and counted as gated"

@@ -20,6 +20,7 @@ from biasgraph.commands.export import export
 from biasgraph.commands.label import label
 from biasgraph.commands.models import models
 from biasgraph.commands.plan import plan
+from biasgraph.commands.prompts import prompts
 from biasgraph.commands.report import report
 from biasgraph.commands.sandbox import sandbox
 from biasgraph.commands.show import show
@@ -49,6 +50,7 @@ for command in (
     export,
     compare,
     plan,
+    prompts,
     label,
     agreement,
     models,

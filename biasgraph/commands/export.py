@@ -13,8 +13,9 @@ import rich_click as click
     "--to",
     "formats",
     metavar="FORMAT,...",
-    help="html, json, graphml, gexf, csv, parquet, dot, mermaid, svg, png. Default: all but "
-    "parquet, which needs an optional package.",
+    help="html, json, graphml, gexf, csv, parquet, dot, mermaid, svg, png, folder (the images in "
+    "sets, for --model folder:DIR). Default: all but parquet, which needs an optional package, and "
+    "folder.",
 )
 @click.option(
     "--columns",
@@ -43,4 +44,8 @@ def export(run: Path, formats: str | None, columns: str, output: Path | None) ->
     paths = exports.export(load(run), wanted, output, columns=int(columns))
     folder = paths[-1].parent  # that of export.json
     names = ", ".join(path.relative_to(folder).as_posix() for path in paths)
-    click.echo(f"Wrote to {printable(str(folder))}: {names}")
+    shown = printable(str(folder))
+    pictures = "the images in their sets, manifest.csv, " if exports.FOLDER in wanted else ""
+    click.echo(f"Wrote to {shown}: {pictures}{names}")
+    if pictures:
+        click.echo(f"The images can be audited with --model 'folder:{shown}'")

@@ -11,6 +11,7 @@ from biasgraph.csvfile import to_csv
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.report import graphs, tables
 from biasgraph.report.files import write_files, writing_to
+from biasgraph.report.pictures import LaidOut
 from biasgraph.runrecord import shown
 
 if TYPE_CHECKING:
@@ -96,21 +97,24 @@ FORMATS: dict[str, Callable[[Shown, int], Files]] = {
 """Of each format, what writes its files, by name; the number is the width of figures."""
 DEFAULT = tuple(name for name in FORMATS if name != "parquet")
 """All that need no optional package."""
+FOLDER = "folder"
+"""The format that is pictures, too many to be held at once."""
+NAMES = (*FORMATS, FOLDER)
 
 
 def formats_in(text: str) -> list[str]:
     """The formats named in "svg,png", each once.
 
-    Raises InputError for a format that is none of `FORMATS`, and for no format at all.
+    Raises InputError for a format that is none of `NAMES`, and for no format at all.
     """
     names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
     if not names:
-        raise InputError(f"--to names no format; there are {', '.join(FORMATS)}")
+        raise InputError(f"--to names no format; there are {', '.join(NAMES)}")
     for name in names:
-        if name not in FORMATS:
+        if name not in NAMES:
             raise InputError(
-                f"unknown format '{printable(name)}'.{did_you_mean(name, FORMATS)} "
-                f"There are {', '.join(FORMATS)}"
+                f"unknown format '{printable(name)}'.{did_you_mean(name, NAMES)} "
+                f"There are {', '.join(NAMES)}"
             )
     return names
 
@@ -127,9 +131,12 @@ def export(
     directory: `export` in the result's own unless given. export.json in it lists what exports
     wrote there: these files are replaced by another export, any other file is left alone.
     columns: the width of figures in columns of a page, 1 or 2.
+    The format `FOLDER` also copies a run's images into sets, with a manifest; these are not among
+    the paths.
 
     Raises:
-        InputError: the result was never saved and no directory is given; a file is in the way.
+        InputError: the result was never saved and no directory is given; a file is in the way;
+            images are asked for and there are none.
         MissingExtra: a format needs an optional package.
         ModelError: the directory cannot be written.
     """
@@ -140,13 +147,19 @@ def export(
         ours = _listed(folder)
     files: Files = {}
     for name in formats:
-        files |= FORMATS[name](result, columns)
+        if name != FOLDER:
+            files |= FORMATS[name](result, columns)
+    pictures = LaidOut.of(result) if FOLDER in formats else None
     with writing_to(folder):
-        _refuse_foreign(folder, files, ours)
+        _refuse_foreign(folder, [*files, *(pictures.names if pictures else ())], ours)
     graph = result.document["graph"]
-    listing = {"schema": SCHEMA, "files": sorted({*files, *ours}), "graph": graph}
+    names = {*files, *ours, *(pictures.names if pictures else ())}
+    listing = {"schema": SCHEMA, "files": sorted(names), "graph": graph}
     files[LISTING] = (json.dumps(listing, indent=1) + "\n").encode()
-    return write_files(folder, files)
+    written = write_files(folder, files)  # first: an export that is cut short can be given again
+    if pictures is not None:
+        pictures.write(folder)
+    return written
 
 
 def _listed(folder: Path) -> list[str]:

@@ -1,0 +1,107 @@
+"""A run's images as a folder that `--model folder:DIR` reads: files in sets, and a manifest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from biasgraph.errors import InputError, ModelError
+from biasgraph.folder.layouts import MANIFEST
+from biasgraph.folder.naming import Places, table_of
+from biasgraph.imagestore import write_atomically
+from biasgraph.report.files import writing_to
+from biasgraph.report.thumbnails import run_directory
+from biasgraph.run import read_run
+from biasgraph.runrecord import shown
+
+if TYPE_CHECKING:
+    from biasgraph.report.shown import Shown
+
+
+@dataclass(frozen=True)
+class LaidOut:
+    """What goes into the folder.
+
+    files: path -> where the picture is kept; manifest: the table that says what they are;
+    withheld: how many images are left out because nobody was to see them.
+    """
+
+    files: Mapping[str, Path]
+    manifest: bytes
+    withheld: int
+
+    @classmethod
+    def of(cls, result: Shown) -> LaidOut:
+        """The images behind a result. Raises InputError where it has none of its own."""
+        root = run_directory(result.directory)
+        if root is None:
+            where = "the result" if result.directory is None else shown(result.directory)
+            raise InputError(f"{where} has no images: it was made from an answers table")
+        columns = ["prompt", "role", "axis", "attribute", "image"]
+        images = result.answers[columns].drop_duplicates("image").astype(object)
+        images = images.replace({np.nan: ""})
+        places = Places(list(images["prompt"].unique()))
+        files, rows, withheld = {}, [], 0
+        with closing(read_run(root)) as run:
+            made = {image.id: image for image in run.images()}
+            for prompt, role, axis, attribute, image in images.itertuples(index=False):
+                found = made.get(image)
+                if found is None or found.withheld is not None:
+                    withheld += 1
+                    continue
+                path = places.next(prompt, axis, attribute)
+                files[path] = run.image_path(found)
+                rows.append(
+                    {
+                        "path": path,
+                        "role": role,
+                        "axis": axis,
+                        "attribute": attribute,
+                        "prompt": found.text,
+                        "initial": prompt,
+                        "image": image,
+                    }
+                )
+        if not rows:
+            raise InputError(f"{shown(root)} has no images to lay out")
+        several = images["prompt"].nunique() > 1
+        return cls(files, table_of(rows, several=several), withheld)
+
+    @property
+    def names(self) -> list[str]:
+        """All files, the manifest last."""
+        return [*self.files, MANIFEST]
+
+    def write(self, folder: Path) -> None:
+        """Copy the pictures, and write the manifest when all are there.
+
+        Raises ModelError for a picture that is missing or damaged, and when the folder cannot be
+        written.
+        """
+        with writing_to(folder):
+            for name, kept in self.files.items():
+                content = _whole(kept)
+                path = folder / name
+                if path.is_file() and path.read_bytes() == content:
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(path, content)
+            write_atomically(folder / MANIFEST, self.manifest, durable=True)
+
+
+def _whole(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        content = b""
+    if hashlib.sha256(content).hexdigest() != path.stem:
+        raise ModelError(
+            f"{shown(path)} is missing or damaged: the run's build command makes it again"
+        )
+    return content
