@@ -10,12 +10,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from biasgraph.errors import ModelError, did_you_mean, printable
 from biasgraph.models.openai.budget import Budget
 from biasgraph.models.openai.faults import Complaint, document_of, retry_after
-from biasgraph.models.openai.journal import Entry, Heard, Journal, Stored
+from biasgraph.models.openai.journal import BudgetSpent, Entry, Heard, Journal, Stored
 from biasgraph.models.openai.server import KEY_VARIABLE, Cut, Response, Server
 from biasgraph.models.openai.sidebyside import Stopped, side_by_side
 
@@ -73,7 +73,7 @@ class Patience:
     server may ask for.
     """
 
-    attempts: int = 8
+    attempts: int = 10
     first: float = 0.5
     longest: float = 30.0
     obeys: float = 300.0
@@ -107,11 +107,22 @@ class Asking:
         Raises ModelError, after the requests in flight have come back and been stored.
         """
         by_key = {self.key(request): request for request in requests}
-        keys = list(by_key)
-        said = side_by_side(
-            lambda key, stop: self.one(by_key[key], stop), keys, max(self.concurrency, 1)
-        )
-        read = dict(zip(keys, said, strict=True))
+        spent: list[BudgetSpent] = []
+
+        def work(key: str, stop: threading.Event) -> Read | None:
+            if spent:
+                return None
+            try:
+                return self.one(by_key[key], stop)
+            except BudgetSpent as error:
+                # Those in flight go on, with all their attempts: the budget is theirs.
+                spent.append(error)
+                return None
+
+        said = side_by_side(work, list(by_key), self.concurrency)
+        if spent:
+            raise spent[0]
+        read = dict(zip(by_key, cast("list[Read]", said), strict=True))
         return [read[self.key(request)] for request in requests]
 
     def key(self, request: Request[Any]) -> str:

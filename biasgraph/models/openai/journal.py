@@ -115,7 +115,10 @@ class Journal:
             row = connection.execute(
                 "SELECT status, body FROM responses WHERE key = ?", (key,)
             ).fetchone()
-        return None if row is None else Stored(row[0], zlib.decompress(row[1]))
+        if row is None:
+            return None
+        with self._in_words():
+            return Stored(row[0], zlib.decompress(row[1]))
 
     def reserve(self, key: str, images: int, budget: Budget) -> int:
         """Count a request that is about to be sent; returns its number for `answered` and others.

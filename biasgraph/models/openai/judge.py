@@ -198,10 +198,10 @@ def find_letter(text: str, sheet: Sheet) -> tuple[int, int] | None:
 
 def _nothing_else(rest: str, letter: str, sheet: Sheet) -> bool:
     """Whether behind a letter there is nothing but marks, or its own option."""
-    words = rest.strip(" \t\r\n.,:;)]}*\"'`-")
-    place = sheet.letters.index(letter)
-    own = option_of(sheet, place).casefold()
-    return not words or words.casefold() == own or own.startswith(words.casefold() + " (")
+    marks = " \t\r\n.,:;)]}*\"'`-"
+    words = rest.strip(marks).casefold()
+    own = option_of(sheet, sheet.letters.index(letter)).strip(marks).casefold()
+    return not words or words == own or own.startswith(f"{words} (")
 
 
 def option_of(sheet: Sheet, place: int) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from biasgraph.models.base import Message, Setting
@@ -15,9 +16,14 @@ TOKENS = 8192
 
 @dataclass(frozen=True)
 class OpenAILanguageModel:
-    """Replies at temperature 0; the same conversation is answered once in a run."""
+    """Replies at temperature 0.
+
+    A conversation that is continued once more, word for word, gets another reply; a later process
+    that continues it as often gets the same replies from the run's journal.
+    """
 
     asking: Asking
+    _continued: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
 
     @property
     def spec(self) -> str:
@@ -33,5 +39,8 @@ class OpenAILanguageModel:
 
     def reply(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> str:
         turns = [Turn(message.role, message.text) for message in messages]
-        said = self.asking.all([chat_request(turns, limit=TOKENS, schema=schema)])[0]
+        conversation = self.asking.key(chat_request(turns, limit=TOKENS, schema=schema))
+        before = self._continued[conversation]
+        said = self.asking.one(chat_request(turns, limit=TOKENS, schema=schema, occurrence=before))
+        self._continued[conversation] = before + 1
         return said.text or said.refused or ""

@@ -1,0 +1,104 @@
+"""Conversations with a served language model, and the schema they are held to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from biasgraph.errors import ModelError
+from biasgraph.models.base import LanguageModel, Message
+from biasgraph.models.chat import chat
+from biasgraph.models.openai.asking import Garbled
+from biasgraph.models.openai.chats import read_chat, strict
+from biasgraph.models.openai.journal import Stored
+from biasgraph.models.options import ModelOptions
+from biasgraph.models.registry import load_language_model
+from tests.openai_server import Behaviour, FakeServer, serving
+
+ASKED = [Message("user", "Name an axis and its default.")]
+
+
+class Proposal(BaseModel):
+    name: str
+    default: str = "none"
+
+
+def model(fake: FakeServer) -> LanguageModel:
+    return load_language_model("openai:talker", ModelOptions(base_url=fake.base_url))
+
+
+def test_a_reply_by_schema() -> None:
+    with serving(Behaviour(says=lambda _: '{"name": "age", "default": "old"}')) as fake:
+        assert chat(model(fake), ASKED, Proposal).value == Proposal(name="age", default="old")
+        form = fake.counted.requests[0]["response_format"]["json_schema"]
+    assert form["schema"]["required"] == ["name", "default"]
+    assert form["schema"]["additionalProperties"] is False
+
+
+def test_a_server_that_ignores_the_schema_is_asked_again() -> None:
+    def careless(body: Mapping[str, Any]) -> str:
+        return "Sure! Age." if len(body["messages"]) == 1 else 'Here: {"name": "age"}'
+
+    with serving(Behaviour(says=careless)) as fake:
+        exchange = chat(model(fake), ASKED, Proposal)
+        assert exchange.value == Proposal(name="age")
+        assert fake.counted.calls == 2
+        assert "problem" in exchange.transcript[1]
+    with serving(Behaviour(says=lambda _: "never")) as fake:
+        with pytest.raises(ModelError, match="no usable reply in 3 attempts"):
+            chat(model(fake), ASKED, Proposal)
+        assert fake.counted.calls == 3
+
+
+def test_a_server_without_schemas_gets_the_words_alone() -> None:
+    with serving(Behaviour(says=lambda _: '{"name": "age"}', rejects=("response_format",))) as fake:
+        assert chat(model(fake), ASKED, Proposal).value.name == "age"
+        assert "response_format" not in fake.counted.requests[-1]
+        assert fake.counted.requests[1]["response_format"] == {"type": "json_object"}
+
+
+def test_strictness_reaches_every_object_and_no_name() -> None:
+    class Inner(BaseModel):
+        default: int = 5
+        properties: list[str] = []
+
+    class Outer(BaseModel):
+        inner: list[Inner]
+        choice: Inner | None = None
+
+    found = strict(Outer.model_json_schema())
+    inner = found["$defs"]["Inner"]
+    assert inner["required"] == ["default", "properties"]
+    assert set(inner["properties"]) == {"default", "properties"}
+    assert "default" not in inner["properties"]["default"]
+    assert found["required"] == ["inner", "choice"]
+    assert "default" not in found["properties"]["choice"]
+    assert Outer.model_json_schema()["required"] == ["inner"]  # the original is as it was
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"choices": []},
+        {"choices": None},
+        {"choices": [{}]},
+        {"choices": [{"message": "text"}]},
+        {"choices": [{"message": {"content": 5}}]},
+    ],
+)
+def test_what_holds_no_reply_is_garbled(document: object) -> None:
+    with pytest.raises(Garbled):
+        read_chat(Stored(200, json.dumps(document).encode()))
+
+
+def test_replies_in_parts_and_probabilities_of_another_form() -> None:
+    parts = [{"type": "text", "text": "B"}, {"type": "other"}, 5, {"text": 5}, {"text": "."}]
+    for logprobs in (None, [], {"content": "?"}, {"content": [5]}, {"tokens": ["B"]}, 7, "x"):
+        choice = {"message": {"content": parts}, "logprobs": logprobs}
+        said = read_chat(Stored(200, json.dumps({"choices": [choice]}).encode()))
+        assert (said.text, said.tokens) == ("B.", ())

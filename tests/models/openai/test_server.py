@@ -1,0 +1,119 @@
+"""Where requests go, what they carry, and how they end, on a real connection."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+
+from biasgraph.errors import InputError, ModelError
+from biasgraph.models.openai.server import Cut, Server
+from tests.openai_server import Behaviour, in_turn, serving
+
+KEY = "sk-test-0123456789abcdef"
+BODY = {"model": "judge", "messages": [{"role": "user", "content": "hello"}]}
+
+
+def test_the_option_beats_the_variable_and_the_official_server_is_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://there:1/v1/")
+    assert Server.at("http://here/v1").host == "here"
+    assert Server.at(None).base_url == "http://there:1/v1"
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    assert Server.at(None).host == "api.openai.com"
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("localhost:8000", "is no http address"),
+        ("ftp://x/v1", "is no http address"),
+        ("http://", "is no http address"),
+        ("http://[::1/v1", "is no http address"),
+        ("http://x:99999/v1", "is no http address"),
+        ("http://me:hunter2secret@x/v1", "keys come from the environment only"),
+        ("http://x/v1?key=hunter2secret", "keys come from the environment only"),
+        ("http://x/v1#hunter2secret", "keys come from the environment only"),
+        ("\x1b[31mred", "\\x1b"),
+    ],
+)
+def test_what_is_no_address_and_what_holds_a_secret(url: str, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        Server.at(url)
+    assert said in str(error.value)
+    assert "hunter2secret" not in str(error.value)
+
+
+def test_the_key_goes_along_and_is_taken_out_of_what_comes_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
+    with serving(Behaviour(echo=True)) as fake:
+        response = Server.at(fake.base_url).send("chat", BODY, "name-1")
+        assert fake.counted.keys == {f"Bearer {KEY}"}
+    assert response.status == 200
+    assert b"Bearer [key]" in response.body
+    assert KEY.encode() not in response.body
+    assert fake.counted.charged == {"name-1": 1}
+
+
+def test_a_server_of_ones_own_needs_no_key_and_the_official_one_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with serving() as fake:
+        assert Server.at(fake.base_url).send("chat", BODY, "n").status == 200
+    with pytest.raises(ModelError, match="OPENAI_API_KEY is not set"):
+        Server.at(None).send("chat", BODY, "n")
+
+
+@pytest.mark.parametrize("key", ["sk-ünïcode-key", "sk-line\nbreak-key"])
+def test_a_key_that_is_none_is_named_without_being_shown(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(ModelError, match="holds characters") as error:
+        Server.at("http://127.0.0.1:9/v1").send("chat", BODY, "n")
+    assert "code-key" not in str(error.value)
+    assert "break-key" not in str(error.value)
+
+
+def test_what_did_not_arrive_is_told_from_what_may_have() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        with pytest.raises(Cut) as refused:
+            Server.at(f"http://127.0.0.1:{unused.getsockname()[1]}/v1").send("chat", BODY, "n")
+    assert not refused.value.reached
+    with serving(Behaviour(fault=in_turn("hang up", "cut"))) as fake:
+        server = Server.at(fake.base_url)
+        for _ in range(2):
+            with pytest.raises(Cut) as cut:
+                server.send("chat", BODY, "n")
+            assert cut.value.reached
+
+
+@pytest.mark.parametrize("fault", ["slow", "silent"])
+def test_a_response_that_does_not_come_is_cut_off_in_time(fault: str) -> None:
+    with serving(Behaviour(fault=in_turn(fault))) as fake:
+        start = time.monotonic()
+        with pytest.raises(Cut, match=r"0\.3 s") as cut:
+            Server(fake.base_url, whole=0.3).send("chat", BODY, "n")
+        assert time.monotonic() - start < 1.5
+        assert cut.value.reached
+
+
+def test_words_of_a_server_are_printable_short_and_without_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    told = Server.at("http://x/v1").told(f"{KEY} sk-proj-abc****xyz \x1b[31m\nred " + "a" * 999)
+    assert told.startswith("[key] [key] \\x1b[31m red aaa")
+    assert len(told) < 330
+
+
+def test_no_other_address_than_http_is_fetched() -> None:
+    with pytest.raises(Cut, match="no http address"):
+        Server.at("http://x/v1").fetch("file:///etc/passwd")
