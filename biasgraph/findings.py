@@ -1,8 +1,8 @@
 """What a method may say about a node or the whole graph, beside the graph itself.
 
 A finding stands in graph.json under `nodes[].findings.<method>` or `graph.findings.<method>` as
-{"title", "about", its named numbers ..., "show": [parts]}. Screens draw `show` and know no method;
-programs read the named numbers. What is undefined is None, with a reason where it is shown.
+{"title", "about", its named numbers and lists ..., "show": [parts]}. Screens draw `show` and know
+no method; programs read the named ones. What is undefined is None, with a reason where it is shown.
 """
 
 from __future__ import annotations
@@ -111,31 +111,48 @@ class Text:
 
 
 Part = Number | Table | Ranking | Bars | Images | Text
+Entry = float | int | None | tuple[float, float]
+"""A number of a list: undefined, or an interval."""
 
 
 @dataclass(frozen=True)
 class Finding:
     """What one method found. about: what it measures, in a sentence.
 
-    numbers: what programs read, by name. Raises ValueError for a name that is taken, and, like
-    every part, for a number that is not finite.
+    numbers: what programs read, by name. lists: the same where there is one for each attribute,
+    in the attributes' order. Raises ValueError for a name that is taken, and, like every part, for
+    a number that is not finite.
     """
 
     title: str
     about: str
     show: Sequence[Part]
     numbers: Mapping[str, float | int | None] = field(default_factory=dict)
+    lists: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, value in self.numbers.items():
+        for name in (*self.numbers, *self.lists):
             if name in RESERVED:
                 raise ValueError(f"a number of a finding cannot be named {name!r}")
+            if name in self.numbers and name in self.lists:
+                raise ValueError(f"{name!r} names a number and a list")
+        for name, value in self.numbers.items():
             _check_value(name, value)
+        for name, entries in self.lists.items():
+            for entry in entries:
+                if isinstance(entry, tuple):
+                    _check_value(name, None, *entry)
+                else:
+                    _check_value(name, entry)
 
     def to_json(self) -> dict[str, Any]:
         """The finding as graph.json holds it."""
         parts = [{"kind": part.kind, **asdict(part)} for part in self.show]
-        return {"title": self.title, "about": self.about, **self.numbers, "show": parts}
+        lists = {
+            name: [list(entry) if isinstance(entry, tuple) else entry for entry in entries]
+            for name, entries in self.lists.items()
+        }
+        return {"title": self.title, "about": self.about, **self.numbers, **lists, "show": parts}
 
 
 def image_ids(document: Mapping[str, Any]) -> Iterator[str]:

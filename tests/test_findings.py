@@ -33,12 +33,14 @@ FINDING = Finding(
         Text("A limit.", tone="warning"),
     ],
     {"score": 0.42, "other": None},
+    {"each": [0.25, None], "each_ci": [(0.1, 0.4), None]},
 )
 
 
 def test_named_numbers_stand_beside_what_is_shown() -> None:
     found = FINDING.to_json()
     assert (found["title"], found["score"], found["other"]) == ("Context-free score", 0.42, None)
+    assert (found["each"], found["each_ci"]) == ([0.25, None], [[0.1, 0.4], None])
     kinds = [part["kind"] for part in found["show"]]
     assert kinds == ["number", "number", "table", "ranking", "bars", "images", "text"]
     assert found["show"][0] == {
@@ -75,6 +77,11 @@ def test_images_of_all_findings() -> None:
         (lambda: Bar("x", 0.1, reference=math.inf), "'x' is inf"),
         (lambda: Finding("t", "a", [], {"show": 1}), "named 'show'"),
         (lambda: Finding("t", "a", [], {"score": math.nan}), "'score' is nan"),
+        (lambda: Finding("t", "a", [], {}, {"about": []}), "named 'about'"),
+        (lambda: Finding("t", "a", [], {"x": 1}, {"x": [1]}), "a number and a list"),
+        (lambda: Finding("t", "a", [], {}, {"x": [0.1, math.nan]}), "'x' is nan"),
+        (lambda: Finding("t", "a", [], {}, {"x": [(0.1, math.inf)]}), "'x' is inf"),
+        (lambda: Finding("t", "a", [], {}, {"x": [(0.4, 0.1)]}), "ends before it begins"),
     ],
 )
 def test_numbers_that_look_like_results_are_refused(make: object, message: str) -> None:

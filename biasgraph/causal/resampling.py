@@ -17,6 +17,29 @@ def one_hot(codes: Codes, sizes: Sequence[int]) -> Floats:
     return np.concatenate(columns, axis=1).astype(np.float64)
 
 
+def resampled_sums(
+    images: Floats,
+    take: int,
+    replicates: int,
+    rng: np.random.Generator,
+    *,
+    replace: bool = True,
+) -> Floats:
+    """(replicates, C) sums of the rows of `take` images, of (images, C), drawn at random."""
+    n = len(images)
+    blocks = []
+    for start in range(0, replicates, max(1, BLOCK // n)):
+        rows = min(max(1, BLOCK // n), replicates - start)
+        if replace:
+            chosen = rng.integers(0, n, (rows, take))
+        else:
+            chosen = rng.permuted(np.tile(np.arange(n), (rows, 1)), axis=1)[:, :take]
+        chosen += n * np.arange(rows)[:, None]
+        weights = np.bincount(chosen.ravel(), minlength=rows * n).reshape(rows, n)
+        blocks.append(weights.astype(np.float64) @ images)
+    return np.concatenate(blocks)
+
+
 def image_counts(
     codes: Codes,
     sizes: Sequence[int],
@@ -27,19 +50,8 @@ def image_counts(
     replace: bool = True,
 ) -> list[Counts]:
     """Answers of `take` images drawn with or without replacement: (replicates, k) per variable."""
-    images = len(codes)
-    answers = one_hot(codes, sizes)
-    blocks = []
-    for start in range(0, replicates, max(1, BLOCK // images)):
-        rows = min(max(1, BLOCK // images), replicates - start)
-        if replace:
-            chosen = rng.integers(0, images, (rows, take))
-        else:
-            chosen = rng.permuted(np.tile(np.arange(images), (rows, 1)), axis=1)[:, :take]
-        chosen += images * np.arange(rows)[:, None]
-        weights = np.bincount(chosen.ravel(), minlength=rows * images).reshape(rows, images)
-        blocks.append(weights.astype(np.float64) @ answers)
-    counts = np.concatenate(blocks).round().astype(np.int64)
+    drawn = resampled_sums(one_hot(codes, sizes), take, replicates, rng, replace=replace)
+    counts = drawn.round().astype(np.int64)
     return np.split(counts, np.cumsum(sizes)[:-1], axis=1)
 
 

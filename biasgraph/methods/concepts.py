@@ -1,0 +1,151 @@
+"""Texts to concepts: their words, where each is said, and which mean the same.
+
+TIBET sec. 3.3 and supp. 8.3 with step 1 of Algorithm 1. Pure: where synonyms come from is behind
+`Synonyms` (biasgraph.methods.wordnet has the real one).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from biasgraph import resources
+from biasgraph.causal.tables import Counts, Floats
+
+Indices = npt.NDArray[np.int64]
+
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2010": "-", "\u2011": "-"})
+TABLE = "a small built-in table of synonyms"
+
+
+class Synonyms(Protocol):
+    """Two words are synonyms where they share a sense."""
+
+    @property
+    def source(self) -> str:
+        """Where they come from, for people: "WordNet 3.0"."""
+        ...
+
+    def senses(self, word: str) -> Collection[Hashable]:
+        """What a lower-case word may mean; none for one that is not known."""
+        ...
+
+
+class SynonymTable:
+    """Groups of words that mean the same; a word may stand in several."""
+
+    def __init__(self, groups: Iterable[Iterable[str]], source: str = TABLE) -> None:
+        self.source = source
+        self._senses: dict[str, set[int]] = {}
+        for number, group in enumerate(groups):
+            for word in group:
+                self._senses.setdefault(word, set()).add(number)
+
+    @classmethod
+    def built_in(cls) -> SynonymTable:
+        """The shipped table, for where there is no WordNet."""
+        return cls(line.split() for line in resources.lines("concepts", "synonyms.txt"))
+
+    def senses(self, word: str) -> Collection[int]:
+        return self._senses.get(word, ())
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """Which concept is said in which text.
+
+    concepts: (C,) each once; text, concept: (M,) of every mention, the index of its text and of
+    its concept.
+    """
+
+    concepts: tuple[str, ...]
+    text: Indices
+    concept: Indices
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Mentions:
+        """The words of texts; concepts stand in the order of the alphabet."""
+        said = {text: words_of(text) for text in dict.fromkeys(texts)}
+        concepts = sorted({word for words in said.values() for word in words})
+        places = {word: place for place, word in enumerate(concepts)}
+        rows = {text: [places[word] for word in words] for text, words in said.items()}
+        sizes = [len(rows[text]) for text in texts]
+        flat = [place for text in texts for place in rows[text]]
+        return cls(
+            tuple(concepts),
+            np.repeat(np.arange(len(texts), dtype=np.int64), sizes),
+            np.array(flat, dtype=np.int64),
+        )
+
+    def merged(self, synonyms: Synonyms) -> Mentions:
+        """The same with synonyms as one concept; concepts without mentions are left out."""
+        counts = np.bincount(self.concept, minlength=len(self.concepts))
+        homes = homes_of(self.concepts, counts, synonyms)
+        kept = np.unique(homes)
+        places = np.searchsorted(kept, homes)
+        names = tuple(self.concepts[place] for place in kept)
+        return Mentions(names, self.text, places[self.concept])
+
+    def counted(self, groups: Indices, size: int) -> Counts:
+        """(size, C) how often every concept is said in each group; groups: (texts,) its number."""
+        return tallied(groups[self.text], self.concept, (size, len(self.concepts)))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in their order: lower case, no punctuation, no stop words.
+
+    Hyphens and apostrophes within a word stay, as WordNet has them ("middle-aged"); a possessive's
+    ending goes.
+    """
+    plain = unicodedata.normalize("NFC", text).translate(_APOSTROPHES).lower()
+    stop = _stop_words()
+    words = (word.removesuffix("'s") for word in _WORD.findall(plain))
+    return [word for word in words if word not in stop]
+
+
+def homes_of(words: Sequence[str], counts: Counts, synonyms: Synonyms) -> Indices:
+    """(V,) for every word the index of the word it is merged into, its own if it stays.
+
+    Words come by count, the largest first, then by alphabet; each goes to the first word before it
+    that stayed and shares a sense with it (Algorithm 1, step 1, in an order that hangs on no
+    dictionary). A table from senses to words makes this as fast as there are senses.
+    """
+    order = sorted(range(len(words)), key=lambda place: (-int(counts[place]), words[place]))
+    homes = np.arange(len(words), dtype=np.int64)
+    first: dict[Hashable, int] = {}
+    for rank, place in enumerate(order):
+        senses = synonyms.senses(words[place])
+        earlier = min((first[sense] for sense in senses if sense in first), default=None)
+        if earlier is None:
+            first.update(dict.fromkeys(senses, rank))
+        else:
+            homes[place] = order[earlier]
+    return homes
+
+
+def tallied(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Counts:
+    """`shape` how often each pair of row and column occurs."""
+    cells = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
+    return cells.astype(np.int64).reshape(shape)
+
+
+def top(concepts: Sequence[str], frequencies: Floats, most: int) -> list[tuple[str, float]]:
+    """The most frequent concepts that occur at all, then by alphabet, with their frequencies."""
+    occur = [
+        (name, float(value)) for name, value in zip(concepts, frequencies, strict=True) if value > 0
+    ]
+    return sorted(occur, key=lambda item: (-item[1], item[0]))[:most]
+
+
+@functools.cache
+def _stop_words() -> frozenset[str]:
+    lines = resources.lines("concepts", "stop_words.txt")
+    return frozenset(word for line in lines for word in line.split())

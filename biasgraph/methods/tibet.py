@@ -1,0 +1,233 @@
+"""TIBET: which counterfactual the images of a prompt resemble, and how unevenly (sec. 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from biasgraph.causal.sensitivity import Interval
+from biasgraph.causal.tables import Floats
+from biasgraph.errors import printable
+from biasgraph.findings import Bar, Bars, Entry, Finding, Number, Part, Ranking, Table, Text
+from biasgraph.methods.concepts import TABLE, top
+from biasgraph.methods.imagesets import (
+    INITIAL,
+    ImageSets,
+    Intervention,
+    closed_sets,
+    open_sets,
+)
+from biasgraph.methods.resemblance import Draws, Scores
+from biasgraph.methods.subject import Annotation, Subject
+from biasgraph.methods.wordnet import best_synonyms
+
+TITLE = "TIBET"
+ABOUT = (
+    "How alike the prompt's images and those of a counterfactual are in their concepts (concept "
+    "association score, CAS: 1 is alike, 0 has nothing in common; eqs. 1-3), and how much that "
+    "differs between the counterfactuals of an axis (bias axis variance, BAV; eqs. 4-5)."
+)
+CLOSED = (
+    "Concepts come from a closed vocabulary: they are the judge's choices for the questions about "
+    "axes. There are no captions, and synonyms are not merged."
+)
+OPEN = (
+    "Concepts are the words of captions and of answers to open questions about each axis, by "
+    "{judge}. Synonyms are merged by {source}."
+)
+NO_WORDNET = "WordNet was not found: install biasgraph[nltk] and a WordNet database for more."
+TOP = 5
+"""How many concepts of a set are shown."""
+
+
+def annotate(subject: Subject) -> Annotation:
+    """Score every counterfactual and axis, and name the concepts.
+
+    A judge that answers in words of its own gives an open vocabulary, any other a closed one: its
+    choices. The graph of several prompts gets the means over prompts.
+    """
+    images, vocabulary = _described(subject)
+    axes = {
+        str(node["id"]): [str(name) for name in node["attributes"]]
+        for node in subject.document["nodes"]
+    }
+    scored = []
+    for prompt, sets in images.items():
+        draws = Draws(sets, prompt, subject.settings)
+        scored.append({axis: draws.scores(axis, names) for axis, names in axes.items()})
+    shown = list(images.values())
+    found = {
+        axis: _about(axis, names, Scores.mean([one[axis] for one in scored]), shown, vocabulary)
+        for axis, names in axes.items()
+    }
+    return Annotation(graph=_summary(found, shown, vocabulary), nodes=found)
+
+
+def _described(subject: Subject) -> tuple[dict[str, ImageSets], Text]:
+    """The images of every prompt by their concepts, and where these come from."""
+    media = subject.media
+    if media is None or media.describer is None:
+        closed = {prompt: closed_sets(subject, prompt) for prompt in subject.prompts}
+        return closed, Text(CLOSED)
+    synonyms = best_synonyms()
+    said = {p: open_sets(subject, p, media, synonyms) for p in subject.prompts}
+    words = OPEN.format(judge=printable(media.describer), source=synonyms.source)
+    if synonyms.source == TABLE:
+        return said, Text(f"{words} {NO_WORDNET}", tone="warning")
+    return said, Text(words)
+
+
+def _interval(value: float, draws: Floats, most: float) -> tuple[float, float] | None:
+    """The 95 % interval, cut to what is possible; None where there is none."""
+    draws = draws[~np.isnan(draws)]
+    if np.isnan(value) or not len(draws):
+        return None
+    low, high = Interval.of(float(value), draws).hull
+    return max(0.0, low), min(most, high)
+
+
+def _quantile(draws: Floats, share: float) -> float | None:
+    draws = draws[~np.isnan(draws)]
+    return float(np.quantile(draws, share)) if len(draws) else None
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _about(
+    axis: str,
+    attributes: Sequence[str],
+    scores: Scores,
+    images: Sequence[ImageSets],
+    vocabulary: Text,
+) -> Finding:
+    n = sum(len(one.sets[INITIAL].counts) for one in images if INITIAL in one.sets)
+    values = [_defined(value) for value in scores.cas]
+    intervals = [
+        _interval(value, scores.draws[:, place], 1.0) for place, value in enumerate(scores.cas)
+    ]
+    lowest = [
+        _quantile(scores.null[:, place], 0.05) if value is not None else None
+        for place, value in enumerate(values)
+    ]
+    variance, interval = _defined(scores.bav), _interval(scores.bav, scores.bav_draws, 0.25)
+    level = _quantile(scores.bav_null, 0.95) if variance is not None else None
+    low, high = interval or (None, None)
+    numbers: dict[str, float | int | None] = {
+        "bav": variance,
+        "bav_ci_low": low,
+        "bav_ci_high": high,
+        "bav_null_q95": level,
+        "mad": _defined(scores.mad),
+        "n_images": n,
+        "n_prompts": len(images),
+    }
+    lists: dict[str, Sequence[Entry]] = {
+        "cas": values,
+        "cas_ci": intervals,
+        "cas_null_q05": lowest,
+        "cas_normalised": [_defined(value) for value in scores.normalised],
+    }
+    reason = "" if variance is not None else _why(values, scores.reasons)
+    parts: list[Part] = [Number("BAV", variance, low, high, n, reason)]
+    if level is not None:
+        parts.append(
+            Text(
+                f"Counterfactuals that differ by chance alone have a BAV of at most {level:.4f} in "
+                "95 % of cases."
+            )
+        )
+    parts += _scored(attributes, values, intervals, lowest, scores.reasons)
+    parts += [_concepts(axis, attributes, images), vocabulary]
+    return Finding(TITLE, ABOUT, parts, numbers, lists)
+
+
+def _why(values: Sequence[float | None], reasons: Sequence[str]) -> str:
+    """Why an axis has no BAV."""
+    if sum(value is not None for value in values) == 1:
+        return "only one counterfactual has a CAS"
+    return next((reason for reason in reasons if reason), "no CAS is defined")
+
+
+def _scored(
+    attributes: Sequence[str],
+    values: Sequence[float | None],
+    intervals: Sequence[tuple[float, float] | None],
+    lowest: Sequence[float | None],
+    reasons: Sequence[str],
+) -> list[Part]:
+    ends = [interval or (None, None) for interval in intervals]
+    bars = [
+        Bar(name, value, low, high, reference)
+        for name, value, (low, high), reference in zip(
+            attributes, values, ends, lowest, strict=True
+        )
+    ]
+    caption = (
+        "CAS of every counterfactual. The mark: two sets drawn from the prompt's own images have "
+        "a higher one in 95 % of cases."
+    )
+    undefined = [
+        Text(f"{name}: undefined, {reason}.", tone="warning")
+        for name, reason in zip(attributes, reasons, strict=True)
+        if reason
+    ]
+    return [Bars(bars, caption), *undefined]
+
+
+def _concepts(axis: str, attributes: Sequence[str], images: Sequence[ImageSets]) -> Table:
+    """The most frequent concepts of the initial images and of every counterfactual's."""
+    rows = [
+        ("of the prompt" if which == INITIAL else which[1], _words(own), _words(all_of_them))
+        for which in (INITIAL, *((axis, name) for name in attributes))
+        for own, all_of_them in [(_frequent(images, which, axis), _frequent(images, which, None))]
+        if own or all_of_them
+    ]
+    caption = "The most frequent concepts, with how often each is said per image."
+    return Table(("Images", f"Concepts about {axis}", "All concepts"), rows, caption)
+
+
+def _frequent(
+    images: Sequence[ImageSets], which: Intervention, axis: str | None, most: int = TOP
+) -> list[tuple[str, float]]:
+    """The top concepts of a set (sec. 3.4.2), of all or of an axis's; means over prompts."""
+    sums: dict[str, float] = {}
+    held = [one for one in images if which in one.sets]
+    for one in held:
+        found = one.sets[which]
+        values = found.frequencies if axis is None else found.about[one.axes.index(axis)]
+        for name, value in zip(one.concepts, values.tolist(), strict=True):
+            sums[name] = sums.get(name, 0.0) + value / len(held)
+    return top(list(sums), np.array(list(sums.values())), most)
+
+
+def _words(concepts: Sequence[tuple[str, float]]) -> str:
+    return ", ".join(f"{name} {value:.2f}" for name, value in concepts)
+
+
+def _summary(
+    found: Mapping[str, Finding], images: Sequence[ImageSets], vocabulary: Text
+) -> Finding:
+    """The axes by their BAV, and what is in the prompt's images."""
+    scored = [
+        Bar(
+            name,
+            finding.numbers["bav"],
+            finding.numbers["bav_ci_low"],
+            finding.numbers["bav_ci_high"],
+            finding.numbers["bav_null_q95"],
+        )
+        for name, finding in found.items()
+        if finding.numbers["bav"] is not None
+    ]
+    scored.sort(key=lambda bar: (-(bar.value or 0.0), bar.label))
+    parts: list[Part] = [Ranking(scored, "BAV of every axis.")]
+    if not scored:
+        parts = [Number("BAV", None, reason="no axis has one")]
+    concepts = _frequent(images, INITIAL, None, 2 * TOP)
+    if concepts:
+        caption = "The most frequent concepts of the prompt's images."
+        parts.append(Table(("Concept", "Per image"), concepts, caption))
+    return Finding(TITLE, ABOUT, [*parts, vocabulary])
