@@ -179,6 +179,12 @@ def _differences(
         order = _order(_variable(here, axis), _variable(there, axis))
         if not np.allclose(mine.shares, its.shares[order], atol=TOLERANCE):
             yield differ(f"the ideals of {printable(axis)}", _shares(mine), _shares(its, order))
+        elif _counted_from(mine) != _counted_from(its):
+            yield differ(
+                f"the answers behind the ideals of {printable(axis)}",
+                _counted_from(mine),
+                _counted_from(its),
+            )
         if mine.cost is not None and its.cost is not None:
             cost = its.cost[np.ix_(order, order)]
             if not np.allclose(mine.cost, cost, atol=TOLERANCE):
@@ -210,6 +216,12 @@ def _order(one: Variable, other: Variable) -> list[int]:
 def _shares(ideal: Ideal, order: Sequence[int] | None = None) -> str:
     shares = ideal.shares if order is None else ideal.shares[list(order)]
     return ", ".join(f"{share:.4g}" for share in shares)
+
+
+def _counted_from(ideal: Ideal) -> str:
+    if ideal.reference is None:
+        return "declared shares"
+    return f"{int(ideal.reference.sum()):,} of a reference"
 
 
 def _settings(
@@ -254,7 +266,8 @@ def _run(
         ideal = _ideal_of(evidence, variable.name)
         order = _order(variable, _variable(evidence, variable.name))
         cost = None if ideal.cost is None else ideal.cost[np.ix_(order, order)]
-        ideals.append(replace(ideal, shares=ideal.shares[order], cost=cost))
+        counts = None if ideal.reference is None else ideal.reference[order]
+        ideals.append(replace(ideal, shares=ideal.shares[order], cost=cost, reference=counts))
     document, pairs = result.document, result.pair_records()
     graph, nodes, links = document["graph"], document["nodes"], document["links"]
     if len(variables) < len(evidence.axes) or len(images) < len(evidence.images):
@@ -312,11 +325,17 @@ def _again(
     ideal = {
         variable.name: dict(zip(variable.attributes, map(float, one.shares), strict=True))
         for variable, one in zip(variables, ideals, strict=True)
+        if one.reference is None
     }
-    analyses = [analyze(one, coded, ideal) for one in images]
+    reference = {
+        variable.name: dict(zip(variable.attributes, map(int, one.reference), strict=True))
+        for variable, one in zip(variables, ideals, strict=True)
+        if one.reference is not None
+    }
+    analyses = [analyze(one, coded, ideal, reference) for one in images]
     whole = analyses[0]
     if graph.get("kind") == "global":
-        whole = analyze_global(images, analyses, coded, ideal)
+        whole = analyze_global(images, analyses, coded, ideal, reference)
         prompts = {part["prompt"]: part for part in graph["prompts"]}
         for part in whole.graph["prompts"]:
             part["directory"] = prompts[part["prompt"]]["directory"]

@@ -159,7 +159,7 @@ class Reference:
         used, name = self._used(prompts), f"the reference {self.source}"
         if len(self.tallies) > 1 and not set(prompts) <= set(used):
             notes.append(f"{name} lacks some of the prompts, so that all of its prompts count")
-        elif used != [""] and len(used) == 1 and list(prompts) != used:
+        elif self.kind != "photographs" and used != [""] and list(prompts) != used == [used[0]]:
             notes.append(f"{name} is about another prompt: '{printable(used[0])}'")
         few = [
             f"{printable(variable.name)} ({one.n_valid})"

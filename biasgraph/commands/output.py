@@ -118,6 +118,11 @@ def present_plan(plan: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
             f"{plan['prompts']:,} prompts, {plan['images']:,} images, "
             f"{plan['questions']:,} questions, {plan['answers']:,} answers"
         )
+        if "reference" in plan:
+            asked = plan["reference"]
+            click.echo(
+                f"Reference: {asked['images']:,} photographs, {asked['questions']:,} questions"
+            )
         click.echo(f"Time: {pace}; what the run has already is not made again")
         click.echo(f"Directory: {printable(plan['directory'])}")
         click.echo("Nothing was done.")
