@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.media import RunMedia
+from biasgraph.methods import minethegap
 from biasgraph.methods.subject import Annotation, Media, Subject
-from biasgraph.models.registry import load_embedder
-from biasgraph.result import GRAPH, read_document
+from biasgraph.models.options import ModelOptions
+from biasgraph.models.registry import backend_of, load_embedder, load_judge
+from biasgraph.modelwork import JOURNAL
+from biasgraph.references import reopened
+from biasgraph.report.thumbnails import run_directory
+from biasgraph.result import GRAPH, load, read_document
+from biasgraph.run import read_run
+from biasgraph.runrecord import RECORD, shown
+from biasgraph.verification import axis_set_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from biasgraph.axes import AxisSet
+    from biasgraph.engine.progress import Progress
     from biasgraph.models.base import Embedder
-    from biasgraph.models.options import ModelOptions
     from biasgraph.options import BuildOptions
     from biasgraph.result import Result
 
@@ -27,6 +37,7 @@ METHODS = {
 }
 """A method's name and its module, whose ``annotate`` takes a `Subject`."""
 
+NEEDS_IMAGES = "minethegap"
 NONE = "none"
 
 Chosen = Mapping[str, Mapping[str, Any]]
@@ -69,29 +80,92 @@ def chosen(options: BuildOptions, before: Chosen, *, toy: bool = False) -> Chose
     named.
     """
     if options.annotate is None:
-        names = tuple(METHODS) if toy else tuple(before)
+        names: Sequence[str] = tuple(METHODS) if toy else tuple(before)
     else:
         names = methods_in(options.annotate)
+    if NEEDS_IMAGES in names and options.answers is not None:
+        raise InputError(f"{NEEDS_IMAGES} looks at images, and an answers table has none")
+    given = {"embedder": options.embedder, "vary": options.vary and list(options.vary)}
+    return _with_options(names, before, given, toy=toy)
+
+
+def _with_options(
+    names: Sequence[str], before: Chosen, given: Mapping[str, Any], *, toy: bool
+) -> Chosen:
     found = {name: dict(before.get(name, {})) for name in METHODS if name in names}
-    if "minethegap" in found and options.answers is not None:
-        raise InputError("minethegap looks at images, and an answers table has none")
-    if "minethegap" in found:
-        given = {"embedder": options.embedder, "vary": options.vary and list(options.vary)}
-        found["minethegap"] |= {name: value for name, value in given.items() if value}
+    if NEEDS_IMAGES in found:
+        own = found[NEEDS_IMAGES]
+        own |= {name: value for name, value in given.items() if value}
         if toy:
-            found["minethegap"].setdefault("embedder", "sandbox")
-        if "embedder" not in found["minethegap"]:
+            own.setdefault("embedder", "sandbox")
+        if "embedder" not in own:
             raise InputError(
-                "--annotate minethegap needs --embedder: a model that puts images and texts into "
-                "one space, for example clip:google/siglip2-base-patch16-224"
+                f"{NEEDS_IMAGES} needs --embedder: a model that puts images and texts into one "
+                "space, for example clip:google/siglip2-base-patch16-224"
             )
     return found
+
+
+def check(methods: Chosen, axes: AxisSet, prompts: Sequence[str]) -> None:
+    """Raise InputError, before any image is made, for what the methods will not take."""
+    if NEEDS_IMAGES in methods:
+        vary = methods[NEEDS_IMAGES].get("vary") or minethegap.usual_axes(axes)
+        for prompt in prompts:
+            minethegap.variations(prompt, axes, vary)
 
 
 def embedder_of(methods: Chosen, how: ModelOptions) -> Embedder | None:
     """The embedder that the chosen methods name, if one does. Raises as `load_embedder`."""
     specs = [options["embedder"] for options in methods.values() if options.get("embedder")]
     return load_embedder(specs[0], how) if specs else None
+
+
+def add(
+    directory: Path,
+    names: Sequence[str],
+    given: Mapping[str, Any],
+    *,
+    axes: str | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Add methods' findings to the result in a directory, and write it; returns it.
+
+    given: embedder and vary, where the user named them; axes: the axis set of a run that was built
+    with one that does not ship. Models are asked only for what the run's ledger does not hold.
+
+    Raises:
+        InputError: no such result or method, or it needs what the result does not have.
+        ModelError: a model failed. Interrupted: the user stopped it.
+    """
+    result = load(directory)
+    graph = result.document["graph"]
+    methods = _with_options(names, recorded(directory), given, toy=is_toy(graph["model"]))
+    if (directory / RECORD).is_file():
+        with _opened(directory, result, methods, progress) as media:
+            whole = annotated(result, methods, axis_set_of(directory, result, axes), media)
+    elif run_directory(directory) is not None:
+        raise InputError(f"{shown(directory)} is one prompt of a run: give the run's own directory")
+    else:
+        whole = annotated(result, methods)
+    whole.write(directory)
+    return whole.placed(directory)
+
+
+@contextmanager
+def _opened(
+    directory: Path, result: Result, methods: Chosen, progress: Progress | None
+) -> Iterator[RunMedia]:
+    """The pictures of a finished run, with the judge and the options that it was built with."""
+    with closing(read_run(directory)) as run:
+        how = ModelOptions.recorded(run.settings.get("models", {}))
+    judge = load_judge(result.document["graph"]["vqa"], how, directory / JOURNAL)
+    with reopened(directory, judge) as (run, _):
+        yield RunMedia(run, judge, embedder_of(methods, how), progress)
+
+
+def is_toy(model: str) -> bool:
+    """Whether a generator is the sandbox's."""
+    return backend_of(model) == "sandbox"
 
 
 def annotated(

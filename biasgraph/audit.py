@@ -22,12 +22,15 @@ from biasgraph.report import tables
 from biasgraph.report.files import PROMPTS
 from biasgraph.result import Result
 from biasgraph.runrecord import installed_versions
+from biasgraph.trust import Trust, check_correction
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from biasgraph.engine.progress import Progress
     from biasgraph.modelwork import Work
+    from biasgraph.photographs import Photographs
+    from biasgraph.reference import Reference
 
 TOY = (
     "These results describe a toy: the sandbox draws icons of a small world whose biases were "
@@ -60,10 +63,12 @@ def build(
 def plan(options: BuildOptions) -> dict[str, Any]:
     """What `build` would do, and how long it would take; nothing is done. Raises InputError."""
     from biasgraph.modelwork import Work
+    from biasgraph.photographs import Photographs
 
     work = Work.of(options)
-    _check_ideal(options, work)
-    return work.size()
+    photographs = Photographs.of(options, work)
+    _check_ideal(options, work, photographs)
+    return work.size() | ({"reference": photographs.size()} if photographs else {})
 
 
 def build_from_models(
@@ -72,19 +77,32 @@ def build_from_models(
     """Prompts, images, answers, graph: what is in the run already is not done again."""
     from biasgraph.media import RunMedia
     from biasgraph.modelwork import Work
+    from biasgraph.photographs import Photographs
 
     work = Work.of(options, progress)
-    _check_ideal(options, work)
+    photographs = Photographs.of(options, work, progress)
+    _check_ideal(options, work, photographs)
+    check_correction(options.correct, work.judge)
     before = {} if options.fresh else recorded(work.directory)
     methods = chosen(options, before, toy=is_toy(work.generator.spec))
     check(methods, work.axes, [plan.typed or plan.initial.text for plan in work.plans])
     embedder = embedder_of(methods, work.model_options)
     with work.opened(fresh=options.fresh) as run:
         settings = asdict(options.analysis_settings())
+        reference = photographs.ask(command, progress) if photographs else None
         table = work.do(run, settings, command, progress)
         answers = Answers.from_frame(table, source=str(run.directory))
         about, origin = work.about_prompts(), work.origin(run)
-        result = analyze_answers(answers, work.axes, options, origin, about, progress)
+        result = analyze_answers(
+            answers,
+            work.axes,
+            options,
+            origin,
+            about,
+            progress,
+            reference=reference,
+            directory=run.directory,
+        )
         media = RunMedia(run, work.judge, embedder, progress)
         result = annotated(result, methods, work.axes, media)
         result.write(run.directory)
@@ -100,7 +118,8 @@ def build_from_answers(
     answers = Answers.read(table) if isinstance(table, str | Path) else Answers.from_frame(table)
     if options.only:
         answers = answers.only(options.only)
-    result = analyze_answers(answers, axes, options, {}, {}, progress)
+    directory = options.directory
+    result = analyze_answers(answers, axes, options, {}, {}, progress, directory=directory)
     return annotated(result, methods, axes)
 
 
@@ -111,21 +130,27 @@ def analyze_answers(
     made_with: Mapping[str, Any],
     about_prompts: Mapping[str, Mapping[str, Any]],
     progress: Progress | None = None,
+    *,
+    reference: Reference | None = None,
+    directory: Path | None = None,
 ) -> Result:
     """Code the answers, test and weigh every pair of axes, and describe it all.
 
     The result is the graph of the one prompt, or, of several, their global graph with that of
     each in `Result.prompts`; a list of prompts is several, however long it is.
     made_with: what a graph says of its origin: model, vqa and notes, as far as there are any.
+    reference: what photographs were answered, where options name a folder of them.
     about_prompts: what each prompt's says besides: subject, `fixed_by_prompt` (an attribute for
     each axis that the prompt fixes) and unseen words.
+    directory: where the result is, or will be, with what is known of its judge there.
 
     Raises:
-        InputError: see `code_images`, `Declared.of` and `causal.graph.analyze`.
+        InputError: see `code_images`, `Declared.of`, `Trust.of` and `causal.graph.analyze`.
     """
     coding = code_images(answers, axes, options.unlisted)
     settings = options.analysis_settings()
-    declared = Declared.of(options, coding.images[0].variables, with_axes=axes is not None)
+    variables = coding.images[0].variables
+    declared = Declared.of(options, variables, reference, with_axes=axes is not None)
     prompts = [images.prompt for images in coding.images]
     several = options.prompts is not None or len(coding.images) > 1
     origin = {
@@ -139,13 +164,15 @@ def analyze_answers(
         "ideal": declared.record(prompts),
         "notes": [*made_with.get("notes", ()), *coding.notes],
     }
+    trust = Trust.of(options.correct, answers, variables, origin, directory)
+    origin |= trust.record()
     with _counting(progress, "Graphs", len(coding.images) + 1 if several else 0) as advance:
         analyses = []
         for images in coding.images:
             counts = declared.counts([images.prompt])
-            analyses.append(analyze(images, settings, declared.shares, counts))
+            analyses.append(analyze(images, settings, declared.shares, counts, trust.labelled))
             advance()
-        whole = _summed(coding.images, analyses, settings, declared) if several else None
+        whole = _summed(coding.images, analyses, settings, declared, trust) if several else None
         advance()
     where = " (in the answers about all prompts)" if several else ""
     own = {**origin, "notes": [f"{note}{where}" for note in origin["notes"]]}
@@ -202,15 +229,17 @@ def _summed(
     analyses: Sequence[Analysis],
     settings: AnalysisSettings,
     declared: Declared,
+    trust: Trust,
 ) -> Analysis:
     counts = declared.counts([one.prompt for one in images])
-    return analyze_global(images, analyses, settings, declared.shares, counts)
+    return analyze_global(images, analyses, settings, declared.shares, counts, trust.labelled)
 
 
-def _check_ideal(options: BuildOptions, work: Work) -> None:
+def _check_ideal(options: BuildOptions, work: Work, photographs: Photographs | None) -> None:
     """Refuse an ideal or a metric that the axes do not admit before a model does any work."""
     variables = [variable_of(axis) for axis in work.axes.axes]
-    declared = Declared.of(options, variables, with_axes=True)
+    reference = photographs.placeholder() if photographs else None
+    declared = Declared.of(options, variables, reference, with_axes=True)
     declared.check(variables, options.analysis_settings())
 
 

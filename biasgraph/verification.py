@@ -89,7 +89,7 @@ class JointWork:
             how = ModelOptions.recorded(run.settings.get("models", {}))
         finally:
             run.close()
-        axis_set = _axis_set(directory, result, axes)
+        axis_set = axis_set_of(directory, result, axes)
         plan, text = _planned_again(directory, result, axis_set)
         picked = [axis for axis in axis_set.axes if axis.name in chosen]
         prompts = joint_prompts(text, picked)
@@ -178,8 +178,11 @@ def _code(answer: str, variable: Variable) -> int:
     return GATED if answer == "gated" else UNKNOWN
 
 
-def _axis_set(directory: Path, result: Result, given: str | None) -> AxisSet:
-    """The axis set that the run was built with."""
+def axis_set_of(directory: Path, result: Result, given: str | None) -> AxisSet:
+    """The axis set that a run was built with; `given` where it is not one that ships.
+
+    Raises InputError when it is another one now.
+    """
     recorded = result.document["graph"]["axes"]
     names = [node["id"] for node in result.document["nodes"]]
     try:

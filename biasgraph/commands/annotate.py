@@ -1,0 +1,62 @@
+"""`biasgraph annotate`: what other methods find about a finished run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from biasgraph.commands.output import output_options
+
+WHAT, WHERE = "Methods", "Output"
+"""The panels of the help."""
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("methods", metavar="METHOD,...")
+@click.option(
+    "--embedder",
+    metavar="SPEC",
+    panel=WHAT,
+    help="The model that puts images and texts into one space, for minethegap. Default for the "
+    "sandbox: sandbox.",
+)
+@click.option(
+    "--vary",
+    metavar="AXIS,...",
+    panel=WHAT,
+    help="The axes whose combinations minethegap holds the images against. Default: gender and "
+    "ethnicity, where there are such axes.",
+)
+@click.option(
+    "--axes",
+    metavar="FILE",
+    panel=WHAT,
+    help="The axis set that RUN was built with, where it is not one that ships.",
+)
+@output_options(WHERE)
+def annotate(
+    run: Path,
+    methods: str,
+    embedder: str | None,
+    vary: str | None,
+    axes: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Add the findings of other methods to the result in the directory RUN.
+
+    METHOD is openbias or minethegap. No image is made, and models are asked only for what the run
+    does not hold yet.
+    """
+    from biasgraph import annotate as annotations
+    from biasgraph.commands.output import present
+    from biasgraph.commands.progress import TerminalProgress
+
+    names = annotations.methods_in(methods)
+    varied = [name.strip() for name in (vary or "").split(",") if name.strip()]
+    progress = None if quiet else TerminalProgress()
+    given = {"embedder": embedder, "vary": varied}
+    result = annotations.add(run, names, given, axes=axes, progress=progress)
+    present(result, as_json=as_json, quiet=quiet)

@@ -1,0 +1,137 @@
+"""Findings of other methods on the nodes: with a build, afterwards, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import biasgraph
+from biasgraph import annotate
+from biasgraph.commands import main
+from biasgraph.errors import InputError
+from biasgraph.models.clip import ClipJudge
+from biasgraph.options import BuildOptions
+
+SMALL = {"images": 16, "only": ("gender", "age"), "bootstrap": 200}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> biasgraph.Result:
+    return biasgraph.build("a librarian", **SMALL, output=tmp_path_factory.mktemp("run") / "r")
+
+
+def numbers(result: biasgraph.Result, method: str) -> dict:
+    return result.document["graph"]["findings"][method]
+
+
+def test_the_sandbox_gets_every_method(built: biasgraph.Result) -> None:
+    graph = built.document["graph"]
+    assert list(graph["methods"]) == list(annotate.METHODS)
+    assert graph["methods"]["minethegap"] == {"embedder": "sandbox"}
+    gender = next(node for node in built.document["nodes"] if node["id"] == "gender")
+    assert 0 <= gender["findings"]["openbias"]["intensity"] <= 1
+    assert graph["findings"]["minethegap"]["score"] > 0
+    assert graph["findings"]["minethegap"]["n_images"] == 16
+    table = built.nodes.set_index("id")
+    assert table.loc["gender", "findings.openbias.intensity"] == pytest.approx(
+        gender["findings"]["openbias"]["intensity"]
+    )
+
+
+def test_answers_are_not_added(built: biasgraph.Result) -> None:
+    assert set(built.answers["target"]) == {"gender", "age"}
+
+
+def test_a_second_build_embeds_nothing_again(built: biasgraph.Result, monkeypatch) -> None:
+    def never(*_):
+        raise AssertionError("embedded again")
+
+    monkeypatch.setattr(ClipJudge, "embed_images", never)
+    monkeypatch.setattr(ClipJudge, "embed_texts", never)
+    again = biasgraph.build("a librarian", **SMALL, output=built.directory)
+    assert again.document == built.document
+
+
+def test_a_method_is_added_to_a_finished_run(built: biasgraph.Result, tmp_path: Path) -> None:
+    directory = tmp_path / "r"
+    plain = biasgraph.build("a librarian", **SMALL, annotate="none", output=directory)
+    assert plain.document["graph"]["findings"] == {}
+    assert "methods" not in plain.document["graph"]
+    assert main(["annotate", str(directory), "openbias", "--quiet"]) == 0
+    added = biasgraph.load(directory)
+    assert list(added.document["graph"]["findings"]) == ["openbias"]
+    assert numbers(added, "openbias") == numbers(built, "openbias")
+
+
+def test_a_choice_is_kept_by_later_builds(tmp_path: Path) -> None:
+    def build(**more):
+        return biasgraph.build("a librarian", **SMALL, output=tmp_path / "r", **more)
+
+    first = build(annotate=["minethegap"], vary="age")
+    assert numbers(first, "minethegap")["n_variations"] == 3
+    assert list(first.document["graph"]["findings"]) == ["minethegap"]
+    again = build(annotate=["minethegap"])
+    assert numbers(again, "minethegap") == numbers(first, "minethegap")
+
+
+def test_answers_get_what_needs_no_images(built: biasgraph.Result, tmp_path: Path) -> None:
+    built.answers.to_csv(tmp_path / "a.csv", index=False)
+    result = biasgraph.build(
+        answers=tmp_path / "a.csv", annotate="openbias", bootstrap=200, output=tmp_path / "out"
+    )
+    assert list(result.document["graph"]["findings"]) == ["openbias"]
+    kept = biasgraph.build(answers=tmp_path / "a.csv", bootstrap=300, output=tmp_path / "out")
+    assert list(kept.document["graph"]["findings"]) == ["openbias"]
+
+
+def test_several_prompts_have_theirs_and_a_ranking(tmp_path: Path) -> None:
+    prompts = ["a librarian", "a photo of a [chef] at home"]
+    result = biasgraph.build(
+        prompts=prompts, images=8, only=("gender",), bootstrap=200, output=tmp_path / "r"
+    )
+    found = numbers(result, "minethegap")
+    scores = [numbers(part, "minethegap")["score"] for part in result.prompts]
+    assert found["score"] == pytest.approx(sum(scores) / 2)
+    ranking = found["show"][-1]["items"]
+    assert [item["value"] for item in ranking] == sorted(scores)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"annotate": "openbais"}, "Did you mean 'openbias'"),
+        ({"annotate": ","}, "no method is named"),
+        ({"vary": "gendr"}, "Did you mean 'gender'"),
+        ({"embedder": "sandbox:x"}, "the sandbox's embedder is sandbox"),
+        ({"embedder": "clp:x"}, "no backend 'clp'"),
+    ],
+)
+def test_what_is_wrong_is_said_before_any_image(tmp_path: Path, options, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        biasgraph.build("a librarian", **SMALL, **options, output=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+
+
+def test_images_are_needed_for_minethegap(built: biasgraph.Result) -> None:
+    with pytest.raises(InputError, match="an answers table has none"):
+        biasgraph.analyze(built.answers, annotate="minethegap")
+
+
+def test_other_models_name_their_embedder() -> None:
+    options = BuildOptions(prompt="a nurse", annotate="minethegap")
+    with pytest.raises(InputError, match="needs --embedder"):
+        annotate.chosen(options, {}, toy=False)
+    assert annotate.chosen(BuildOptions(prompt="a nurse"), {}, toy=False) == {}
+
+
+def test_one_prompt_of_many_is_referred_to_the_run(tmp_path: Path, capsys) -> None:
+    biasgraph.build(
+        prompts=["a nurse"], images=4, only=("gender",), bootstrap=200, output=tmp_path / "r",
+        annotate="none",
+    )  # fmt: skip
+    [part] = (tmp_path / "r" / "prompts").iterdir()
+    assert main(["annotate", str(part), "openbias"]) == 2
+    assert "give the run's own directory" in capsys.readouterr().err
+    assert json.loads((part / "graph.json").read_bytes())["graph"]["findings"] == {}
