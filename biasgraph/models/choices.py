@@ -24,6 +24,9 @@ PERMUTATIONS = 4
 ROUNDING = 1e-9
 """Means of the same numbers in another order differ by less."""
 
+WORDING = 1
+"""To be raised whenever a sheet's words change: answers to other words are other answers."""
+
 INSTRUCTION = "Answer with the letter of the right option only."
 
 

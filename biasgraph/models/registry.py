@@ -113,9 +113,28 @@ BACKENDS: dict[str, Backend] = {
         },
         needs="weights: a folder, or a name on the Hugging Face hub",
     ),
+    "vlm": Backend(
+        about="models of transformers that read and see, asked by multiple choice",
+        roles={
+            JUDGE: Role(
+                "biasgraph.models.vlm:judge",
+                "vlm:Qwen/Qwen3-VL-4B-Instruct",
+                reads=(
+                    "device",
+                    "dtype",
+                    "judge_batch_size",
+                    "permutations",
+                    "trust_remote_code",
+                    "unknown_below",
+                ),
+            )
+        },
+        needs="weights: a folder, or a name on the Hugging Face hub",
+    ),
     "human": Backend(
         about="answers that people gave, from a CSV file (biasgraph label)",
         roles={JUDGE: Role("biasgraph.models.human:judge", "human:labels.csv")},
+        needs="the pictures, and people's answers about them (biasgraph label)",
     ),
     "lm": Backend(
         about="language models of transformers",
@@ -155,6 +174,7 @@ BACKENDS: dict[str, Backend] = {
         roles={
             GENERATOR: Role("biasgraph.models.folder:generator", "folder:pictures", ["max_pixels"])
         },
+        needs="the pictures (biasgraph prompts says which)",
     ),
 }
 

@@ -1,0 +1,203 @@
+"""Judges that read and see: ``vlm:NAME``, any image-text-to-text model of transformers.
+
+A question is put as multiple choice with lettered options (`biasgraph.models.choices`), and the
+model's probabilities of the letters as its next token are the answer; nothing is generated, and no
+prose is parsed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.errors import ModelError, printable
+from biasgraph.models.base import Answer, Question, Setting
+from biasgraph.models.choices import LETTERS, PERMUTATIONS, WORDING, Sheet, combined, sheets
+from biasgraph.models.devices import Portions, device_of, dtype_of
+from biasgraph.models.hub import Source, loading_errors
+from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.vlm_prompts import Prompter, load_processor
+from biasgraph.models.vlm_scoring import Prompts, Scorer
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+BATCH = 16
+LONGEST_DESCRIPTION = 128  # tokens
+
+
+def judge(spec: Spec, options: ModelOptions) -> VlmJudge:
+    """``vlm:NAME[@revision]`` of the hub, or ``vlm:FOLDER`` that ``save_pretrained`` wrote.
+
+    Raises:
+        InputError: no name, no such folder, no such device.
+    """
+    device = device_of(options)
+    return VlmJudge(
+        spec=spec.text,
+        source=Source.of(spec, trust_remote_code=options.trust_remote_code),
+        device=device,
+        dtype=dtype_of(options, device),
+        batch_size=options.judge_batch_size or BATCH,
+        permutations=options.permutations or PERMUTATIONS,
+        unknown_below=options.unknown_below or 0.0,
+    )
+
+
+@dataclass(frozen=True)
+class VlmJudge:
+    """Chooses by the probabilities of the options' letters; describes in words of its own.
+
+    Attributes:
+        permutations: orders of the options that are averaged, at most.
+        unknown_below: the answer is unknown where the likeliest choice has a lower probability,
+            and where unknown, which is always among the options, is likeliest.
+    """
+
+    spec: str
+    source: Source
+    device: str
+    dtype: str
+    batch_size: int = BATCH
+    permutations: int = PERMUTATIONS
+    unknown_below: float = 0.0
+    seconds_per_image: float | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        return self.source.fingerprint
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        return {
+            "permutations": self.permutations,
+            "unknown_below": self.unknown_below,
+            "wording": WORDING,
+            "dtype": self.dtype,
+        }
+
+    def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
+        """``answers[i][q]``; an image is encoded once for all orders of all questions.
+
+        Raises:
+            ModelError: the model cannot be loaded or does not answer in letters, an image that it
+                cannot look at, or memory that does not suffice for one image.
+        """
+        asked = [sheets(question, self.permutations) for question in questions]
+        texts = [sheet.text for some in asked for sheet in some]
+        prompts = Prompts.of(self._prompter, texts)
+        return self._portions.run(
+            images, lambda some: self._answered(some, questions, asked, prompts)
+        )
+
+    def describe(self, images: Sequence[Image], question: str) -> list[str]:
+        """One text for each image, the likeliest token each time. Raises as :meth:`answer`."""
+        return self._portions.run(images, lambda some: self._described(some, question))
+
+    def _answered(
+        self,
+        images: Sequence[Image],
+        questions: Sequence[Question],
+        asked: Sequence[Sequence[Sheet]],
+        prompts: Prompts,
+    ) -> list[list[Answer]]:
+        count = max(len(sheet.letters) for some in asked for sheet in some)
+        table = self._scorer.scores(
+            images, prompts, self._portions.size, partial(self._letters, count)
+        )
+        answers = []
+        for rows in table.tolist():
+            ahead = iter(rows)
+            answers.append(
+                [
+                    combined(
+                        question,
+                        some,
+                        [_shares(next(ahead)[: len(sheet.letters)]) for sheet in some],
+                        self.unknown_below,
+                    )
+                    for question, some in zip(questions, asked, strict=True)
+                ]
+            )
+        return answers
+
+    def _letters(self, count: int, scores: Any) -> Any:
+        """(rows, count) log-probabilities of the first letters, from (rows, vocabulary) scores."""
+        import torch
+
+        logs = torch.log_softmax(scores, dim=-1)
+        return torch.stack(
+            [torch.logsumexp(logs[:, ids], dim=-1) for ids in self._letter_ids(count)], dim=-1
+        )
+
+    def _letter_ids(self, count: int) -> list[list[int]]:
+        """The tokens that say each letter, with and without a space before it."""
+        tokenizer = self._prompter.tokenizer
+        ids = []
+        for letter in LETTERS[:count]:
+            spelt = [
+                tokenizer(text, add_special_tokens=False)["input_ids"]
+                for text in (letter, f" {letter}")
+            ]
+            ids.append(sorted({tokens[0] for tokens in spelt if len(tokens) == 1}))
+        if not all(ids) or len({token for some in ids for token in some}) < sum(map(len, ids)):
+            raise ModelError(
+                f"{printable(self.spec)} has no tokens of their own for the letters A to "
+                f"{LETTERS[count - 1]}, so that it cannot be asked by letters"
+            )
+        return ids
+
+    def _described(self, images: Sequence[Image], question: str) -> list[str]:
+        prompt = self._prompter.prompt(question)
+        return [text.strip() for text in self._scorer.written(images, prompt, LONGEST_DESCRIPTION)]
+
+    @cached_property
+    def _portions(self) -> Portions:
+        return Portions("images", size=self.batch_size, limit=self.batch_size)
+
+    @cached_property
+    def _prompter(self) -> Prompter:
+        from biasgraph.models.quiet import loading
+
+        with loading_errors(self.spec), loading():
+            processor = load_processor(
+                self.source.folder(), trust_remote_code=self.source.trust_remote_code
+            )
+            return Prompter(self.spec, processor)
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return Scorer(self._model, self._prompter, self.dtype)
+
+    @cached_property
+    def _model(self) -> Any:
+        from biasgraph.models.quiet import loading
+
+        with loading_errors(self.spec), loading():
+            import torch
+            from transformers import AutoConfig, AutoModelForImageTextToText
+
+            folder = self.source.folder()
+            options = {"local_files_only": True, "trust_remote_code": self.source.trust_remote_code}
+            config = AutoConfig.from_pretrained(folder, **options)
+            remote = getattr(config, "auto_map", None) or {}
+            if (
+                type(config) not in AutoModelForImageTextToText._model_mapping
+                and "AutoModelForImageTextToText" not in remote
+            ):
+                raise ModelError(
+                    f"{printable(self.spec)} is no model that reads and sees: transformers knows "
+                    f"'{printable(str(config.model_type))}' as another kind of model"
+                )
+            model = AutoModelForImageTextToText.from_pretrained(
+                folder, dtype=getattr(torch, self.dtype), use_safetensors=True, **options
+            )
+            return model.to(self.device).eval()
+
+
+def _shares(logs: Sequence[float]) -> list[float]:
+    highest = max(logs)
+    return [math.exp(log - highest) for log in logs]

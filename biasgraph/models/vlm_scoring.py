@@ -1,0 +1,355 @@
+"""Scores of a model's next token, for many questions about each picture, encoded once.
+
+All prompts about a picture begin alike: up to the question they hold the same tokens, the
+picture's among them.  That prefix goes through the model once, and each question is read against
+the keys and values that it left behind.  Not every architecture allows it (some attend in both
+directions, or read pictures by cross-attention), and no list of those that do would last.  So
+every way of saving work is tried on the first picture and must give what the plain way gives.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.models.devices import is_out_of_memory
+from biasgraph.models.vlm_prompts import ALONG_THE_TEXT, Prompter
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Pick = Callable[[Any], Any]
+
+NEAR = {"float32": 1e-3, "bfloat16": 0.1, "float16": 0.05}
+"""How far a way may be from the plain one: the norm of the difference of all next-token scores
+over the norm of the scores, which rounding alone moves less and another computation more."""
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """Prompts about one picture, cut where they begin to differ.
+
+    texts: whole; tails: the token ids of each behind what all share.
+    """
+
+    texts: tuple[str, ...]
+    tails: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, prompter: Prompter, questions: Sequence[str]) -> Prompts:
+        """The prompts that ask `questions`."""
+        texts = tuple(prompter.prompt(question) for question in questions)
+        ids = [prompter.token_ids(text) for text in texts]
+        shared = 0
+        shortest = min(map(len, ids)) - 1  # each keeps a token to be read
+        while shared < shortest and len({tokens[shared] for tokens in ids}) == 1:
+            shared += 1
+        return cls(texts, tuple(tuple(tokens[shared:]) for tokens in ids))
+
+
+@dataclass
+class Scorer:
+    """Next-token scores of one model.
+
+    Attributes:
+        model: of transformers, loaded and placed.
+        dtype: its number format.
+        rows: how many sequences go through it at a time.
+    """
+
+    model: Any
+    prompter: Prompter
+    dtype: str
+    _way: Callable[..., Any] | None = field(default=None, init=False)
+
+    def scores(self, images: Sequence[Image], prompts: Prompts, rows: int, pick: Pick) -> Any:
+        """(images, prompts, ...) of what `pick` takes of the scores of each prompt's next token.
+
+        pick: gets (rows, vocabulary) float32 scores and returns as many rows.
+        """
+        import torch
+
+        encoded = [self.tensors(image, prompts.texts[0]) for image in images]
+        if self._way is None:
+            self._way = self._choose(images[0], encoded[0], prompts, rows)
+        found: list[Any] = [None] * len(images)
+        with torch.no_grad():
+            for places in _alike(encoded):
+                batch = _joined([encoded[place] for place in places])
+                group = [images[place] for place in places]
+                rows_of = self._way(group, batch, prompts, rows, pick)
+                for place, row in zip(places, rows_of, strict=True):
+                    found[place] = row
+        return torch.stack(found)
+
+    def written(self, images: Sequence[Image], prompt: str, longest: int) -> list[str]:
+        """What the model writes about each picture, its likeliest token each time.
+
+        longest: in tokens.
+        """
+        import torch
+
+        encoded = [self.tensors(image, prompt) for image in images]
+        found = [""] * len(images)
+        for places in _alike(encoded):
+            batch = _joined([encoded[place] for place in places])
+            with torch.no_grad():
+                made = self.model.generate(**batch, generation_config=self._greedy(longest))
+            ids = batch["input_ids"]
+            if made.shape[1] >= ids.shape[1] and bool((made[:, : ids.shape[1]] == ids).all()):
+                made = made[:, ids.shape[1] :]
+            texts = self.prompter.tokenizer.batch_decode(made, skip_special_tokens=True)
+            for place, text in zip(places, texts, strict=True):
+                found[place] = text
+        return found
+
+    def _greedy(self, longest: int) -> Any:
+        """The model's own configuration may ask for sampling; only what ends a text is taken."""
+        from transformers import GenerationConfig
+
+        known = self.model.generation_config
+        ends = known.eos_token_id
+        ends = self.prompter.tokenizer.eos_token_id if ends is None else ends
+        pad = known.pad_token_id
+        if pad is None:
+            pad = ends[0] if isinstance(ends, list) else ends
+        return GenerationConfig(
+            do_sample=False,
+            max_new_tokens=longest,
+            eos_token_id=ends,
+            pad_token_id=pad,
+            bos_token_id=known.bos_token_id,
+            decoder_start_token_id=self._start,
+        )
+
+    @property
+    def way(self) -> str | None:
+        """How work is saved, once it is known: the name of one of the methods below."""
+        return self._way.__name__.strip("_") if self._way is not None else None
+
+    def tensors(self, image: Image, prompt: str) -> dict[str, Any]:
+        """A picture with a prompt, where the model is."""
+        return {
+            name: tensor.to(self.model.device, self.model.dtype)
+            if tensor.is_floating_point()
+            else tensor.to(self.model.device)
+            for name, tensor in self.prompter.tensors(image, prompt).items()
+        }
+
+    def _choose(
+        self, image: Image, encoded: Mapping[str, Any], prompts: Prompts, rows: int
+    ) -> Callable[..., Any]:
+        """The first way that gives what the plain one gives."""
+        import torch
+
+        # The first, whose tokens `encoded` holds, and the one that differs most.
+        some = Prompts((prompts.texts[0], prompts.texts[-1]), (prompts.tails[0], prompts.tails[-1]))
+        with torch.no_grad():
+            plain = self._apart([image], encoded, some, rows, _all)
+            for way in (self._prefix_at_once, self._prefix_one_by_one, self._features):
+                try:
+                    tried = way([image], encoded, some, max(rows, 2), _all)
+                    if _near(tried, plain, NEAR[self.dtype]):
+                        return way
+                except Exception as error:  # of any architecture's code
+                    if is_out_of_memory(error):
+                        raise
+        return self._apart
+
+    def _prefix_at_once(
+        self,
+        images: Sequence[Image],
+        batch: Mapping[str, Any],
+        prompts: Prompts,
+        rows: int,
+        pick: Pick,
+    ) -> Any:
+        """The prefix once, then as many prompts together as there may be rows."""
+        import torch
+
+        count = len(batch["input_ids"])
+        kept = self._prefix(batch, prompts)
+        found = []
+        size = max(1, rows // count)
+        for start in range(0, len(prompts.tails), size):
+            tails = prompts.tails[start : start + size]
+            cache = copy.deepcopy(kept)
+            if len(tails) > 1:
+                cache.batch_repeat_interleave(len(tails))
+            # Padded on the right, where nothing that counts can see it.
+            longest = max(map(len, tails))
+            ids = torch.tensor([[*tail, *tail[-1:] * (longest - len(tail))] for tail in tails])
+            ends = [len(tail) - 1 for tail in tails]
+            scores = pick(self._read(ids.repeat(count, 1), cache, ends * count))
+            found.append(scores.reshape(count, len(tails), -1))
+        return torch.cat(found, dim=1)
+
+    def _prefix_one_by_one(
+        self,
+        images: Sequence[Image],
+        batch: Mapping[str, Any],
+        prompts: Prompts,
+        rows: int,
+        pick: Pick,
+    ) -> Any:
+        """The prefix once, then prompt by prompt."""
+        import torch
+
+        count = len(batch["input_ids"])
+        kept = self._prefix(batch, prompts)
+        found = []
+        for tail in prompts.tails:
+            ids = torch.tensor([tail]).repeat(count, 1)
+            found.append(pick(self._read(ids, copy.deepcopy(kept), [len(tail) - 1] * count)))
+        return torch.stack(found, dim=1)
+
+    def _features(
+        self,
+        images: Sequence[Image],
+        batch: Mapping[str, Any],
+        prompts: Prompts,
+        rows: int,
+        pick: Pick,
+    ) -> Any:
+        """What the model sees in the pictures once, then each prompt as a whole."""
+        import torch
+
+        encode = self.model.base_model.get_image_features
+        accepted = inspect.signature(encode).parameters
+        seen = encode(**{name: batch[name] for name in accepted if name in batch}, return_dict=True)
+        text = self._cut(batch, prompts)
+        pictures = {
+            name: value
+            for name, value in batch.items()
+            if name not in ALONG_THE_TEXT and not name.startswith("pixel_values")
+        }
+        needed = {"pixel_values": None} if "pixel_values" in self._parameters else {}
+        found = []
+        for tail in prompts.tails:
+            whole = {name: _extended(name, value, tail) for name, value in text.items()}
+            made = self.model(
+                **whole,
+                **pictures,
+                **needed,
+                **self._decoder(len(whole["input_ids"])),
+                mm_encoder_outputs={"image": copy.copy(seen)},
+            )
+            found.append(pick(made.logits[:, -1].float()))
+        return torch.stack(found, dim=1)
+
+    def _apart(
+        self,
+        images: Sequence[Image],
+        batch: Mapping[str, Any],
+        prompts: Prompts,
+        rows: int,
+        pick: Pick,
+    ) -> Any:
+        """Picture by picture and prompt by prompt, each as a whole."""
+        import torch
+
+        found = []
+        for image in images:
+            for text in prompts.texts:
+                tensors = self.tensors(image, text)
+                made = self.model(**tensors, **self._decoder(1))
+                found.append(pick(made.logits[:, -1].float()))
+        return torch.cat(found).reshape(len(images), len(prompts.texts), -1)
+
+    def _prefix(self, batch: Mapping[str, Any], prompts: Prompts) -> Any:
+        """The keys and values of what all prompts share."""
+        if self._decoder(1):
+            raise ValueError("a decoder that reads by cross-attention has no prefix")
+        made = self.model(
+            **{**batch, **self._cut(batch, prompts)}, use_cache=True, **self._kept([0])
+        )
+        return made.past_key_values
+
+    def _cut(self, batch: Mapping[str, Any], prompts: Prompts) -> dict[str, Any]:
+        """The tensors along the text, without the first prompt's tail."""
+        tail = prompts.tails[0]
+        ids = batch["input_ids"]
+        if any(row[-len(tail) :].tolist() != list(tail) for row in ids):
+            raise ValueError("the processor changes the text in its own ways")
+        return {name: batch[name][:, : -len(tail)] for name in ALONG_THE_TEXT if name in batch}
+
+    def _read(self, ids: Any, cache: Any, ends: Sequence[int]) -> Any:
+        """(rows, vocabulary) scores of what follows ``ids[row, :ends[row] + 1]``."""
+        import torch
+
+        kept = sorted(set(ends))
+        only = self._kept(kept)
+        made = self.model(
+            input_ids=ids.to(self.model.device), past_key_values=cache, use_cache=True, **only
+        )
+        columns = [kept.index(end) for end in ends] if only else list(ends)
+        return made.logits[torch.arange(len(ends)), columns].float()
+
+    def _kept(self, places: Sequence[int]) -> dict[str, Any]:
+        """The argument that has scores computed at some places only; empty if there is none."""
+        import torch
+
+        if "logits_to_keep" not in self._parameters:
+            return {}
+        return {"logits_to_keep": torch.tensor(list(places), device=self.model.device)}
+
+    def _decoder(self, count: int) -> dict[str, Any]:
+        """What the decoder of an encoder-decoder starts from; empty for other models."""
+        import torch
+
+        if self._start is None:
+            return {}
+        start = torch.full((count, 1), self._start, device=self.model.device)
+        return {"decoder_input_ids": start}
+
+    @cached_property
+    def _start(self) -> int | None:
+        inner = getattr(self.model, "language_model", self.model)
+        for part in (self.model, inner):
+            if getattr(part.config, "is_encoder_decoder", False):
+                known = (getattr(part, "generation_config", None), part.config)
+                starts = (getattr(one, "decoder_start_token_id", None) for one in known)
+                return next((int(start) for start in starts if start is not None), 0)
+        return None
+
+    @cached_property
+    def _parameters(self) -> frozenset[str]:
+        return frozenset(inspect.signature(self.model.forward).parameters)
+
+
+def _alike(encoded: Sequence[Mapping[str, Any]]) -> Iterator[list[int]]:
+    """Places of pictures that can go together without padding: same tokens, same shapes."""
+    groups: dict[Any, list[int]] = {}
+    for place, tensors in enumerate(encoded):
+        shapes = tuple((name, tuple(tensor.shape)) for name, tensor in sorted(tensors.items()))
+        key = (shapes, tuple(tensors["input_ids"].flatten().tolist()))
+        groups.setdefault(key, []).append(place)
+    yield from groups.values()
+
+
+def _joined(encoded: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    import torch
+
+    return {name: torch.cat([one[name] for one in encoded]) for name in encoded[0]}
+
+
+def _extended(name: str, head: Any, tail: Sequence[int]) -> Any:
+    """A tensor along the text with a prompt's tail behind it."""
+    import torch
+
+    filled = {"input_ids": list(tail), "attention_mask": [1] * len(tail)}
+    end = torch.tensor([filled.get(name, [0] * len(tail))], dtype=head.dtype, device=head.device)
+    return torch.cat([head, end.repeat(len(head), 1)], dim=1)
+
+
+def _all(scores: Any) -> Any:
+    return scores
+
+
+def _near(scores: Any, plain: Any, allowed: float) -> bool:
+    spread = (plain - plain.mean(dim=-1, keepdim=True)).norm()
+    return bool((scores - plain).norm() <= allowed * spread)
