@@ -17,9 +17,9 @@ import numpy as np
 from biasgraph.causal.agreement import Agreement, accuracy, cross_table, uneven_errors
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.models.options import ModelOptions
-from biasgraph.references import Reference, from_file, from_judge, is_table
+from biasgraph.references import Axes, Reference, from_file, from_judge, is_table
 from biasgraph.report.files import write_files
 from biasgraph.result import Result, load
 from biasgraph.runrecord import shown
@@ -66,20 +66,16 @@ def check(
         InputError: there is no result or no such reference, or they share no image.
         ModelError: the judge failed. Interrupted: the user stopped it.
     """
-    result = load(directory)
+    result, options = load(directory), options or CheckOptions()
     models = models or ModelOptions()
-    if is_table(reference):
-        if models.record():
-            raise InputError(
-                f"{shown(Path(reference))} is a file: options of models mean nothing to it"
-            )
-        graph = result.document["graph"]
-        nodes = _nodes(result)
-        found = from_file(Path(reference), directory, graph["vqa"], nodes)
+    graph, axes = result.document["graph"], _axes_of(result, options.only)
+    if not is_table(reference):
+        found = from_judge(reference, directory, graph["vqa"] or "", models, progress)
+    elif models.record():
+        raise InputError(f"{shown(Path(reference))} is a file: no model reads its options")
     else:
-        judge = result.document["graph"]["vqa"]
-        found = from_judge(reference, directory, judge or "", models, progress)
-    return compared(result, found, options or CheckOptions())
+        found = from_file(Path(reference), directory, graph["vqa"], axes)
+    return compared(result.answers, axes, graph, found, options)
 
 
 def keep(directory: Path, agreement: Record) -> list[Path]:
@@ -119,65 +115,97 @@ def read(path: Path) -> Record:
             f"{shown(path)} has schema {printable(schema)}; this biasgraph reads {SCHEMA}: "
             "install a newer one"
         )
+    if not _is_whole(record):
+        raise InputError(f"{shown(path)} is damaged: it is not what `biasgraph agreement` wrote")
     return dict(record)
 
 
-def kept(directory: Path | None, judge: str | None, fingerprint: str | None) -> Record | None:
-    """The agreement that lies in a directory, if it is about this very judge."""
+def _is_whole(record: Record) -> bool:
+    """Whether the parts that are computed with have the right shapes."""
+    try:
+        tables = [
+            (len(axis["attributes"]) + 2, np.array(axis["table"], dtype=np.int64))
+            for axis in record["axes"]
+            if isinstance(axis["axis"], str)
+        ]
+        named = {"judge", "judge_fingerprint", "reference", "images"} <= record.keys()
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return False
+    return named and all(table.shape == (size, size) for size, table in tables)
+
+
+def kept(directory: Path | None, about: Mapping[str, Any]) -> Record | None:
+    """The agreement that lies in a directory, if it is about this very judge and model.
+
+    about: what a graph says of its origin. Raises InputError when the file is damaged.
+    """
     if directory is None or not (directory / FILE).is_file():
         return None
     record = read(directory / FILE)
-    about = (record["judge"], record["judge_fingerprint"])
-    return record if about == (judge, fingerprint) else None
+    same = (
+        (record["judge"], about.get("vqa")),
+        (record["judge_fingerprint"], about.get("vqa_fingerprint")),
+        (record.get("model"), about.get("model")),
+    )
+    return record if all(one == other for one, other in same) else None
 
 
-def compared(result: Result, reference: Reference, options: CheckOptions) -> Record:
-    """The agreement of a result's answers with a reference's, in JSON types.
+def compared(
+    answers: pd.DataFrame,
+    axes: Axes,
+    about: Mapping[str, Any],
+    reference: Reference,
+    options: CheckOptions,
+) -> Record:
+    """The agreement of a judge's answers with a reference's, in JSON types.
 
-    Raises InputError when no image has an answer of both.
+    answers: the hinge table; about: what a graph says of its origin. Raises InputError when no
+    image has an answer of both.
     """
-    graph = result.document["graph"]
-    nodes = [node for node in _nodes(result) if not options.only or node["id"] in options.only]
-    frame = _joined(result.answers, reference)
+    frame = _joined(answers, reference)
     if frame.empty:
         raise InputError(
             f"no image has answers of both: {printable(reference.name)} is about other images or "
             "axes"
         )
-    axes = [_axis(node, frame[frame["target"] == node["id"]], options) for node in nodes]
-    judge = graph["vqa"]
-    notes = [*reference.notes, *([ITSELF] if reference.name == judge else [])]
+    judge = about.get("vqa")
     return {
         "schema": SCHEMA,
-        "toy": graph["toy"],
-        "model": graph["model"],
-        "prompt": graph["prompt"],
+        "toy": about.get("toy"),
+        "model": about.get("model"),
         "judge": judge,
-        "judge_fingerprint": graph.get("vqa_fingerprint"),
+        "judge_fingerprint": about.get("vqa_fingerprint"),
         "reference": {
             "name": reference.name,
             "kind": reference.kind,
             "fingerprint": reference.fingerprint,
         },
         "images": int(frame["image"].nunique()),
-        "images_in_all": int(result.answers["image"].nunique()),
+        "images_in_all": int(answers["image"].nunique()),
         "replicates": options.replicates,
         "seed": options.seed,
-        "axes": axes,
-        "notes": notes,
+        "axes": [
+            _axis(axis, attributes, frame[frame["target"] == axis], options)
+            for axis, attributes in axes.items()
+        ],
+        "notes": [*reference.notes, *([ITSELF] if reference.name == judge else [])],
     }
 
 
-def _nodes(result: Result) -> list[Record]:
-    """The axes of a result, without an attribute that stands for unknown answers."""
+def _axes_of(result: Result, only: Sequence[str]) -> Axes:
+    """The axes of a result and their attributes, without one that stands for unknown answers."""
     with_unknown = result.document["graph"]["settings"]["unknown"] == "class"
-    return [
-        {
-            "id": node["id"],
-            "attributes": node["attributes"][:-1] if with_unknown else node["attributes"],
-        }
+    axes = {
+        node["id"]: node["attributes"][:-1] if with_unknown else node["attributes"]
         for node in result.document["nodes"]
-    ]
+    }
+    for name in only:
+        if name not in axes:
+            raise InputError(
+                f"the result has no axis '{printable(name)}' (it has "
+                f"{', '.join(map(printable, axes))}).{did_you_mean(name, axes)}"
+            )
+    return {name: axes[name] for name in axes if not only or name in only}
 
 
 def _joined(answers: pd.DataFrame, reference: Reference) -> pd.DataFrame:
@@ -188,8 +216,9 @@ def _joined(answers: pd.DataFrame, reference: Reference) -> pd.DataFrame:
     return frame[frame["truth"].notna()]
 
 
-def _axis(node: Record, frame: pd.DataFrame, options: CheckOptions) -> Record:
-    attributes = node["attributes"]
+def _axis(
+    axis: str, attributes: Sequence[str], frame: pd.DataFrame, options: CheckOptions
+) -> Record:
     size = len(attributes)
     codes = {"unknown": UNKNOWN, "gated": GATED} | {a: i for i, a in enumerate(attributes)}
 
@@ -202,9 +231,9 @@ def _axis(node: Record, frame: pd.DataFrame, options: CheckOptions) -> Record:
         role: Agreement(table(frame[frame["role"] == role])).counts
         for role in ("initial", "counterfactual")
     }
-    rng = generator(options.seed, "agreement", node["id"])
+    rng = generator(options.seed, "agreement", axis)
     return {
-        "axis": node["id"],
+        "axis": axis,
         "attributes": list(attributes),
         "table": whole.table.tolist(),
         **whole.fields(options.replicates, rng),

@@ -40,6 +40,8 @@ class BuildOptions(ModelOptions):
     ideal: shares by axis and attribute, or the YAML file that holds them.
     reference: answers or counts that serve as ideal, resampled: the directory of a run, an answers
     table, a file of counts, a mapping of them, or a folder of photographs.
+    correct: agreement.json, or a file of labels or answers, by which to set numbers without the
+    judge's errors beside the others.
     unlisted: what an answer counts as that its axis lacks ("error" or "unknown").
     output: where the result goes; fresh: move a run that is there aside first.
     dry_run: plan and say what would be done, and do nothing.
@@ -62,6 +64,7 @@ class BuildOptions(ModelOptions):
     only: Sequence[str] | None = None
     ideal: str | Path | Mapping[str, Mapping[str, float]] | None = None
     reference: str | Path | Mapping[str, Mapping[str, int]] | None = None
+    correct: str | Path | None = None
     unlisted: Literal["error", "unknown"] | None = None
     preset: str | None = None
     alpha: float | None = None
@@ -99,6 +102,11 @@ class BuildOptions(ModelOptions):
             raise InputError(
                 "nothing to build from: give --prompt 'a librarian', --prompts occupations, "
                 "--answers FILE, or pictures with --model folder:DIR"
+            )
+        if self.correct is not None and self.unknown == "class":
+            raise InputError(
+                "--correct and --unknown class exclude each other: labels say what a picture "
+                "shows, and no picture shows 'unknown'"
             )
         if self.prompt is not None:
             self._refuse_beside_prompt()

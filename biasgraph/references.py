@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 ANSWER_COLUMNS = ("image", "target", "answer")
 TABLES = (".csv", ".tsv", ".txt", ".parquet")
 
+Axes = Mapping[str, Sequence[str]]
+"""axis -> its attributes."""
 Said = Mapping[tuple[str, str], str]
 """(image, target) -> answer: an attribute, unknown or gated."""
 
@@ -59,7 +61,7 @@ def is_table(text: str) -> bool:
     return path.is_file() or (path.suffix.lower() in TABLES and not text.startswith("human:"))
 
 
-def from_file(path: Path, directory: Path, judge: str | None, nodes: Sequence[Any]) -> Reference:
+def from_file(path: Path, directory: Path, judge: str | None, axes: Axes) -> Reference:
     """The labels or answers in a file, about the images of the result in `directory`.
 
     Raises InputError: it is neither, or says nothing about these images.
@@ -69,7 +71,7 @@ def from_file(path: Path, directory: Path, judge: str | None, nodes: Sequence[An
     except OSError as error:
         raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
     if raw.startswith(b"PAR1"):
-        return from_answers(path, Answers.read(path).frame, None, nodes)
+        return from_answers(path, Answers.read(path).frame, None, axes)
     file = CsvFile(raw, shown(path), (*LABEL_COLUMNS, *ANSWER_COLUMNS))
     if {*LABEL_COLUMNS} <= {*file.columns}:
         return from_labels(Labels.read(path), path.name, directory, judge)
@@ -80,23 +82,20 @@ def from_file(path: Path, directory: Path, judge: str | None, nodes: Sequence[An
             f"({', '.join(ANSWER_COLUMNS)}): it lacks {', '.join(missing)}."
             f"{did_you_mean(missing[0], file.columns)}"
         )
-    return from_answers(path, file.frame(), file, nodes)
+    return from_answers(path, file.frame(), file, axes)
 
 
-def from_answers(
-    path: Path, frame: pd.DataFrame, file: CsvFile | None, nodes: Sequence[Any]
-) -> Reference:
+def from_answers(path: Path, frame: pd.DataFrame, file: CsvFile | None, axes: Axes) -> Reference:
     """A table of answers by image id and axis; rows about other axes are left out."""
     import hashlib
 
-    attributes = {node["id"]: list(node["attributes"]) for node in nodes}
     said: dict[tuple[str, str], str] = {}
     texts = (frame[name].astype(str).tolist() for name in ANSWER_COLUMNS)
     for row, (image, target, answer) in enumerate(zip(*texts, strict=True)):
-        if target not in attributes or not answer.strip():
+        if target not in axes or not answer.strip():
             continue
         where = f"{shown(path)}, {file.place(row) if file else f'row {row + 1}'}"
-        offered = [*attributes[target], UNKNOWN, GATED]
+        offered = [*axes[target], UNKNOWN, GATED]
         if answer not in offered:
             raise InputError(
                 f"{where}, column answer: '{printable(answer)}' is not an attribute of "

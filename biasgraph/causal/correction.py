@@ -6,19 +6,31 @@ known. Observed shares are then C^T p, and the same C is assumed for every set o
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
 from biasgraph.causal.sensitivity import Interval, resample
-from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.causal.tables import Counts, Floats
+from biasgraph.causal.settings import TAIL, AnalysisSettings, generator
+from biasgraph.causal.tables import Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
 from biasgraph.errors import InputError
 
 WORST_CONDITION = 10.0
 SUM_WEIGHT = 1e4  # of the row that makes least-squares shares sum to 1
+TOLERANCE = 1e-9
+RIDGE = 1e-12  # keeps a matrix that a replicate made singular solvable
+
+PAIR_FIELDS = (
+    "w1_before_corrected",
+    "w1_after_corrected",
+    "is_corrected",
+    "is_corrected_ci_low",
+    "is_corrected_ci_high",
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,12 @@ class CorrectedSensitivity:
     w1_after: float
     value: float
     interval: Interval
+
+    def fields(self) -> dict[str, float]:
+        """Under the names of `PAIR_FIELDS`."""
+        low, high = self.interval.hull
+        values = (self.w1_before, self.w1_after, self.value, low, high)
+        return dict(zip(PAIR_FIELDS, values, strict=True))
 
 
 def flip_confusion(k: int, error: float) -> Floats:
@@ -60,30 +78,184 @@ def confusion(labelled: Counts) -> Floats:
     return np.asarray(shares)
 
 
+def resampled_confusions(labelled: Counts, replicates: int, rng: np.random.Generator) -> Floats:
+    """(replicates, k, k) confusion matrices of resampled labels, each truth's number kept.
+
+    A truth that always got the same answer would never vary: it is drawn from smoothed shares.
+    """
+    drawn = resample(labelled, replicates, rng)
+    never_varies = (labelled > 0).sum(axis=1) == 1
+    if never_varies.any():
+        drawn[:, never_varies] = resample(labelled[never_varies], replicates, rng, smooth=True)
+    return np.asarray(drawn / labelled.sum(axis=1)[:, None])
+
+
 def true_shares(observed: Floats, errors: Floats) -> Floats:
     """Shares p (..., k) on the simplex for which C^T p is nearest to the observed shares.
 
     observed (..., k) and errors (..., k, k) broadcast. The plain solution where it stays on the
-    simplex, non-negative least squares otherwise.
+    simplex, least squares on it otherwise.
     """
-    lead = np.broadcast_shapes(observed.shape[:-1], errors.shape[:-2])
-    k = observed.shape[-1]
-    inverse = np.linalg.pinv(np.swapaxes(errors, -1, -2))
-    solved = np.broadcast_to((inverse @ observed[..., None])[..., 0], (*lead, k)).copy()
-    outside = (solved < 0).any(axis=-1) | (np.abs(solved.sum(axis=-1) - 1) > 1e-9)
-    observed = np.broadcast_to(observed, (*lead, k))
-    errors = np.broadcast_to(errors, (*lead, k, k))
-    solved[outside] = [
-        _least_squares(matrix.T, shares)
-        for matrix, shares in zip(errors[outside], observed[outside], strict=True)
+    return Unmixing.of(errors).shares(observed)
+
+
+@dataclass(frozen=True)
+class Unmixing:
+    """Confusion matrices (..., k, k), ready to be undone many times."""
+
+    errors: Floats
+    inverse: Floats
+
+    @classmethod
+    def of(cls, errors: Floats) -> Unmixing:
+        return cls(errors, np.asarray(np.linalg.pinv(np.swapaxes(errors, -1, -2)), dtype=float))
+
+    def for_sets(self) -> Unmixing:
+        """The same for shares with one more dimension before the last, that of sets of images."""
+        return Unmixing(self.errors[..., None, :, :], self.inverse[..., None, :, :])
+
+    def shares(self, observed: Floats) -> Floats:
+        """See `true_shares`."""
+        k = observed.shape[-1]
+        shape = (*np.broadcast_shapes(observed.shape[:-1], self.errors.shape[:-2]), k)
+        solved = np.broadcast_to((self.inverse @ observed[..., None])[..., 0], shape).copy()
+        outside = (solved < -TOLERANCE).any(axis=-1) | (np.abs(solved.sum(axis=-1) - 1) > TOLERANCE)
+        if outside.any():
+            observed = np.broadcast_to(observed, shape)[outside]
+            errors = np.broadcast_to(self.errors, (*shape, k))[outside]
+            solved[outside] = _nearest(np.swapaxes(errors, -1, -2), observed)
+        return np.clip(solved, 0.0, 1.0)
+
+
+def _nearest(matrices: Floats, observed: Floats) -> Floats:
+    """(n, k) shares on the simplex with the least |A p - q|, for A (n, k, k) and q (n, k).
+
+    Shares that would be negative are taken out one by one, for all n at once; where that is not
+    the optimum (its conditions tell), non-negative least squares finds it.
+    """
+    n, k = observed.shape
+    gram = np.swapaxes(matrices, -1, -2) @ matrices
+    target = (np.swapaxes(matrices, -1, -2) @ observed[..., None])[..., 0]
+    system = np.zeros((n, k + 1, k + 1))
+    system[:, :k, :k] = gram + RIDGE * np.eye(k)
+    free = np.ones((n, k), dtype=bool)
+    solved, price = np.zeros((n, k)), np.zeros(n)
+    left = np.arange(n)
+    while len(left):
+        both = free[left, :, None] & free[left, None, :]
+        part = system[left]
+        part[:, :k, :k] = np.where(both, part[:, :k, :k], np.eye(k))
+        part[:, :k, k] = part[:, k, :k] = free[left]
+        right = np.concatenate(
+            [np.where(free[left], target[left], 0.0), np.ones((len(left), 1))], 1
+        )
+        found = np.linalg.solve(part, right[..., None])[..., 0]
+        solved[left], price[left] = found[:, :k], found[:, k]
+        lowest = found[:, :k].argmin(axis=1)
+        negative = found[np.arange(len(left)), lowest] < -TOLERANCE
+        free[left[negative], lowest[negative]] = False
+        left = left[negative]
+    slope = (gram @ solved[..., None])[..., 0] - target + price[:, None]
+    missed = (slope < -1e-7).any(axis=1)  # at the optimum no share that is 0 would rather grow
+    solved[missed] = [
+        _least_squares(matrix, shares)
+        for matrix, shares in zip(matrices[missed], observed[missed], strict=True)
     ] or np.zeros((0, k))
     return solved
 
 
-def _least_squares(transposed: Floats, observed: Floats) -> Floats:
-    matrix = np.vstack([transposed, np.full((1, len(observed)), SUM_WEIGHT)])
-    shares, _ = nnls(matrix, np.append(observed, SUM_WEIGHT))
+def _least_squares(matrix: Floats, observed: Floats) -> Floats:
+    stacked = np.vstack([matrix, np.full((1, len(observed)), SUM_WEIGHT)])
+    shares, _ = nnls(stacked, np.append(observed, SUM_WEIGHT))
     return np.asarray(shares / shares.sum())
+
+
+@dataclass(frozen=True)
+class CorrectedTarget:
+    """The initial images of one axis with the judge's errors undone.
+
+    shares (k,), ideal (k,) and distance, and their bootstrap replicates under `drawn_`; errors
+    and drawn_errors: the confusion matrix and its replicates, ready to be undone.
+    """
+
+    metric: Ideal
+    settings: AnalysisSettings
+    errors: Unmixing
+    drawn_errors: Unmixing
+    shares: Floats
+    drawn_shares: Floats
+    ideal: Floats
+    drawn_ideal: Floats
+
+    @classmethod
+    def of(
+        cls,
+        initial: Counts,
+        ideal: Ideal,
+        labelled: Counts,
+        settings: AnalysisSettings,
+        rng: np.random.Generator,
+    ) -> CorrectedTarget:
+        """initial: (P, k) answers about P prompts; labelled: (k, k) answers by truth.
+
+        Raises InputError as `confusion` does.
+        """
+        errors = Unmixing.of(confusion(labelled))
+        replicates = settings.bootstrap
+        drawn_errors = Unmixing.of(resampled_confusions(labelled, replicates, rng))
+        drawn = resample(initial, replicates, rng).sum(axis=1) / initial.sum()
+        goal, drawn_goal = ideal.shares, ideal.draws(replicates, rng)
+        if ideal.reference is not None:  # it was seen by the same judge
+            goal, drawn_goal = errors.shares(goal), drawn_errors.shares(drawn_goal)
+        return cls(
+            metric=ideal,
+            settings=settings,
+            errors=errors,
+            drawn_errors=drawn_errors,
+            shares=errors.shares(initial.sum(axis=0) / initial.sum()),
+            drawn_shares=drawn_errors.shares(drawn),
+            ideal=goal,
+            drawn_ideal=drawn_goal,
+        )
+
+    @property
+    def distance(self) -> float:
+        """W1 of the corrected shares to the ideal."""
+        return float(self.metric.distance(self.shares, self.ideal))
+
+    @property
+    def drawn_distances(self) -> Floats:
+        """(B,) its replicates."""
+        return self.metric.distance(self.drawn_shares, self.drawn_ideal)
+
+    def fields(self) -> dict[str, Any]:
+        """What a node says of it, in JSON types; intervals are 95 %."""
+        low, high = Interval.of(self.distance, self.drawn_distances).hull
+        ends = np.quantile(self.drawn_shares, [TAIL, 1 - TAIL], axis=0)
+        return {
+            "distribution": self.shares.tolist(),
+            "distribution_ci": ends.T.tolist(),
+            "ideal": self.ideal.tolist(),
+            "w1": self.distance,
+            "w1_ci": [max(0.0, low), high],
+        }
+
+    def sensitivity(self, arms: Counts, rng: np.random.Generator) -> CorrectedSensitivity:
+        """IS of an intervention by its answers arms (P, J, k), all with the same judge's errors."""
+        sizes = arms.sum(axis=(0, 2))
+        pooled = self.settings.mix == "pooled"
+        weights = sizes / sizes.sum() if pooled else np.full(len(sizes), 1 / len(sizes))
+        sets = arms.reshape(-1, arms.shape[-1])
+        drawn = resample(sets, self.settings.bootstrap, rng).reshape(-1, *arms.shape).sum(axis=1)
+
+        def distance(counts: Counts, errors: Unmixing, ideal: Floats) -> Floats:
+            shares = errors.for_sets().shares(counts / sizes[:, None])
+            return self.metric.distance((shares * weights[:, None]).sum(axis=-2), ideal)
+
+        after = float(distance(arms.sum(axis=0), self.errors, self.ideal))
+        replicates = self.drawn_distances - distance(drawn, self.drawn_errors, self.drawn_ideal)
+        value = self.distance - after
+        return CorrectedSensitivity(self.distance, after, value, Interval.of(value, replicates))
 
 
 def corrected_sensitivity(
@@ -99,27 +271,38 @@ def corrected_sensitivity(
     initial (k,), arms (J, k): answers; labelled (k, k): answers by truth. Its interval resamples
     the answers and the labelled images alike. Raises InputError as `confusion` does.
     """
-    sizes = arms.sum(axis=-1)
-    weights = sizes / sizes.sum() if settings.mix == "pooled" else np.full(len(arms), 1 / len(arms))
+    target = CorrectedTarget.of(initial[None], ideal, labelled, settings, rng)
+    return target.sensitivity(arms[None], rng)
 
-    def distances(start: Counts, mitigated: Counts, goal: Floats, errors: Floats) -> Floats:
-        """(2, ...) W1 before and after."""
-        before = true_shares(start / initial.sum(), errors)
-        after = true_shares(mitigated / sizes[:, None], errors[..., None, :, :])
-        if ideal.reference is not None:
-            goal = true_shares(goal, errors)
-        mix = (after * weights[:, None]).sum(axis=-2)
-        return np.stack([ideal.distance(before, goal), ideal.distance(mix, goal)])
 
-    before, after = distances(initial, arms, ideal.shares, confusion(labelled))
-    replicates = settings.bootstrap
-    drawn = distances(
-        resample(initial[None], replicates, rng)[:, 0],
-        resample(arms, replicates, rng),
-        ideal.draws(replicates, rng),
-        resample(labelled, replicates, rng) / labelled.sum(axis=1)[:, None],
-    )
-    value = float(before - after)
-    return CorrectedSensitivity(
-        float(before), float(after), value, Interval.of(value, drawn[0] - drawn[1])
-    )
+def correct(
+    nodes: Sequence[dict[str, Any]],
+    pairs: Sequence[dict[str, Any]],
+    pool: Pool,
+    ideals: Sequence[Ideal],
+    settings: AnalysisSettings,
+    labelled: Mapping[str, Counts],
+) -> None:
+    """Set corrected numbers beside those of nodes and pairs; None where there can be none.
+
+    labelled: counts[truth, answer] (k, k) of the axes that can be corrected, by name.
+    """
+    index = {variable.name: i for i, variable in enumerate(pool.variables)}
+    targets: dict[str, CorrectedTarget] = {}
+    for node in nodes:
+        name = node["id"]
+        node["corrected"] = None
+        if name in labelled and node["w1"] is not None:
+            rng = generator(settings.seed, pool.name, "correction", name)
+            counts = pool.initial(index[name])
+            targets[name] = CorrectedTarget.of(
+                counts, ideals[index[name]], labelled[name], settings, rng
+            )
+            node["corrected"] = targets[name].fields()
+    for pair in pairs:
+        source, name = pair["source"], pair["target"]
+        pair |= dict.fromkeys(PAIR_FIELDS)
+        if name in targets and pair["is"] is not None:
+            rng = generator(settings.seed, pool.name, "correction", source, name)
+            arms = pool.strata(index[source], index[name])
+            pair |= targets[name].sensitivity(arms, rng).fields()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from biasgraph.causal.aggregate import amplification, strongest
+from biasgraph.causal.correction import correct
 from biasgraph.causal.mediation import ASSUMPTIONS, Mediation
 from biasgraph.causal.nodes import node
 from biasgraph.causal.pairs import Pairs
@@ -21,6 +22,7 @@ from biasgraph.causal.tables import (
     UNKNOWN,
     CodedImages,
     Codes,
+    Counts,
     Pool,
     Tallies,
     Variable,
@@ -66,17 +68,19 @@ def analyze(
     settings: AnalysisSettings,
     ideal: Mapping[str, Mapping[str, float]] | None = None,
     reference: Mapping[str, Mapping[str, int]] | None = None,
+    labelled: Mapping[str, Counts] | None = None,
 ) -> Analysis:
     """Test every pair of axes, weigh the edges, and say how sure each number is.
 
     ideal: shares by axis and attribute; reference: counts from real images instead, resampled
-    with the rest (supp. A.9); axes in neither are uniform. Raises InputError for an ideal, a
-    metric or unknown answers that the settings or the axes do not admit.
+    with the rest (supp. A.9); axes in neither are uniform. labelled: counts[truth, answer] by
+    axis, to set numbers without the judge's errors beside the others. Raises InputError for an
+    ideal, a metric or unknown answers that the settings or the axes do not admit.
     """
     counted = treat_unknown(images, settings, {*(ideal or {}), *(reference or {})})
     ideals = resolve_ideals(counted.variables, settings.metric, ideal, reference)
     pool = Pool.of(images.prompt, [counted])
-    nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule)
+    nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule, labelled)
     links = edges(pool, pairs)
     _mediate(links, counted, pool.total, settings)
     about = {"kind": "prompt", "prompt": images.prompt, "edge_rule": asdict(settings.prompt_rule)}
@@ -84,16 +88,23 @@ def analyze(
 
 
 def measured(
-    pool: Pool, ideals: Sequence[Ideal], settings: AnalysisSettings, rule: EdgeRule
+    pool: Pool,
+    ideals: Sequence[Ideal],
+    settings: AnalysisSettings,
+    rule: EdgeRule,
+    labelled: Mapping[str, Counts] | None = None,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The nodes and all ordered pairs of axes, edges decided by the rule."""
+    """The nodes and all ordered pairs of axes, edges decided by the rule; see `analyze`."""
     draws = _initial_draws(pool, ideals, settings)
     nodes = [
         node(pool.name, variable, pool.total.initial[y], ideals[y], draws[y], settings)
         for y, variable in enumerate(pool.variables)
     ]
     near_ideal = [one["near_ideal"] for one in nodes]
-    return nodes, Pairs(pool, list(ideals), draws, near_ideal, settings, rule).rows()
+    pairs = Pairs(pool, list(ideals), draws, near_ideal, settings, rule).rows()
+    if labelled is not None:
+        correct(nodes, pairs, pool, ideals, settings, labelled)
+    return nodes, pairs
 
 
 def treat_unknown(

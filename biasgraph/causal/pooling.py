@@ -34,6 +34,7 @@ def analyze_global(
     settings: AnalysisSettings,
     ideal: Mapping[str, Mapping[str, float]] | None = None,
     reference: Mapping[str, Mapping[str, int]] | None = None,
+    labelled: Mapping[str, Counts] | None = None,
 ) -> Analysis:
     """Sum the counts of all prompts and weigh every pair of axes in the sum.
 
@@ -48,7 +49,7 @@ def analyze_global(
     ideals = resolve_ideals(counted[0].variables, settings.metric, ideal, reference)
     # By their texts, so that the order in which they came changes no random draw.
     pool = Pool.of(NAME, sorted(counted, key=lambda images: images.prompt))
-    nodes, pairs = measured(pool, ideals, settings, settings.global_rule)
+    nodes, pairs = measured(pool, ideals, settings, settings.global_rule, labelled)
     _compare(pairs, pool, analyses)
     about = {
         "kind": "global",

@@ -95,6 +95,14 @@ METHODS, WHERE = "Other methods", "Output"
     "'axis: {attribute: count}' or CSV (axis, attribute, count).",
 )
 @click.option(
+    "--correct",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    panel=AXES,
+    help="Set numbers without the judge's errors beside the others: agreement.json of `biasgraph "
+    "agreement`, or the labels themselves (CSV). The errors are taken to be the same in all images.",
+)
+@click.option(
     "--unlisted",
     type=click.Choice(["error", "unknown"]),
     panel=AXES,
