@@ -120,13 +120,22 @@ def _show_downloaded(console: Console, downloaded: list[dict[str, Any]]) -> None
 
 
 def _show_machine(console: Console, machine: dict[str, Any]) -> None:
-    from biasgraph.models.inventory import shown_bytes
+    from biasgraph.models.inventory import EXTRAS, shown_bytes
 
     memory = shown_bytes(machine["memory"])
     where = machine["device"]
     if machine["device_memory"] is not None:
         where += f" with {shown_bytes(machine['device_memory'])}"
-    versions = ", ".join(f"{name} {v or 'missing'}" for name, v in machine["versions"].items())
     cores = f"{machine['cores']} CPU cores" + (f", {memory}" if memory else "")
-    console.print(f"Models run on {where} ({cores}).", soft_wrap=True)
-    console.print(versions, soft_wrap=True)
+    slow = ""
+    if where == "cpu":
+        slow = " Without a GPU, models of billions of weights take minutes for an image."
+    console.print(f"Models run on {where} ({cores}).{slow}", soft_wrap=True)
+    versions = machine["versions"].items()
+    known = ", ".join(f"{name} {version}" for name, version in versions if version)
+    console.print(known, markup=False, soft_wrap=True)
+    for name, version in versions:
+        if version is None and name in EXTRAS:
+            extra, what = EXTRAS[name]
+            line = f"{name} is not installed: pip install 'biasgraph[{extra}]' for {what}"
+            console.print(line, markup=False, soft_wrap=True)

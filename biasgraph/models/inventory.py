@@ -18,6 +18,12 @@ from biasgraph.models.registry import BACKENDS, HUB
 
 Record = dict[str, Any]
 LIBRARIES = ("biasgraph", "torch", "diffusers", "transformers", "openai", "peft", "accelerate")
+EXTRAS = {
+    "openai": ("openai", "openai models"),
+    "peft": ("lora", "--lora"),
+    "accelerate": ("offload", "--offload"),
+}
+"""What brings a library that biasgraph does not require, and what it is for."""
 
 
 def inventory() -> Record:
@@ -138,7 +144,7 @@ def _role(folder: Path) -> str | None:
         config = json.loads((folder / "config.json").read_text("utf-8"))
         architecture = str((config.get("architectures") or [""])[0])
         kind = str(config.get("model_type", ""))
-    except (OSError, ValueError, AttributeError, LookupError):
+    except (OSError, ValueError, AttributeError, LookupError, TypeError):
         return None
     if "clip" in kind.split("_") or kind.startswith("siglip"):
         return "embedder"
