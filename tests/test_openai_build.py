@@ -1,0 +1,142 @@
+"""A whole build on a server, through the command line: killed, resumed, paid for once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from biasgraph.models.openai.journal import FILE
+from tests.openai_server import Behaviour, FakeServer, faults, serving
+
+KEY = "sk-test-0123456789abcdef"
+IMAGES, QUESTIONS, ORDERS = 6 * 3, 3, 2
+"""A nurse, 2 genders and 3 ages, three each; gender, age and the gate, in two orders."""
+CALLS = IMAGES + IMAGES * QUESTIONS * ORDERS
+
+
+def command(fake: FakeServer, directory: Path, *more: str) -> list[str]:
+    return [
+        *(sys.executable, "-m", "biasgraph", "build", "--prompt", "a nurse"),
+        *("--only", "gender,age", "--images", "3", "-o", str(directory)),
+        *("--model", "openai:painter", "--vqa", "openai:judge", "--base-url", fake.base_url),
+        *("--min-valid", "1", "--bootstrap", "100", *more),
+    ]
+
+
+def environment(**more: str) -> dict[str, str]:
+    # What coverage and other parents put there must not be taken for the builder's own key.
+    return {**os.environ, "OPENAI_API_KEY": KEY, **more}
+
+
+def build(arguments: Sequence[str], **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(arguments, env=environment(**more), capture_output=True, text=True)
+
+
+def answers(directory: Path) -> list[str]:
+    return (directory / "answers.csv").read_text().splitlines()
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """A build on a server that repeats the key in every body, and a build that it refuses."""
+
+    directory: Path
+    answers: list[str]
+    screens: str
+    refusal: str
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    directory = tmp_path_factory.mktemp("undisturbed") / "run"
+    with serving(Behaviour(echo=True, revises=True)) as fake:
+        done = build(command(fake, directory), OPENAI_LOG="debug")
+        assert done.returncode == 0, done.stderr
+        assert (fake.counted.calls, fake.counted.images) == (CALLS, IMAGES)
+        assert fake.counted.keys == {f"Bearer {KEY}"}
+        table = answers(directory)
+        fake.behaviour.fault = lambda: "refused key"
+        refused = build(command(fake, directory, "--images", "4"), OPENAI_LOG="debug")
+        assert refused.returncode == 1
+    screens = "".join((done.stdout, done.stderr, refused.stdout, refused.stderr))
+    return Undisturbed(directory, table, screens, refused.stderr)
+
+
+def test_killed_midway_and_resumed_nothing_is_paid_for_twice(
+    undisturbed: Undisturbed, tmp_path: Path
+) -> None:
+    """Killed once among the images and once among the answers, with faults all along."""
+    directory = tmp_path / "run"
+    storm = faults(0.1, ("429", "cut", "half", "hang up", "500"))
+    with serving(Behaviour(fault=storm, seconds=0.02)) as fake:
+        for charged in (IMAGES // 2, CALLS // 2):
+            process = subprocess.Popen(
+                command(fake, directory),
+                env=environment(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            while fake.counted.calls < charged:
+                assert process.poll() is None
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            assert fake.counted.calls < CALLS
+        done = build(command(fake, directory))
+        assert done.returncode == 0, done.stderr
+        assert answers(directory) == undisturbed.answers
+        assert fake.counted.calls == len(fake.counted.charged) == CALLS
+        assert fake.counted.images == IMAGES
+        sent = len(fake.counted.requests)
+    again = build(command(fake, directory))  # the server is gone: nothing is asked
+    assert again.returncode == 0, again.stderr
+    assert len(fake.counted.requests) == sent
+
+
+def test_the_budget_stops_a_build_and_a_larger_one_goes_on(
+    undisturbed: Undisturbed, tmp_path: Path
+) -> None:
+    directory = tmp_path / "run"
+    with serving() as fake:
+        short = build(command(fake, directory, "--budget", "images=10,calls=50"))
+        assert short.returncode == 1
+        assert "the budget of 10 images is spent" in short.stderr
+        assert (fake.counted.images, fake.counted.calls) == (10, 10)
+        done = build(command(fake, directory, "--budget", f"calls={CALLS}"))
+        assert done.returncode == 0, done.stderr
+        assert fake.counted.calls == CALLS
+        assert answers(directory) == undisturbed.answers
+
+
+def test_the_key_is_in_no_file_and_on_no_screen(undisturbed: Undisturbed) -> None:
+    directory = undisturbed.directory
+    assert "the key in OPENAI_API_KEY is missing or refused (401)" in undisturbed.refusal
+    assert "Incorrect API key: Bearer [key]" in undisturbed.refusal
+    files = [file for file in directory.rglob("*") if file.is_file()]
+    assert len(files) > 10
+    contents = [file.read_bytes() for file in files]
+    with closing(sqlite3.connect(directory / "responses" / FILE)) as journal:
+        bodies = [body for (body,) in journal.execute("SELECT body FROM responses")]
+    contents += [zlib.decompress(body) for body in bodies]
+    assert sum(b"Bearer [key]" in content for content in contents) >= CALLS
+    for secret in (KEY, KEY[3:]):
+        assert secret not in undisturbed.screens
+        assert not any(secret.encode() in content for content in contents)
+
+
+def test_rewritten_prompts_are_counted_and_told(undisturbed: Undisturbed) -> None:
+    graph = json.loads((undisturbed.directory / "graph.json").read_text())["graph"]
+    assert graph["rewritten_prompts"] == IMAGES
+    assert any("rewrote the prompts" in note for note in graph["notes"])
