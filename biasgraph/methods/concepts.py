@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -73,24 +75,27 @@ class Mentions:
     @classmethod
     def of(cls, texts: Sequence[str]) -> Mentions:
         """The words of texts; concepts stand in the order of the alphabet."""
-        said = {text: words_of(text) for text in dict.fromkeys(texts)}
-        concepts = sorted({word for words in said.values() for word in words})
+        pieces = [text.split() for text in texts]
+        numbers: defaultdict[str, int] = defaultdict()
+        numbers.default_factory = numbers.__len__  # a new piece gets the next number
+        flat = map(numbers.__getitem__, chain.from_iterable(pieces))
+        said = np.fromiter(flat, dtype=np.int64)
+        text_of = np.repeat(np.arange(len(texts), dtype=np.int64), list(map(len, pieces)))
+        words = [words_of(piece) for piece in numbers]  # no word goes over a blank
+        concepts = sorted({*chain.from_iterable(words)})
         places = {word: place for place, word in enumerate(concepts)}
-        rows = {text: [places[word] for word in words] for text, words in said.items()}
-        sizes = [len(rows[text]) for text in texts]
-        flat = [place for text in texts for place in rows[text]]
-        return cls(
-            tuple(concepts),
-            np.repeat(np.arange(len(texts), dtype=np.int64), sizes),
-            np.array(flat, dtype=np.int64),
-        )
+        in_pieces = np.array([places[word] for found in words for word in found], dtype=np.int64)
+        sizes = np.array(list(map(len, words)), dtype=np.int64)
+        starts, taken = sizes.cumsum() - sizes, sizes[said]
+        at = np.arange(taken.sum()) - np.repeat(taken.cumsum() - taken, taken)
+        concept = in_pieces[np.repeat(starts[said], taken) + at]
+        return cls(tuple(concepts), np.repeat(text_of, taken), concept)
 
     def merged(self, synonyms: Synonyms) -> Mentions:
-        """The same with synonyms as one concept; concepts without mentions are left out."""
+        """The same with synonyms as one concept."""
         counts = np.bincount(self.concept, minlength=len(self.concepts))
         homes = homes_of(self.concepts, counts, synonyms)
-        kept = np.unique(homes)
-        places = np.searchsorted(kept, homes)
+        kept, places = np.unique(homes, return_inverse=True)
         names = tuple(self.concepts[place] for place in kept)
         return Mentions(names, self.text, places[self.concept])
 
@@ -118,17 +123,27 @@ def homes_of(words: Sequence[str], counts: Counts, synonyms: Synonyms) -> Indice
     that stayed and shares a sense with it (Algorithm 1, step 1, in an order that hangs on no
     dictionary). A table from senses to words makes this as fast as there are senses.
     """
-    order = sorted(range(len(words)), key=lambda place: (-int(counts[place]), words[place]))
+    senses = list(map(synonyms.senses, words))
+    social = (place for place, found in enumerate(senses) if found)
+    order = sorted(social, key=lambda place: (-int(counts[place]), words[place]))
     homes = np.arange(len(words), dtype=np.int64)
     first: dict[Hashable, int] = {}
     for rank, place in enumerate(order):
-        senses = synonyms.senses(words[place])
-        earlier = min((first[sense] for sense in senses if sense in first), default=None)
+        earlier = min((first[sense] for sense in senses[place] if sense in first), default=None)
         if earlier is None:
-            first.update(dict.fromkeys(senses, rank))
+            first.update(dict.fromkeys(senses[place], rank))
         else:
             homes[place] = order[earlier]
     return homes
+
+
+def among(words: Iterable[str], synonyms: Synonyms) -> SynonymTable:
+    """The same synonyms among these words alone, without senses that only one of them has."""
+    groups: defaultdict[Hashable, list[str]] = defaultdict(list)
+    for word in words:
+        for sense in synonyms.senses(word):
+            groups[sense].append(word)
+    return SynonymTable((group for group in groups.values() if len(group) > 1), synonyms.source)
 
 
 def tallied(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Counts:
