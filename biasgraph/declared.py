@@ -91,8 +91,9 @@ class Declared:
     def record(self, prompts: Sequence[str]) -> dict[str, Any]:
         """What graph.json says of where the ideal comes from."""
         sources = [self.shares_from, self.reference and self.reference.source]
+        named = dict.fromkeys(name for name in sources if name)
         record: dict[str, Any] = {
-            "source": " and ".join(name for name in sources if name) or UNIFORM,
+            "source": " and ".join(named) or UNIFORM,
             "axes": list(self.shares or {}),
         }
         if self.reference is not None:
