@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -97,19 +98,11 @@ class Source:
             return revision
         with loading_errors(self.spec):
             from huggingface_hub import HfApi
-            from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
-            try:
-                found = HfApi().model_info(self.name, revision=revision).sha
-            except (RepositoryNotFoundError, RevisionNotFoundError):
-                raise
-            except Exception:  # no network, in all the ways in which there can be none
-                found = self._cached_commit(revision)
-                if found is None:
-                    raise
-        if found is None:
-            raise ModelError(f"{printable(self.spec)}: the hub names no commit of it")
-        return found
+            hub = HfApi()
+            if hasattr(hub, "resolve_revision"):  # keeps what it finds, for times without network
+                return str(hub.resolve_revision(self.name, revision=revision).resolved)
+            return str(hub.model_info(self.name, revision=revision).sha)
 
     def folder(
         self, patterns: Sequence[str] | None = None, ignore: Sequence[str] = ELSEWHERE
@@ -127,14 +120,15 @@ class Source:
         with loading_errors(self.spec):
             from huggingface_hub import snapshot_download
 
-            folder = Path(
-                snapshot_download(
-                    self.name,
-                    revision=self.commit,
-                    allow_patterns=wanted,
-                    ignore_patterns=list(ignore),
+            with _bars(shown=patterns is None and sys.stderr.isatty()):
+                folder = Path(
+                    snapshot_download(
+                        self.name,
+                        revision=self.commit,
+                        allow_patterns=wanted,
+                        ignore_patterns=list(ignore),
+                    )
                 )
-            )
         if patterns is None and next(folder.rglob("*.safetensors"), None) is None:
             raise ModelError(
                 f"{printable(self.spec)} has no safetensors weights, and others can run code when "
@@ -142,19 +136,28 @@ class Source:
             )
         return folder
 
-    def _cached_commit(self, revision: str) -> str | None:
-        from huggingface_hub.constants import HF_HUB_CACHE
-
-        kept = Path(HF_HUB_CACHE) / f"models--{self.name.replace('/', '--')}" / "refs" / revision
-        try:
-            commit = kept.read_text("utf-8").strip()
-        except OSError:
-            return None
-        return commit if COMMIT.fullmatch(commit) else None
-
 
 def _looks_local(name: str) -> bool:
     return name.startswith(("/", "./", "../", "~", ".\\")) or "\\" in name or name.count("/") > 1
+
+
+@contextmanager
+def _bars(*, shown: bool) -> Iterator[None]:
+    """Bars of downloads: of weights and on a terminal only."""
+    from huggingface_hub.utils.tqdm import (
+        are_progress_bars_disabled,
+        disable_progress_bars,
+        enable_progress_bars,
+    )
+
+    before = are_progress_bars_disabled()
+    if not shown:
+        disable_progress_bars()
+    try:
+        yield
+    finally:
+        if not before and not shown:
+            enable_progress_bars()
 
 
 @contextmanager

@@ -162,7 +162,8 @@ def _weights(source: Source) -> set[str]:
     from huggingface_hub import HfApi
 
     try:
-        files = HfApi().list_repo_files(source.name, revision=source.commit)
+        found = HfApi().model_info(source.name, revision=source.commit)
+        files = [sibling.rfilename for sibling in found.siblings or []]
     except Exception:  # without network what is in the cache has to do
         files = [str(path) for path in source.folder([INDEX]).glob("*/*.safetensors")]
     return {name.rpartition("/")[2] for name in files if re.search(r"/[^/]+\.safetensors$", name)}

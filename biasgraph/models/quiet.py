@@ -27,6 +27,7 @@ def loading() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.filterwarnings("ignore", message=".*deprecated", category=UserWarning)
             yield
     finally:
         for name, level in before.items():
