@@ -44,9 +44,9 @@ MODEL = "sandbox:stereotyped"
 AXES = "occupation"
 IMAGES = 48
 SEED = 0
-SANDBOX_JUDGE = (
-    "the sandbox's judge knows nothing but the sandbox's own icons: about other pictures its "
-    "answers mean nothing"
+TOY_JUDGE = (
+    "These results describe a toy: the sandbox's judge knows nothing but the sandbox's own icons. "
+    "About other pictures its answers mean nothing."
 )
 JOURNAL = "responses"
 """The folder of a run where paid backends keep what they were sent."""
@@ -216,8 +216,6 @@ class Work:
         """What a graph says of where its images come from."""
         withheld, rewritten = run.withheld(), run.revised()
         notes = list(self.pictures.notes) if self.pictures else []
-        if backend_of(self.judge.spec) == "sandbox" != backend_of(self.generator.spec):
-            notes.append(SANDBOX_JUDGE)
         notes += [
             f"{count:,} {'image was' if count == 1 else 'images were'} withheld "
             f"({printable(reason)}) and counted as gated"
@@ -228,7 +226,9 @@ class Work:
                 f"the model rewrote the prompts of {rewritten:,} images, which confounds the "
                 "counterfactuals; the ledger holds what they became"
             )
+        sandbox = backend_of(self.judge.spec) == "sandbox" != backend_of(self.generator.spec)
         return {
+            **({"toy": TOY_JUDGE} if sandbox else {}),
             "withheld": withheld,
             "rewritten_prompts": rewritten,
             "notes": notes,

@@ -11,6 +11,7 @@ from pathlib import Path
 from biasgraph.axes import AxisSet
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.folder.listing import NO_SET, TOO_DEEP, Listing, join
+from biasgraph.runrecord import RECORD
 
 INITIAL = "initial"
 TIBET_INITIAL = "initial_prompts"
@@ -132,6 +133,10 @@ def _no_axis(folder: Path, axes: AxisSet, names: Sequence[str]) -> str:
 def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[str]) -> None:
     """Refuse folders of pictures that no ``initial/`` stands beside."""
     root = printable(str(listing.root))
+    if (listing.root / RECORD).is_file():
+        raise InputError(
+            f"{root} is a run: lay its images out with biasgraph export {root} --to folder -o DIR"
+        )
     full = [name for name in folders if listing.holds_pictures(name)]
     whole = [
         name

@@ -75,8 +75,9 @@ class Listing:
             for entry in self._entries(folder)
         ):
             return True
-        return depth < DEEPEST and any(
-            self.holds_pictures(join(folder, name), depth + 1) for name in self.folders(folder)
+        return any(
+            self.holds_pictures(join(folder, name), depth + 1)
+            for name in self._within(folder, depth)
         )
 
     def leave_out(self, reason: str, path: str) -> None:
@@ -87,11 +88,24 @@ class Listing:
 
     def leave_out_below(self, reason: str, folder: str, depth: int = 0) -> None:
         """Note all picture files in the folders of `folder`."""
-        for name in self.folders(folder) if depth < DEEPEST else ():
+        for name in self._within(folder, depth):
             for entry in self._entries(join(folder, name)):
                 if entry.is_file() and Path(entry.name).suffix.lower() in SUFFIXES:
                     self.leave_out(reason, join(folder, name, entry.name))
             self.leave_out_below(reason, join(folder, name), depth + 1)
+
+    def is_within(self, path: Path) -> bool:
+        """Whether a path, all links in it followed, stays in the folder."""
+        try:
+            return path.resolve().is_relative_to(self.root)
+        except (OSError, RuntimeError):  # not to be followed, or in a circle
+            return False
+
+    def _within(self, folder: str, depth: int) -> list[str]:
+        """The folders in `folder` that are looked into: not too deep, and no links, which may lead
+        in circles."""
+        names = self.folders(folder) if depth < DEEPEST else []
+        return [name for name in names if not (self.root / folder / name).is_symlink()]
 
     def _entries(self, folder: str) -> Iterator[Path]:
         where = self.root / folder
@@ -103,7 +117,7 @@ class Listing:
             path = where / name
             if name.startswith(".") or name.lower() in JUNK:
                 continue
-            if path.is_symlink() and not path.resolve().is_relative_to(self.root):
+            if path.is_symlink() and not self.is_within(path):
                 self.leave_out(OUTSIDE, join(folder, name))
                 continue
             yield path

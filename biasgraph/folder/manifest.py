@@ -221,7 +221,7 @@ class _Files:
             self.missing.append(path)
             return None
         here = f"{folder}/{found}" if folder else found
-        if not (self.listing.root / here).resolve().is_relative_to(self.listing.root):
+        if not self.listing.is_within(self.listing.root / here):
             self.listing.leave_out(OUTSIDE, here)
             return None
         return here

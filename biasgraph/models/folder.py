@@ -97,8 +97,11 @@ class FolderGenerator:
             )
         look, picture = read_picture(path, self.max_pixels)
         if picture is None or look.seed != seed:
-            reason = look.problem or "has changed while it was being read"
-            raise ModelError(f"{printable(str(path))} {reason}: give the same command again")
+            reason = look.problem or "changed while it was being read"
+            raise ModelError(
+                f"{printable(str(path))} is no longer what it was ({reason}): give the same "
+                "command again"
+            )
         return picture
 
     def _below(self) -> dict[int, Path]:

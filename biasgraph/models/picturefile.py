@@ -22,7 +22,7 @@ from biasgraph.errors import printable
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "AVIF", "GIF", "BMP", "TIFF", "PPM")
+FORMATS = ("PNG", "JPEG", "WEBP", "AVIF", "GIF", "BMP", "TIFF", "PPM")
 """What is decoded: formats of photographs and of what models give; no documents, no scripts."""
 UNREAD = frozenset((".heic", ".heif"))
 """What pictures' names end in that cannot be read: telling so is better than silence."""
@@ -47,8 +47,8 @@ class Look:
     """What a look at a file showed.
 
     sha256: of its bytes, None where they cannot be read; width, height: upright, in pixels, 0
-    where not known; problem: why the file is left out, None for a picture; remarks: what was done
-    to it.
+    where not known; problem: what it is that it cannot be used ("empty", "cut off"), None for a
+    picture; remarks: what was done to it.
     """
 
     sha256: str | None = None
@@ -94,6 +94,7 @@ def own_limits() -> Iterator[None]:
     """
     from PIL import Image
 
+    Image.init()  # all formats by name
     before = Image.MAX_IMAGE_PIXELS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -108,11 +109,11 @@ def read_picture(path: Path, max_pixels: int = MAX_PIXELS) -> tuple[Look, Image 
     """A file's picture, None where there is none to be had; call it within `own_limits`."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            return Look(problem="is not a plain file"), None
+            return Look(problem="not a plain file"), None
         with path.open("rb") as file:
             return _read(file, path.suffix.lower(), max_pixels)
     except OSError as error:
-        return Look(problem=f"cannot be read ({error.strerror or error})"), None
+        return Look(problem=f"unreadable ({error.strerror or error})"), None
 
 
 def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Image | None]:
@@ -120,22 +121,22 @@ def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Ima
 
     look = Look(hashlib.file_digest(file, "sha256").hexdigest())
     if file.tell() == 0:
-        return replace(look, problem="is empty"), None
+        return replace(look, problem="empty"), None
     file.seek(0)
     try:
         with Image.open(file, formats=FORMATS) as image:
             look = replace(look, width=image.width, height=image.height)
             if image.width * image.height > max_pixels:
                 size = f"{image.width:,} x {image.height:,} pixels"
-                problem = f"has more than {max_pixels:,} pixels (--max-pixels)"
+                problem = f"of more than {max_pixels:,} pixels (--max-pixels)"
                 return replace(look, problem=problem, remarks=(size,)), None
             upright, remarks = _upright(image)
     except UnidentifiedImageError:
         return replace(look, problem=_no_picture(suffix)), None
     except MemoryError:
-        return replace(look, problem="needs more memory than there is"), None
+        return replace(look, problem="larger than memory"), None
     except Exception as error:  # decoders raise many kinds about somebody else's bytes
-        return replace(look, problem=f"is damaged ({_reason(error)})"), None
+        return replace(look, problem=_damage(error)), None
     return replace(look, width=upright.width, height=upright.height, remarks=remarks), upright
 
 
@@ -182,10 +183,12 @@ def _rgb(image: Image) -> tuple[Image, tuple[str, ...]]:
 
 def _no_picture(suffix: str) -> str:
     if suffix in UNREAD:
-        return f"is in a format that is not read ({suffix[1:].upper()}): convert it to JPEG or PNG"
-    return "is no picture"
+        return f"in a format that is not read ({suffix[1:].upper()}; convert it to JPEG or PNG)"
+    return "no picture"
 
 
-def _reason(error: Exception) -> str:
+def _damage(error: Exception) -> str:
     text = printable(str(error)) or type(error).__name__
-    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+    if "truncated" in text.lower():
+        return "cut off"
+    return f"damaged ({text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + '…'})"
