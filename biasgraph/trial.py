@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import printable
 from biasgraph.models.base import Describer, Message
+from biasgraph.models.folder import FolderGenerator
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import (
     EMBEDDER,
@@ -32,10 +33,11 @@ SHOWN = 160
 def try_models(used: Mapping[str, str], options: ModelOptions) -> list[dict[str, Any]]:
     """Let each model do one thing; used: role -> spec.
 
-    A generator makes an image of "a photo of a person"; a judge is asked whether it shows a
-    person, or whether a grey square does where no generator is named; an embedder embeds it; a
-    language model proposes what may be biased in it. Returns a record for each, in JSON types:
-    ``role``, ``spec``, ``fingerprint``, ``seconds`` (loading included) and ``said``.
+    A generator makes an image of "a photo of a person" (a folder shows one of its own); a judge is
+    asked whether it shows a person, or whether a grey square does where no generator is named; an
+    embedder embeds it; a language model proposes what may be biased in it. Returns a record for
+    each, in JSON types: ``role``, ``spec``, ``fingerprint``, ``seconds`` (loading included) and
+    ``said``.
 
     Raises:
         BiasgraphError: the first one that does not work, as a build would raise it.
@@ -77,6 +79,9 @@ class _Trial:
 
     def generator(self, spec: str) -> tuple[str, str]:
         model = load_generator(spec, self._options)
+        if isinstance(model, FolderGenerator):  # it has its pictures, whatever the prompt
+            self._image = model.sample().image
+            return model.fingerprint, f"has an image of {_size(self._image)}"
         model.check_prompts([PROMPT])
         picture = model.generate([PROMPT], [0])[0]
         if picture.withheld is not None:

@@ -85,6 +85,15 @@ class FolderGenerator:
             pictures = {seed: self._picture(seed) for seed in dict.fromkeys(seeds)}
         return [Picture(pictures[seed]) for seed in seeds]
 
+    def sample(self) -> Picture:
+        """One picture, to try a judge on. Raises InputError where there is none."""
+        if not self.root.is_dir():
+            raise InputError(f"{printable(self.spec)}: no such folder")
+        paths = {path: seed for seed, path in self._below().items()}
+        if not paths:
+            raise InputError(f"{printable(self.spec)}: there is no picture file in it")
+        return self.generate([""], [paths[min(paths)]])[0]
+
     def _picture(self, seed: int) -> Image:
         path = self.files.get(seed)
         if path is None:

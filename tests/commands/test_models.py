@@ -174,3 +174,15 @@ def test_wrong_specs_are_one_line(capsys, arguments: list[str], code: int, said:
     assert captured.out == ""
     assert said in captured.err
     assert len(captured.err.splitlines()) == 1 and captured.err.strip().isprintable()
+
+
+def test_a_folder_shows_a_picture_of_its_own(tmp_path: Path, capsys) -> None:
+    from PIL import Image
+
+    assert main(["models", "--model", f"folder:{tmp_path / 'nowhere'}"]) == 2
+    assert "no such folder" in capsys.readouterr().err
+    assert main(["models", "--model", f"folder:{tmp_path}"]) == 2
+    assert "no picture file" in capsys.readouterr().err
+    Image.new("RGB", (48, 32)).save(tmp_path / "a.png")
+    assert main(["models", "--model", f"folder:{tmp_path}"]) == 0
+    assert "has an image of 48x32 pixels" in capsys.readouterr().out
