@@ -178,8 +178,10 @@ class ClipJudge:
         return np.stack([self._embedded[caption] for caption in captions])
 
     def _check_length(self, caption: str) -> None:
+        if self._window is None:
+            return
         count = len(self._tokenizer(caption)["input_ids"])
-        if self._window is not None and count > self._window:
+        if count > self._window:
             raise InputError(
                 f"'{printable(caption)}' has {count} tokens, and {printable(self.spec)} reads "
                 f"{self._window}: shorten the prompt phrases of the axis"
@@ -210,10 +212,9 @@ class ClipJudge:
 
     @property
     def _padding(self) -> dict[str, Any]:
-        """SigLIP reads a text's end at the end of its window and was trained on full ones."""
-        if "siglip" in self._model.config.model_type:
-            return {"padding": "max_length", "max_length": self._window}
-        return {"padding": True}
+        """How texts are filled up: SigLIP reads at the end of its window, so always to that."""
+        siglip = "siglip" in self._model.config.model_type
+        return {"padding": "max_length" if siglip else True, "max_length": self._window}
 
     @cached_property
     def _model(self) -> Any:

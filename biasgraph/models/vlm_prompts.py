@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.errors import ModelError, printable
+from biasgraph.errors import InputError, ModelError, printable
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -39,7 +39,11 @@ class Prompter:
         return self.processor.tokenizer
 
     def prompt(self, text: str) -> str:
-        """What the model reads, up to where its answer begins, with a place for one picture."""
+        """What the model reads, up to where its answer begins, with a place for one picture.
+
+        Raises InputError for a text with the token that stands for a picture, and ModelError for
+        a chat template that does not take one picture and a text.
+        """
         self._refuse_tokens_of_pictures(text)
         template = self._template
         if template is None:
@@ -91,7 +95,7 @@ class Prompter:
     def _refuse_tokens_of_pictures(self, text: str) -> None:
         token = self._image_token
         if token and token in text:
-            raise ModelError(
+            raise InputError(
                 f"a question must not hold {printable(token)}, which means a picture to "
                 f"{printable(self.spec)}"
             )
