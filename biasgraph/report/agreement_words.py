@@ -11,22 +11,46 @@ from biasgraph.report.words import enumerated, name, named, p_value, with_interv
 Record = Mapping[str, Any]
 
 UNCHECKED = (
-    "Nobody has checked this judge: no number says how often its answers are right. `biasgraph "
-    "label` and `biasgraph agreement` would"
+    "Nobody has checked this judge: no number here says how often its answers are right "
+    "(`biasgraph label` and `biasgraph agreement` would)."
 )
 FAIR = 0.6
 """Kappa below which a judge is usually held to agree only moderately (Landis and Koch 1977)."""
 UNEVEN = 0.05
 
 KINDS = {
-    "judge": "the answers of another judge, {name}",
-    "labels": "the labels of people in {name}",
+    "judge": "another judge, {name}",
+    "labels": "people's labels in {name}",
     "answers": "the answers in {name}",
 }
 
 
+def of_graph(graph: Record) -> Iterator[str]:
+    """What to keep in mind about a graph's judge: whether it was checked, and corrected for."""
+    record = graph.get("agreement")
+    if record is None:
+        yield UNCHECKED
+    else:
+        yield summary(record)
+        yield from caveats(record)
+    correction = graph.get("correction")
+    if correction is not None:
+        yield (
+            f"Numbers without the judge's errors rest on {name(correction['source'], 60)} and take "
+            "the errors to be the same in all images."
+        )
+        for axis, why in correction["left_out"].items():
+            yield f"{name(axis)} is not corrected: {printable(why)}."
+
+
+def fact(graph: Record) -> str:
+    """Whether the judge was checked, in a few words."""
+    record = graph.get("agreement")
+    return "by nobody" if record is None else f"against {short(record)}"
+
+
 def reference(record: Record) -> str:
-    """What the judge was held against."""
+    """What the judge was held against, in words."""
     given = record["reference"]
     return KINDS[given["kind"]].format(name=name(given["name"], 60))
 
@@ -34,11 +58,11 @@ def reference(record: Record) -> str:
 def short(record: Record) -> str:
     """The agreement in a few words, for a list of facts."""
     known = [axis["kappa"] for axis in record["axes"] if axis["kappa"] is not None]
-    about = f"on {record['images']:,} images against {reference(record)}"
+    about = f"{reference(record)}, on {record['images']:,} images"
     if not known:
-        return f"checked {about}: kappa is not defined"
-    low, high = min(known), max(known)
-    return f"checked {about}: kappa {low:.2f} to {high:.2f}"
+        return f"{about}: kappa is not defined"
+    low, high = f"{min(known):.2f}", f"{max(known):.2f}"
+    return f"{about}: kappa {low if low == high else f'{low} to {high}'}"
 
 
 def summary(record: Record) -> str:
@@ -50,12 +74,15 @@ def summary(record: Record) -> str:
             f"The judge was held against {reference(record)}, on {images}; too few answers vary "
             "to say how far they agree."
         )
-    worst, best = (pick(axes, key=lambda axis: axis["kappa"]) for pick in (min, max))
-    found = ", ".join(
-        f"{name(axis['axis'])} {with_interval(axis['kappa'], *(axis['kappa_ci'] or (None, None)))}"
-        for axis in ([best, worst] if best is not worst else [best])
+    ranked = sorted(axes, key=lambda axis: axis["kappa"])
+    ends = ranked[:1] if len(ranked) == 1 else [ranked[0], ranked[-1]]
+    found = " to ".join(
+        f"{with_interval(axis['kappa'], *(axis['kappa_ci'] or (None, None)))} for "
+        f"{name(axis['axis'])}"
+        for axis in ends
     )
-    return f"Cohen's kappa of the judge with {reference(record)}, on {images}: {found}."
+    from_ = "from " if len(ends) > 1 else ""
+    return f"Cohen's kappa of the judge with {reference(record)}, on {images}, is {from_}{found}."
 
 
 def caveats(record: Record) -> Iterator[str]:

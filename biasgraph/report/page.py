@@ -16,7 +16,7 @@ from biasgraph.report.thumbnails import Pictures, Thumbnails
 if TYPE_CHECKING:
     from biasgraph.report.shown import Shown
 
-SCRIPTS = ("findings.js", "panel.js", "tables.js", "page.js")
+SCRIPTS = ("findings.js", "agreement.js", "panel.js", "tables.js", "page.js")
 STYLES = ("report.css",)
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
 from biasgraph.errors import InputError
 from biasgraph.findings import Images
-from biasgraph.report import words
+from biasgraph.report import agreement_words, words
 from biasgraph.report.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def page_data(result: Shown, thumbnails: Thumbnails) -> PageData:
             "nodes": [_shown_findings(node["findings"], place) for node in nodes],
         },
         "words": {"flags": FLAG_WORDS, "status": STATUS_WORDS},
+        "agreement": _agreement(graph.get("agreement")),
     }
     return PageData(model, _context(document, pairs))
 
@@ -83,7 +84,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         "in_all": list(words.in_all(graph)),
         "mediation": list(words.mediation(links, graph)),
         "undetermined": list(words.undetermined(document, pairs)),
-        "caveats": list(words.caveats(document)),
+        "caveats": [*words.caveats(document), *agreement_words.of_graph(graph)],
         "prompts": [
             {
                 "prompt": words.label(one["prompt"]),
@@ -95,6 +96,11 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         "provenance": _provenance(graph),
         "many": len(nodes) > MANY,
     }
+
+
+def _agreement(record: Record | None) -> dict[str, Any] | None:
+    """What the page says of the judge's agreement beside its numbers; None without any."""
+    return None if record is None else {"summary": agreement_words.summary(record)}
 
 
 def title_of(document: Record) -> str:
@@ -248,6 +254,7 @@ def _facts(document: Record) -> list[list[str]]:
         ("Subject", subject and words.label(subject)),
         ("Model", words.label(graph["model"])),
         ("Judge", words.label(graph["vqa"] or "not recorded in an answers table")),
+        ("Judge checked", agreement_words.fact(graph)),
         ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
         ("Ideal", words.ideal_words(graph, len(nodes))),
         ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from biasgraph.errors import printable
 from biasgraph.imagestore import TEMPORARY
-from biasgraph.report import words
+from biasgraph.report import agreement_words, words
 from biasgraph.report.files import PROMPTS
 
 Record = Mapping[str, Any]
@@ -44,7 +44,8 @@ def show(console: Console, document: Record, pairs: Sequence[Record]) -> None:
     _list(console, "In all", words.in_all(graph))
     _list(console, "Mediation", words.mediation(document["links"], graph))
     _list(console, "Undetermined", words.undetermined(document, pairs))
-    _list(console, "To keep in mind", words.caveats(document))
+    caveats = (*words.caveats(document), *agreement_words.of_graph(graph))
+    _list(console, "To keep in mind", caveats)
     if "prompts" in graph:
         console.print(_prompts(graph["prompts"]))
         console.print()
@@ -131,7 +132,7 @@ def _axes(nodes: Sequence[Record]) -> Table:
         table.add_row(
             _sentence(words.name(node["id"])),
             _sentence(_majority(node)),
-            words.with_interval(node["w1"], *(node["w1_ci"] or (None, None))),
+            _distance(node),
             "-" if null is None else f"to {null:.3f}",
             f"{initial['n_valid']}/{initial['n_total']}",
         )
@@ -148,6 +149,8 @@ def _edges(links: Sequence[Record]) -> Table:
         "IS: what diversifying takes off (+) or adds to (-) the distance to the ideal, with "
         "its 95 % interval. V: strength of the association, 0 to 1."
     )
+    if any(link.get("is_corrected") is not None for link in links):
+        caption += " Corr.: without the judge's errors."
     if any("n_prompts" in link for link in links):
         caption += (
             " Below IS, the mean of the prompts' own IS: opposite effects cancel in the sum, not "
@@ -170,11 +173,25 @@ def _edges(links: Sequence[Record]) -> Table:
             _sentence(words.name(link["source"])),
             _sentence(f"{words.name(link['target'])} {words.direction(link['sign'])}"),
             words.with_interval(link["is"], link["is_ci_low"], link["is_ci_high"], sign="+")
+            + _corrected(link)
             + _by_prompt(link),
             words.p_value(link["p"]),
             "-" if link["cramers_v"] is None else f"{link['cramers_v']:.2f}",
         )
     return table
+
+
+def _distance(node: Record) -> str:
+    found = words.with_interval(node["w1"], *(node["w1_ci"] or (None, None)))
+    fixed = node.get("corrected")
+    return found + (f"\n{words.with_interval(fixed['w1'], *fixed['w1_ci'])} corr." if fixed else "")
+
+
+def _corrected(link: Record) -> str:
+    if link.get("is_corrected") is None:
+        return ""
+    ends = (link["is_corrected_ci_low"], link["is_corrected_ci_high"])
+    return f"\n{words.with_interval(link['is_corrected'], *ends, sign='+')} corr."
 
 
 def _by_prompt(link: Record) -> str:

@@ -240,6 +240,10 @@ def finding(link: Record, document: Record) -> str:
     mean = link.get("is_mean_prompt")
     if mean is not None:
         interval += f" (mean of {link['n_mean_prompts']} prompts' own: {mean:+.3f})"
+    fixed = link.get("is_corrected")
+    if fixed is not None:
+        ends = (link["is_corrected_ci_low"], link["is_corrected_ci_high"])
+        interval += f" ({with_interval(fixed, *ends, sign='+')} without the judge's errors)"
     return (
         f"{what}: IS {interval}, p = {p_value(link['p'])}, distance to the ideal "
         f"{link['w1_before']:.3f} before and {link['w1_after']:.3f} after; {images:,} "

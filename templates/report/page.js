@@ -26,6 +26,9 @@
   const found = biasgraph.findings(model.findings.graph);
   byId("graph-findings").append(...found);
   byId("graph-findings-section").hidden = !found.length;
+  const agreement = biasgraph.agreement();
+  byId("agreement").append(...agreement);
+  byId("agreement-section").hidden = !agreement.length;
 
   // State
 

@@ -73,6 +73,10 @@
           ["Distance after", number(pair.w1_after, { reason: why(pair, "w1_after") })]])];
     }
     const ends = ["is", "is_ci_low", "is_ci_high", "is_matched_ci_low", "is_matched_ci_high"].map(get).filter((one) => one !== null);
+    const fixed = pair.is_corrected === null || pair.is_corrected === undefined ? [] : [{
+      label: "corrected", kind: "plain", value: pair.is_corrected, low: pair.is_corrected_ci_low, high: pair.is_corrected_ci_high,
+      text: withInterval(pair.is_corrected, pair.is_corrected_ci_low, pair.is_corrected_ci_high, { signed: true }) }];
+    ends.push(...fixed.flatMap((mark) => [mark.value, mark.low, mark.high]));
     const reach = Math.max(0.1, ...ends.map(Math.abs));
     const chance = node.w1_null.q95;
     const far = Math.max(pair.w1_before, pair.w1_after, chance || 0, 0.2);
@@ -85,6 +89,7 @@
           { label: "at equal sizes", kind: "plain", value: pair.is_matched, low: pair.is_matched_ci_low, high: pair.is_matched_ci_high,
             text: withInterval(pair.is_matched, pair.is_matched_ci_low, pair.is_matched_ci_high,
               { signed: true, reason: why(pair, "is_matched") }) },
+          ...fixed,
         ],
       }),
       numberLine({
@@ -98,7 +103,8 @@
         "IS is what diversifying takes off (+) or adds to (−) the distance. Its direction is decided at equal sample sizes, ",
         "where no effect means 0: ",
         pair.sign_probability === null ? "not decided" : [number(pair.sign_probability, { digits: 3 }), " of the resamples lie above 0"],
-        ". ", chance === null ? null : ["Grey: distances up to ", number(chance), " occur by chance when images come from the ideal itself."])];
+        ". ", chance === null ? null : ["Grey: distances up to ", number(chance), " occur by chance when images come from the ideal itself."],
+        fixed.length ? " Corrected: without the judge’s errors." : null)];
   }
 
   function table(pair, rows, source, target) {
@@ -184,6 +190,7 @@
         ["Valid answers", count(initial.n_valid), " of ", count(initial.n_total),
           initial.n_unknown || initial.n_gated ? `, ${initial.n_unknown} unknown, ${initial.n_gated} without a person or withheld` : ""],
         ["Distance to the ideal", withInterval(node.w1, ...(node.w1_ci || [null, null]), { reason: model.words.status[node.status] }), `, ${node.metric}`],
+        node.corrected && ["Without the judge’s errors", withInterval(node.corrected.w1, ...node.corrected.w1_ci)],
         ["By chance", node.w1_null.q95 === null ? number(null, { reason: model.words.status[node.status] })
           : ["up to ", number(node.w1_null.q95), node.near_ideal ? ": cannot be told from the ideal" : ""]],
         ["Naming it worked", number(node.diagonal.accuracy, { digits: 2, reason: "no images of an intervention have valid answers" }),
