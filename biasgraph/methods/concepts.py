@@ -121,19 +121,21 @@ def homes_of(words: Sequence[str], counts: Counts, synonyms: Synonyms) -> Indice
 
     Words come by count, the largest first, then by alphabet; each goes to the first word before it
     that stayed and shares a sense with it (Algorithm 1, step 1, in an order that hangs on no
-    dictionary). A table from senses to words makes this as fast as there are senses.
+    dictionary). A word that is never said stays and takes none. A table from senses to words makes
+    this as fast as there are senses.
     """
-    senses = list(map(synonyms.senses, words))
-    social = (place for place, found in enumerate(senses) if found)
-    order = sorted(social, key=lambda place: (-int(counts[place]), words[place]))
+    senses = [synonyms.senses(word) for word in words]
+    sizes = [-count for count in counts.tolist()]
+    social = [place for place, found in enumerate(senses) if found and sizes[place]]
     homes = np.arange(len(words), dtype=np.int64)
-    first: dict[Hashable, int] = {}
-    for rank, place in enumerate(order):
-        earlier = min((first[sense] for sense in senses[place] if sense in first), default=None)
-        if earlier is None:
-            first.update(dict.fromkeys(senses[place], rank))
+    first: dict[Hashable, int] = {}  # sense -> rank of the first word with it that stayed
+    order = sorted((sizes[place], words[place], place) for place in social)
+    for rank, (_, _, place) in enumerate(order):
+        earlier = [first[sense] for sense in senses[place] if sense in first]
+        if earlier:
+            homes[place] = order[min(earlier)][2]
         else:
-            homes[place] = order[earlier]
+            first.update(dict.fromkeys(senses[place], rank))
     return homes
 
 

@@ -22,6 +22,7 @@ from biasgraph.methods.concepts import (
     TABLE,
     Mentions,
     SynonymTable,
+    among,
     homes_of,
     tallied,
     top,
@@ -93,6 +94,23 @@ def test_a_word_goes_to_the_first_of_several_that_it_could_go_to() -> None:
     assert homes_of(words, np.array([4, 5, 1]), PEOPLE).tolist() == [0, 1, 1]
 
 
+def test_a_word_that_is_never_said_stays_and_takes_none() -> None:
+    assert homes_of(["old", "aged", "ripe"], np.array([1, 0, 2]), PEOPLE).tolist() == [0, 1, 2]
+
+
+def test_synonyms_among_some_words() -> None:
+    few = among(["man", "guy", "ripe", "hat"], PEOPLE)
+    assert [len(few.senses(word)) for word in ("man", "guy", "ripe", "hat", "aged")] == [
+        1,
+        1,
+        0,
+        0,
+        0,
+    ]
+    assert few.source == PEOPLE.source
+    assert homes_of(["man", "guy", "hat"], np.array([1, 2, 3]), few).tolist() == [1, 1, 2]
+
+
 vocabularies = st.lists(st.sampled_from("abcdefghijkl"), min_size=1, max_size=12, unique=True)
 groups = st.lists(st.lists(st.sampled_from("abcdefghijkl"), max_size=4), max_size=8)
 
@@ -109,7 +127,7 @@ def slow_homes(words: list[str], counts: list[int], synonyms: SynonymTable) -> d
     return homes
 
 
-@given(vocabularies, groups, st.lists(st.integers(0, 3), min_size=12, max_size=12))
+@given(vocabularies, groups, st.lists(st.integers(1, 3), min_size=12, max_size=12))
 def test_merging_is_that_of_all_pairs(words, grouped, counts) -> None:
     synonyms = SynonymTable(grouped)
     homes = homes_of(words, np.array(counts[: len(words)]), synonyms)
