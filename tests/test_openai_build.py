@@ -21,8 +21,8 @@ from biasgraph.models.openai.journal import FILE
 from tests.openai_server import Behaviour, FakeServer, faults, serving
 
 KEY = "sk-test-0123456789abcdef"
-IMAGES, QUESTIONS, ORDERS = 6 * 3, 3, 2
-"""A nurse, 2 genders and 3 ages, three each; gender, age and the gate, in two orders."""
+IMAGES, QUESTIONS, ORDERS = 6 * 3, 3, 3
+"""A nurse, 2 genders and 3 ages, three each; gender, age and the gate, in three orders."""
 CALLS = IMAGES + IMAGES * QUESTIONS * ORDERS
 
 

@@ -17,7 +17,8 @@ from biasgraph.models.openai.chats import NO_LOGPROBS, TEMPERATURE, Said, Shown,
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-PERMUTATIONS = 2
+PERMUTATIONS = 3
+"""By default: each of three options (yes, no, unknown) stands once at every letter."""
 BATCH = 8
 LETTER_TOKENS, LONG_TOKENS, DESCRIPTION_TOKENS = 512, 8192, 1024
 """A letter is one token; the rest is for models that think first, the long limit for the long."""
