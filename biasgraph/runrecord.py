@@ -15,13 +15,16 @@ from typing import Any, Protocol
 
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.imagestore import write_atomically
+from biasgraph.models.plug_ins import plug_ins
 
 RECORD = "run.json"
 LEDGER = "ledger.sqlite"
 SCHEMA_NAME = "biasgraph-run"
 SCHEMA_VERSION = 1
 NEW_RUN = "give another -o for a new run, or --fresh to move this one aside"
-PACKAGES = ("biasgraph", "numpy", "scipy", "pandas", "pillow", "torch", "diffusers", "transformers")
+PACKAGES = (
+    "biasgraph", "numpy", "scipy", "pandas", "pillow", "torch", "diffusers", "transformers", "peft"
+)  # fmt: skip
 DIFFERENCES_SHOWN = 4
 
 Record = dict[str, Any]
@@ -44,14 +47,18 @@ def shown(path: Path) -> str:
 
 
 def installed_versions() -> dict[str, str]:
-    """Versions of Python and of the packages that decide about pixels and numbers."""
+    """Versions of Python and of the packages that decide about pixels and numbers.
+
+    Those of installed plug-ins are among them: their models may have been at work.
+    """
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return versions
+    offered = (entry.dist for entry in plug_ins())
+    return versions | {package.name: package.version for package in offered if package}
 
 
 def identity(model: Model) -> Record:

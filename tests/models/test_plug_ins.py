@@ -77,6 +77,7 @@ def test_the_documented_plug_in_is_listed_and_audited(run: Run, tmp_path: Path) 
     assert run(*audit, *axes, "paint:120").returncode == 0
     graph = json.loads((tmp_path / "out" / "graph.json").read_text("utf-8"))["graph"]
     assert (graph["model"], graph["vqa"]) == ("paint:120", "paint")
+    assert graph["versions"]["biasgraph-paint"] == "1.0"
     assert run(*audit, *axes, "paint:120").returncode == 0
     other = run(*audit, *axes, "paint:90")
     assert other.returncode == 2
