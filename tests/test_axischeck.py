@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 import yaml
 
-from biasgraph.axes import load_axis_set, shipped_axis_sets
+from biasgraph.axes import Attribute, Axis, AxisSet, load_axis_set, shipped_axis_sets
 from biasgraph.axischeck import AxisCheck, SubjectKind, starter, write_starter
 from biasgraph.errors import InputError
 from tests.hostile import HOSTILE
@@ -121,3 +121,16 @@ def test_the_record_is_whole() -> None:
     assert len(record["counterfactuals"]) == sum(
         len(axis.attributes) for axis in load_axis_set("animal").axes
     )
+
+
+def test_the_page_about_axes_is_true(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "axes.md").read_text(encoding="utf-8")
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+    (tmp_path / "cafes.yaml").write_text(example, encoding="utf-8")
+    assert AxisCheck.of(str(tmp_path / "cafes.yaml"), "a café in Vienna").remarks == ()
+    for name in shipped_axis_sets():
+        axes = ", ".join(axis.name for axis in load_axis_set(name).axes)
+        assert f"| `{name}` | " in page
+        assert f" | {axes} | " in page
+    for model in (AxisSet, Axis, Attribute):
+        assert all(f"`{key}`" in page for key in model.model_fields)
