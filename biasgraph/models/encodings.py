@@ -18,18 +18,26 @@ class Part:
     """One text's part of one element of a result.
 
     kind: "row" of a tensor; "item" of a list, of the text's own length (Z-Image); "same" for all
-    texts: None, an empty list, zeros (FLUX's ``text_ids``).
+    texts: None, an empty list, zeros without a row for each (FLUX's ``text_ids``).
+    home: the device that it was made on, where it is kept in main memory.
     """
 
     kind: str
     value: Any
+    home: Any = None
 
     @property
     def bytes(self) -> int:
         return int(self.value.numel() * self.value.element_size()) if _is_tensor(self.value) else 0
 
-    def on(self, device: Any) -> Part:
-        return Part(self.kind, self.value.to(device)) if _is_tensor(self.value) else self
+    def kept(self) -> Part:
+        """Itself in main memory."""
+        if not _is_tensor(self.value):
+            return self
+        return Part(self.kind, self.value.to("cpu"), self.value.device)
+
+    def value_at_home(self) -> Any:
+        return self.value if self.home is None else self.value.to(self.home)
 
 
 Row = tuple[Part, ...]
@@ -39,58 +47,58 @@ Row = tuple[Part, ...]
 class Remembered:
     """A pipeline's ``encode_prompt`` that encodes no text twice.
 
-    A call with a list of n texts is taken apart into n, and results are put together from their
-    parts. Where a result cannot be taken apart, or its parts do not fit together (texts padded to
-    different lengths), the call is passed on as it came: it is the pipeline's own result always.
+    A call with a list of n texts becomes n calls with one, whose results are kept and put together;
+    each text is encoded alone, so that nothing depends on what it travelled with. The first result
+    that is put together is held against the pipeline's own. Where the two are not of one form, or
+    where results do not fit together (texts padded to different lengths), the pipeline's own is
+    what counts.
     """
 
     encode: Callable[..., Any]
     room: int = ROOM
     _rows: dict[Key, Row] = field(default_factory=dict)
-    _single: bool = False
-    _device: Any = None
+    _trusted: bool | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = inspect.signature(self.encode).bind(*args, **kwargs)
         call.apply_defaults()
-        keys = _keys(call.arguments)
+        keys = None if self._trusted is False else _keys(call.arguments)
         if keys is None:
             return self.encode(*args, **kwargs)
-        new = list(dict.fromkeys(key for key in keys if key not in self._rows))
-        fresh: dict[Key, Row] = {}
-        if new:
-            made = self.encode(**_some(call.arguments, [keys.index(key) for key in new]))
-            rows = _apart(made, len(new))
-            if rows is None:
-                return made if len(new) == len(keys) else self.encode(*args, **kwargs)
-            fresh = dict(zip(new, rows, strict=True))
-            self._learn(fresh, made)
-        known = [self._rows[key] if key in self._rows else fresh[key] for key in keys]
-        together = [_joined(parts, self._device) for parts in zip(*known, strict=True)]
-        if any(part is _UNFIT for part in together):
+        rows: dict[Key, Row] = {}
+        for key in dict.fromkeys(keys):
+            row = self._rows.get(key) or self._learn(key, call.arguments, keys.index(key))
+            if row is None:
+                return self.encode(*args, **kwargs)
+            rows[key] = row
+        together = _together([rows[key] for key in keys])
+        if together is None:
             return self.encode(*args, **kwargs)
-        return together[0] if self._single else tuple(together)
+        if self._trusted is None and len(rows) > 1:
+            own = self.encode(*args, **kwargs)
+            self._trusted = _form(together) == _form(own)
+            return own
+        return together
 
     def forget(self) -> None:
         """Free the memory."""
         self.room += sum(part.bytes for row in self._rows.values() for part in row)
         self._rows.clear()
 
-    def _learn(self, fresh: Mapping[Key, Row], made: Any) -> None:
-        self._single = not isinstance(made, tuple)
-        parts = [part for row in fresh.values() for part in row]
-        self._device = next(part.value.device for part in parts if _is_tensor(part.value))
-        for key, row in fresh.items():
-            size = sum(part.bytes for part in row)
-            if size <= self.room:
-                self.room -= size
-                self._rows[key] = tuple(part.on("cpu") for part in row)
+    def _learn(self, key: Key, arguments: Mapping[str, Any], place: int) -> Row | None:
+        """The row of one text; None where there is none."""
+        row = _row(self.encode(**_only(arguments, place)))
+        size = sum(part.bytes for part in row or ())
+        if row is not None and size <= self.room:
+            self.room -= size
+            self._rows[key] = tuple(part.kept() for part in row)
+        return row
 
 
 def _keys(arguments: Mapping[str, Any]) -> list[Key] | None:
     """What tells the texts of a call apart; None where it is not about texts alone."""
-    texts = arguments.get("prompt")
-    if not _are_texts(texts, None) or arguments.get("num_images_per_prompt", 1) != 1:
+    texts: Any = arguments.get("prompt")
+    if not _are_texts(texts) or arguments.get("num_images_per_prompt", 1) != 1:
         return None
     columns = []
     for name, value in arguments.items():
@@ -103,7 +111,7 @@ def _keys(arguments: Mapping[str, Any]) -> list[Key] | None:
     return list(zip(*columns, strict=True))
 
 
-def _are_texts(value: Any, count: int | None) -> bool:
+def _are_texts(value: Any, count: int | None = None) -> bool:
     return (
         isinstance(value, list)
         and len(value) > 0
@@ -118,52 +126,62 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, torch.Tensor)
 
 
-def _some(arguments: Mapping[str, Any], places: Sequence[int]) -> dict[str, Any]:
-    """The arguments of a call about the texts at some places only."""
+def _only(arguments: Mapping[str, Any], place: int) -> dict[str, Any]:
+    """The arguments of a call about the text at one place only."""
     count = len(arguments["prompt"])
     return {
-        name: [value[place] for place in places] if _are_texts(value, count) else value
+        name: [value[place]] if _are_texts(value, count) else value
         for name, value in arguments.items()
     }
 
 
-def _apart(made: Any, count: int) -> list[Row] | None:
-    """A result as one row a text; None where it is not made of such rows."""
-    columns: list[list[Part]] = []
+def _row(made: Any) -> Row | None:
+    """The result for one text, in parts; None where it has other parts than these."""
+    parts = []
     for element in made if isinstance(made, tuple) else (made,):
-        if _is_tensor(element) and element.ndim > 1 and len(element) == count:
-            columns.append([Part("row", element[place : place + 1]) for place in range(count)])
+        if _is_tensor(element) and element.ndim > 1 and len(element) == 1:
+            parts.append(Part("row", element))
         elif element is None or element == [] or (_is_tensor(element) and not element.any()):
-            columns.append([Part("same", element)] * count)
-        elif (
-            isinstance(element, list)
-            and len(element) == count
-            and all(_is_tensor(matrix) and matrix.ndim == 2 for matrix in element)
-        ):
-            columns.append([Part("item", matrix) for matrix in element])
+            parts.append(Part("same", element))
+        elif isinstance(element, list) and len(element) == 1 and _is_tensor(element[0]):
+            parts.append(Part("item", element[0]))
         else:
             return None
-    if not any(_is_tensor(part.value) for column in columns for part in column):
-        return None
-    return list(zip(*columns, strict=True))
+    if not isinstance(made, tuple):
+        parts.append(BARE)
+    return tuple(parts)
 
 
-_UNFIT = object()
+BARE = Part("bare", None)
+"""Stands behind the only part of a result that is no tuple."""
 
 
-def _joined(parts: Sequence[Part], device: Any) -> Any:
-    """One element of the result for several texts; `_UNFIT` where their parts do not fit."""
+def _together(rows: Sequence[Row]) -> Any:
+    """The result for several texts; None where their parts do not fit together."""
     import torch
 
-    first = parts[0]
-    if any(part.kind != first.kind for part in parts):
-        return _UNFIT
-    if first.kind == "item":
-        return [part.on(device).value for part in parts]
-    if not _is_tensor(first.value):
-        return list(first.value) if isinstance(first.value, list) else first.value
-    if any(part.value.shape != first.value.shape for part in parts):
-        return _UNFIT
-    if first.kind == "same":
-        return first.on(device).value
-    return torch.cat([part.on(device).value for part in parts])
+    made: list[Any] = []
+    for parts in zip(*rows, strict=True):
+        kinds = {part.kind for part in parts}
+        values = [part.value_at_home() for part in parts]
+        shapes = {value.shape for value in values if _is_tensor(value)}
+        if len(kinds) > 1 or (len(shapes) > 1 and kinds != {"item"}):
+            return None
+        if kinds == {"row"}:
+            made.append(torch.cat(values))
+        elif kinds == {"item"}:
+            made.append(values)
+        elif kinds == {"same"}:
+            made.append(list(values[0]) if isinstance(values[0], list) else values[0])
+        else:
+            return made[0]
+    return tuple(made)
+
+
+def _form(made: Any) -> Any:
+    """What a result is made of: types, shapes and number formats."""
+    if _is_tensor(made):
+        return (tuple(made.shape), made.dtype)
+    if isinstance(made, (list, tuple)):
+        return [type(made).__name__, *(_form(element) for element in made)]
+    return made
