@@ -150,7 +150,8 @@ def analyze_answers(
     coding = code_images(answers, axes, options.unlisted)
     settings = options.analysis_settings()
     variables = coding.images[0].variables
-    declared = Declared.of(options, variables, reference, with_axes=axes is not None)
+    judge = made_with.get("vqa"), made_with.get("vqa_fingerprint")
+    declared = Declared.of(options, variables, reference, judge, with_axes=axes is not None)
     prompts = [images.prompt for images in coding.images]
     several = options.prompts is not None or len(coding.images) > 1
     origin = {
@@ -170,7 +171,8 @@ def analyze_answers(
         analyses = []
         for images in coding.images:
             counts = declared.counts([images.prompt])
-            analyses.append(analyze(images, settings, declared.shares, counts, trust.labelled))
+            weighed = declared.shares, counts, trust.labelled
+            analyses.append(analyze(images, settings, *weighed, judged=declared.judged))
             advance()
         whole = _summed(coding.images, analyses, settings, declared, trust) if several else None
         advance()
@@ -178,7 +180,7 @@ def analyze_answers(
     own = {**origin, "notes": [f"{note}{where}" for note in origin["notes"]]}
 
     def of_prompt(prompt: str) -> dict[str, Any]:
-        notes = [*own["notes"], *declared.remarks([prompt], made_with)]
+        notes = [*own["notes"], *declared.remarks([prompt])]
         ideal = declared.record([prompt])
         return {**own, "ideal": ideal, "notes": notes, **about_prompts.get(prompt, {})}
 
@@ -188,7 +190,7 @@ def analyze_answers(
     )
     if whole is None:
         return results[0]
-    notes = [*origin["notes"], *declared.remarks(prompts, made_with), NOTE]
+    notes = [*origin["notes"], *declared.remarks(prompts), NOTE]
     total = _result(whole, {**origin, "notes": notes}, answers.frame)
     for part, result in zip(total.document["graph"]["prompts"], results, strict=True):
         part["subject"] = result.document["graph"]["subject"]
@@ -232,7 +234,8 @@ def _summed(
     trust: Trust,
 ) -> Analysis:
     counts = declared.counts([one.prompt for one in images])
-    return analyze_global(images, analyses, settings, declared.shares, counts, trust.labelled)
+    weighed = declared.shares, counts, trust.labelled
+    return analyze_global(images, analyses, settings, *weighed, judged=declared.judged)
 
 
 def _check_ideal(options: BuildOptions, work: Work, photographs: Photographs | None) -> None:

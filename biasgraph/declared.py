@@ -17,19 +17,22 @@ from biasgraph.options import BuildOptions
 from biasgraph.reference import Counts, Reference, is_folder_of_images, read_reference
 
 UNIFORM = "uniform"
+Judge = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True)
 class Declared:
     """The ideals of a build; axes that neither part names are uniform.
 
-    shares: by axis and attribute, and the name of where they come from.
+    shares: by axis and attribute, and the name of where they come from. judge: who answered about
+    the images, as spec and fingerprint, where that is known.
     """
 
     shares: Mapping[str, Mapping[str, float]] | None
     shares_from: str | None
     reference: Reference | None
     unknown_class: bool
+    judge: Judge
 
     @classmethod
     def of(
@@ -37,6 +40,7 @@ class Declared:
         options: BuildOptions,
         variables: Sequence[Variable],
         reference: Reference | None = None,
+        judge: Judge = (None, None),
         *,
         with_axes: bool,
     ) -> Declared:
@@ -71,7 +75,12 @@ class Declared:
                 f"{printable(both[0])} has both an ideal (--ideal) and a reference (--reference): "
                 "give one of them"
             )
-        return cls(shares, _shares_from(options), reference, unknown_class)
+        return cls(shares, _shares_from(options), reference, unknown_class, judge)
+
+    @property
+    def judged(self) -> bool:
+        """Whether the reference has the errors of the judge of the images."""
+        return self.reference is None or self.reference.is_judged_by(*self.judge)
 
     def counts(self, prompts: Sequence[str]) -> Counts | None:
         """The reference's counts for a graph of some prompts; None without a reference."""
@@ -101,13 +110,9 @@ class Declared:
             record["reference"] = self.reference.record(prompts)
         return record
 
-    def remarks(self, prompts: Sequence[str], made_with: Mapping[str, Any]) -> list[str]:
+    def remarks(self, prompts: Sequence[str]) -> list[str]:
         """What a reader of the graph should know of the reference."""
-        if self.reference is None:
-            return []
-        return self.reference.remarks(
-            prompts, made_with.get("vqa"), made_with.get("vqa_fingerprint")
-        )
+        return [] if self.reference is None else self.reference.remarks(prompts, *self.judge)
 
 
 def _shares(

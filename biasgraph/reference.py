@@ -168,14 +168,20 @@ class Reference:
         ]
         if few:
             notes.append(f"{name} rests on few valid answers: {', '.join(few)}")
-        if self.judge and judge and self.judge != (judge, fingerprint):
+        if self.judge and not self.is_judged_by(judge, fingerprint):
             same = self.judge[0] == judge
             other = "other weights of this judge" if same else printable(self.judge[0])
             notes.append(
-                f"{name} was judged by {other}, and the images by {printable(judge)}: what they "
-                "see differently looks like a distance"
+                f"{name} was judged by {other}, and the images by {printable(str(judge))}: what "
+                "they see differently looks like a distance"
             )
         return notes
+
+    def is_judged_by(self, judge: str | None, fingerprint: str | None) -> bool:
+        """Whether this judge answered; taken for true where answers do not say who did."""
+        if self.kind == "counts":
+            return False
+        return self.judge is None or judge is None or self.judge == (judge, fingerprint)
 
     def _used(self, prompts: Sequence[str]) -> list[str]:
         """The reference's prompts that count for a graph of `prompts`."""

@@ -14,7 +14,10 @@ import pytest
 
 import biasgraph
 from biasgraph.answers import Answers
+from biasgraph.causal.graph import analyze as analyze_codes
+from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Variable
+from biasgraph.coding import code_images
 from biasgraph.commands import main
 from biasgraph.errors import InputError
 from biasgraph.evidence import evidence_of
@@ -250,11 +253,32 @@ def test_few_answers_and_other_judges_are_told() -> None:
     assert few.remarks(["a nurse"], None, None) == [
         "the reference given rests on few valid answers: gender (7)"
     ]
-    judged = replace(reference_of(COUNTS), judge=("vlm:a", "x"))
+    judged = replace(reference_of(COUNTS), kind="run", judge=("vlm:a", "x"))
     assert judged.remarks(["a nurse"], "vlm:a", "x") == []
     assert "judged by vlm:a" in judged.remarks(["a nurse"], "vlm:b", "x")[0]
     assert "other weights" in judged.remarks(["a nurse"], "vlm:a", "y")[0]
     assert judged.remarks(["a nurse"], None, None) == []  # nobody is known to have answered
+
+
+def test_only_the_judges_own_errors_are_undone() -> None:
+    """Counts were never judged: `--correct` leaves them as they are (STATISTICS (f))."""
+    table = librarian_table(images=40, axes={"gender": ("male", "female")})
+    images = code_images(Answers.from_frame(table)).images[0]
+    labelled = {"gender": np.array([[90, 10], [30, 70]])}
+    counts = {"gender": {"male": 60, "female": 40}}
+
+    def corrected(judged: bool) -> Any:
+        settings = AnalysisSettings(bootstrap=200)
+        found = analyze_codes(images, settings, None, counts, labelled, judged=judged)
+        return found.nodes[0]["corrected"]["ideal"]
+
+    assert corrected(judged=False) == pytest.approx([0.6, 0.4])
+    assert corrected(judged=True) == pytest.approx([0.5, 0.5])  # 0.9 p + 0.3 (1 - p) = 0.6
+    assert not reference_of(COUNTS).is_judged_by("vlm:a", "x")
+    photographs = replace(reference_of(COUNTS), kind="photographs", judge=("vlm:a", "x"))
+    assert photographs.is_judged_by("vlm:a", "x")
+    assert not photographs.is_judged_by("vlm:a", "y")
+    assert replace(photographs, judge=None).is_judged_by("vlm:a", "x")
 
 
 # What is refused

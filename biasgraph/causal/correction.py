@@ -205,7 +205,7 @@ class CorrectedTarget:
         drawn_errors = Unmixing.of(resampled_confusions(labelled, replicates, rng))
         drawn = resample(initial, replicates, rng).sum(axis=1) / initial.sum()
         goal, drawn_goal = ideal.shares, ideal.draws(replicates, rng)
-        if ideal.reference is not None:  # it was seen by the same judge
+        if ideal.reference is not None and ideal.judged:  # it has the same errors
             goal, drawn_goal = errors.shares(goal), drawn_errors.shares(drawn_goal)
         return cls(
             metric=ideal,

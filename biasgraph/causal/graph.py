@@ -69,16 +69,19 @@ def analyze(
     ideal: Mapping[str, Mapping[str, float]] | None = None,
     reference: Mapping[str, Mapping[str, int]] | None = None,
     labelled: Mapping[str, Counts] | None = None,
+    *,
+    judged: bool = True,
 ) -> Analysis:
     """Test every pair of axes, weigh the edges, and say how sure each number is.
 
     ideal: shares by axis and attribute; reference: counts from real images instead, resampled
     with the rest (supp. A.9); axes in neither are uniform. labelled: counts[truth, answer] by
-    axis, to set numbers without the judge's errors beside the others. Raises InputError for an
+    axis, to set numbers without the judge's errors beside the others; judged: whether the reference
+    has these errors as well. Raises InputError for an
     ideal, a metric or unknown answers that the settings or the axes do not admit.
     """
     counted = treat_unknown(images, settings, {*(ideal or {}), *(reference or {})})
-    ideals = resolve_ideals(counted.variables, settings.metric, ideal, reference)
+    ideals = resolve_ideals(counted.variables, settings.metric, ideal, reference, judged=judged)
     pool = Pool.of(images.prompt, [counted])
     nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule, labelled)
     links = edges(pool, pairs)

@@ -35,6 +35,8 @@ def analyze_global(
     ideal: Mapping[str, Mapping[str, float]] | None = None,
     reference: Mapping[str, Mapping[str, int]] | None = None,
     labelled: Mapping[str, Counts] | None = None,
+    *,
+    judged: bool = True,
 ) -> Analysis:
     """Sum the counts of all prompts and weigh every pair of axes in the sum.
 
@@ -46,7 +48,7 @@ def analyze_global(
     """
     given = {*(ideal or {}), *(reference or {})}
     counted = [treat_unknown(images, settings, given) for images in prompts]
-    ideals = resolve_ideals(counted[0].variables, settings.metric, ideal, reference)
+    ideals = resolve_ideals(counted[0].variables, settings.metric, ideal, reference, judged=judged)
     # By their texts, so that the order in which they came changes no random draw.
     pool = Pool.of(NAME, sorted(counted, key=lambda images: images.prompt))
     nodes, pairs = measured(pool, ideals, settings, settings.global_rule, labelled)

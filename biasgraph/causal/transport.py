@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,13 +56,15 @@ class Ideal:
 
     shares: (k,) the ideal distribution, summing to 1.
     reference: (k,) counts of the images the shares were taken from, if they were; they are
-    resampled with everything else (BiasConnect supp. A.9).
+    resampled with everything else (BiasConnect supp. A.9). judged: whether the judge that answered
+    about the images answered about those too, so that both have its errors.
     """
 
     metric: MetricName
     shares: Floats
     cost: Floats | None = None
     reference: Counts | None = None
+    judged: bool = True
 
     def distance(self, p: Floats, shares: Floats | None = None) -> Floats:
         """W1 (...) of p (..., k) to the ideal, or to other ideal shares that broadcast with p."""
@@ -81,12 +83,14 @@ def resolve_ideals(
     metric: MetricName | None,
     ideal: Mapping[str, Mapping[str, float]] | None,
     reference: Mapping[str, Mapping[str, int]] | None,
+    *,
+    judged: bool = True,
 ) -> list[Ideal]:
     """The ideal of every variable: given shares, reference counts, or uniform.
 
-    metric None takes each variable's own. Raises InputError for an axis or attribute that does
-    not exist, shares that are negative or do not sum to 1 within 1e-6, an axis given twice, and
-    a metric that the axis or its ideal does not admit.
+    metric None takes each variable's own; judged: see `Ideal`. Raises InputError for an axis or
+    attribute that does not exist, shares that are negative or do not sum to 1 within 1e-6, an axis
+    given twice, and a metric that the axis or its ideal does not admit.
     """
     ideal, reference = ideal or {}, reference or {}
     names = [variable.name for variable in variables]
@@ -99,10 +103,11 @@ def resolve_ideals(
     twice = sorted(set(ideal) & set(reference))
     if twice:
         raise InputError(f"{twice[0]} has both an ideal and a reference; give one of them.")
-    return [
+    found = [
         _resolve(variable, metric, ideal.get(variable.name), reference.get(variable.name))
         for variable in variables
     ]
+    return [replace(one, judged=judged) for one in found]
 
 
 def _resolve(
