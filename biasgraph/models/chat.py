@@ -9,7 +9,7 @@ from typing import Any, Generic
 
 from biasgraph.errors import ModelError
 from biasgraph.models.base import LanguageModel, Message
-from biasgraph.models.reading import Schema, Unreadable, read_reply, shortened
+from biasgraph.models.reading import Schema, Unreadable, read_reply, shortened, without_thoughts
 
 ATTEMPTS = 3
 REPEATED = 4_000
@@ -91,7 +91,7 @@ def _in_words(form: Mapping[str, Any]) -> str:
 def _correction(reply: str, problem: str) -> list[Message]:
     """The wrong reply, and the request to do better."""
     return [
-        Message("assistant", reply.strip()[:REPEATED] or "(nothing)"),
+        Message("assistant", without_thoughts(reply).strip()[:REPEATED] or "(nothing)"),
         Message(
             "user",
             f"This does not fit: {problem}. Reply again with JSON only, that fits the JSON schema.",

@@ -107,7 +107,8 @@ class TransformersLanguageModel:
     def _conversation(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """The conversation in the first form that the model's template shows in full.
 
-        Some templates take no system turn; those of models that see expect a list of parts.
+        Some templates take no system turn; those of models that see expect a list of parts. What
+        the model said itself may be shown without its thoughts.
         """
         problem = "its chat template leaves out a part of the conversation"
         for turns in _forms(messages):
@@ -118,7 +119,7 @@ class TransformersLanguageModel:
             except Exception as error:  # a template raises what it likes
                 problem = printable(str(error))
                 continue
-            if all(message.text.strip() in shown for message in messages):
+            if all(turn.text.strip() in shown for turn in messages if turn.role != "assistant"):
                 return turns
         raise ModelError(f"{printable(self.spec)} cannot hold this conversation: {problem}")
 

@@ -16,8 +16,8 @@ LONGEST_REPLY = 200_000  # characters
 STARTS = 200
 """Brackets at which a JSON value is looked for: prose full of brackets must not take for ever."""
 PROBLEMS = 5
-THOUGHT = "</think>"
-"""What reasoning models put behind their thoughts, which may hold drafts of the answer."""
+THOUGHTS = ("<think>", "</think>")
+"""Between these reasoning models put their thoughts, which may hold drafts of the answer."""
 
 
 class Unreadable(ValueError):
@@ -50,7 +50,9 @@ def _values(reply: str) -> Iterator[tuple[int, Any]]:
     """
     if len(reply) > LONGEST_REPLY:
         raise Unreadable(f"it has {len(reply):,} characters; at most {LONGEST_REPLY:,} are read")
-    text = reply.rpartition(THOUGHT)[2]
+    text = without_thoughts(reply)
+    if not text and reply.strip():
+        raise Unreadable("it ends before its thoughts do")
     decoder = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_unique)
     problem, found, at = "", False, 0
     for _ in range(STARTS):
@@ -77,6 +79,13 @@ def _values(reply: str) -> Iterator[tuple[int, Any]]:
             yield end - start, value
     if not found and problem:
         raise Unreadable(problem)
+
+
+def without_thoughts(reply: str) -> str:
+    """What stands behind a reply's thoughts; nothing where they do not end."""
+    begin, end = THOUGHTS
+    _, ended, answer = reply.rpartition(end)
+    return "" if not ended and reply.lstrip().startswith(begin) else answer
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -68,6 +68,7 @@ def test_the_longest_value_that_fits_is_read(reply: str) -> None:
     [
         ("", "no JSON"),
         ("I cannot help with that.", "no JSON"),
+        ('<think>perhaps {"name": "Ada"}? Let me see', "ends before its thoughts do"),
         ('{"name": "Ada", "ages": [36', "ends too early"),
         ('{"name": "Ad', "ends too early"),
         ("{'name': 'Ada'}", "broken: Expecting property name"),
@@ -157,6 +158,12 @@ def test_a_wrong_reply_goes_back_with_its_problem() -> None:
     problems = [turn.get("problem") for turn in exchange.transcript if turn["role"] == "assistant"]
     assert problems == ["there is no JSON in it"] * 2 + [None]
     assert [turn["role"] for turn in exchange.transcript[1:]] == ["user", "assistant"] * 3
+
+
+def test_thoughts_are_not_shown_to_the_model_again() -> None:
+    parrot = Parrot(["<think>hm, {}</think>no", "<think>hm", '{"name": "Ada"}'])
+    chat(parrot, ASK, Person)
+    assert [heard[2].text for heard in parrot.heard[1:]] == ["no", "(nothing)"]
 
 
 def test_attempts_end_with_one_line_and_keep_the_transcript() -> None:

@@ -137,6 +137,13 @@ def test_a_template_that_loses_the_conversation_is_refused(
     assert str(raised.value).isprintable()
 
 
+def test_a_template_may_leave_out_what_the_model_thought(folder: Path, tmp_path: Path) -> None:
+    silent = tiny_lm.TEMPLATE.replace("message.content", "message.content.split('</think>')[-1]")
+    model = _templated(folder, tmp_path / "silent", silent)
+    talk = [*TALK, Message("assistant", "hm</think>Me."), Message("user", "Who else?")]
+    assert "<|turn|>assistant\nMe.<|end|>" in _read(model, talk)
+
+
 def test_thinking_is_switched_off(folder: Path, tmp_path: Path) -> None:
     template = tiny_lm.TEMPLATE + "{% if enable_thinking is false %}<think></think>{% endif %}"
     model = _templated(folder, tmp_path / "thinker", template)
