@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from biasgraph.errors import InputError, printable
 from biasgraph.folder.pictured import Pictured, name_of, pictured
 from biasgraph.folder.stock import PICTURES
 from biasgraph.imagestore import write_atomically
+from biasgraph.models.base import Noting
 from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import (
@@ -85,7 +86,9 @@ class Work:
         spec = options.model or MODEL
         judge = options.vqa or _usual_judge(spec)
         how = options.model_options()
-        refuse_unread(how, {GENERATOR: spec, JUDGE: judge})
+        # A reference may be a folder, and --max-pixels about its photographs.
+        made_by = how if options.reference is None else replace(how, max_pixels=None)
+        refuse_unread(made_by, {GENERATOR: spec, JUDGE: judge})
         folder = slug(listed.name) if listed else _folder(strip_brackets(str(options.prompt))[0])
         directory = Path(options.output or OUTPUTS / slug(spec) / folder)
         journal = directory / JOURNAL
@@ -143,7 +146,8 @@ class Work:
         """What would be done: prompts, images, questions, and the seconds it would take.
 
         ``plans`` holds each prompt, its subject and its counterfactuals; ``prompts`` is the number
-        of them all; ``seconds`` is None for models whose speed is not known.
+        of them all; ``seconds`` is None for models whose speed is not known; ``notes`` is what to
+        know of pictures that are there already.
         """
         _, asked = questions_about(self.axes)
         prompts = sum(len(plan.prompts) for plan in self.plans)
@@ -167,6 +171,7 @@ class Work:
             "answers": images * len(asked),
             "seconds": seconds,
             "directory": str(self.directory),
+            "notes": list(self.pictures.notes) if self.pictures else [],
         }
 
     @contextmanager
@@ -227,6 +232,8 @@ class Work:
                 "counterfactuals; the ledger holds what they became"
             )
         sandbox = backend_of(self.judge.spec) == "sandbox" != backend_of(self.generator.spec)
+        for model in (self.generator, self.judge):
+            notes += model.notes() if isinstance(model, Noting) else []
         return {
             **({"toy": TOY_JUDGE} if sandbox else {}),
             "withheld": withheld,

@@ -17,6 +17,7 @@ import random
 import re
 import socket
 import struct
+import sys
 import threading
 import time
 from collections import Counter
@@ -95,7 +96,7 @@ class FakeServer:
         class Handler(_Handler):
             server_of = fake
 
-        self.http = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.http = _Server(("127.0.0.1", port), Handler)
         self.http.daemon_threads = True
         self.base_url = f"http://127.0.0.1:{self.http.server_port}/v1"
 
@@ -129,6 +130,15 @@ def in_turn(*listed: Fault | None) -> Callable[[], Fault | None]:
     return lambda: next(left, None)
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 64
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say what went wrong, unless a client went away, as one does that is killed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class _Handler(BaseHTTPRequestHandler):
     server_of: FakeServer
     protocol_version = "HTTP/1.1"
@@ -146,7 +156,12 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send(200, {"object": "list", "data": [{"id": "judge"}, {"id": "painter"}]})
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        length = int(self.headers["Content-Length"])
+        content = self.rfile.read(length)
+        if len(content) < length:  # its process was killed
+            self.close_connection = True
+            return
+        body = json.loads(content)
         fake = self.server_of
         with fake.lock:
             fake.counted.requests.append({"path": self.path, **body})
