@@ -134,6 +134,7 @@ def test_photographs_audited_as_if_a_model_had_made_them(street: Path, tmp_path:
         (("--ideal", "ideal.yaml"), "gender has both an ideal"),
         (("--reference", "empty"), "holds no pictures"),
         (("--reference", "broken"), "holds no picture that can be read"),
+        (("--max-pixels", "100"), "8 files were left out: of more than 100 pixels"),
     ],
 )
 def test_wrong_before_anybody_is_asked(
