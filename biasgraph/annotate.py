@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from biasgraph.result import Result
 
 METHODS = {
+    "tibet": "biasgraph.methods.tibet",
     "openbias": "biasgraph.methods.openbias",
     "minethegap": "biasgraph.methods.minethegap",
 }

@@ -47,7 +47,7 @@ def annotate(
 ) -> None:
     """Add the findings of other methods to the result in the directory RUN.
 
-    METHOD is openbias or minethegap. No image is made, and models are asked only for what the run
+    METHOD is tibet, openbias or minethegap. No image is made, and models are asked only for what the run
     does not hold yet.
     """
     from biasgraph import annotate as annotations

@@ -198,7 +198,7 @@ METHODS, WHERE = "Other methods", "Output"
     "--annotate",
     metavar="METHOD,...",
     panel=METHODS,
-    help="Methods whose findings hang on the nodes: openbias, minethegap, or none. Default: all on "
+    help="Methods whose findings hang on the nodes: tibet, openbias, minethegap, or none. Default: all on "
     "the sandbox, none elsewhere.",
 )
 @click.option(
