@@ -125,4 +125,6 @@ def present_plan(plan: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
             )
         click.echo(f"Time: {pace}; what the run has already is not made again")
         click.echo(f"Directory: {printable(plan['directory'])}")
+        for note in plan["notes"]:
+            click.echo(f"Note: {note}")
         click.echo("Nothing was done.")

@@ -81,8 +81,7 @@ def read_folders(listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
     else:
         files = listing.pictures(initial)
         listing.leave_out_below(TOO_DEEP, initial)
-        for path in listing.pictures():
-            listing.leave_out(NO_SET, path)
+        listing.leave_out_beside(NO_SET)
     sets = [PictureSet("", "", tuple(files))]
     names = [axis.name for axis in axes.axes]
     for folder in folders:

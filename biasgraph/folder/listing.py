@@ -86,12 +86,17 @@ class Listing:
         if path not in paths:
             paths.append(path)
 
+    def leave_out_beside(self, reason: str, folder: str = "") -> None:
+        """Note the picture files right in `folder`."""
+        names = [entry.name for entry in self._entries(folder) if entry.is_file()]
+        for name in sorted(names, key=natural):
+            if Path(name).suffix.lower() in SUFFIXES:
+                self.leave_out(reason, join(folder, name))
+
     def leave_out_below(self, reason: str, folder: str, depth: int = 0) -> None:
         """Note all picture files in the folders of `folder`."""
         for name in self._within(folder, depth):
-            for entry in self._entries(join(folder, name)):
-                if entry.is_file() and Path(entry.name).suffix.lower() in SUFFIXES:
-                    self.leave_out(reason, join(folder, name, entry.name))
+            self.leave_out_beside(reason, join(folder, name))
             self.leave_out_below(reason, join(folder, name), depth + 1)
 
     def is_within(self, path: Path) -> bool:

@@ -75,8 +75,7 @@ def read_tibet(listing: Listing, axes: AxisSet | None, prompt: str | None) -> La
     told = _described(listing)
     folders = {key_of(name): name for name in listing.folders()}
     initial = folders.pop(key_of(TIBET_INITIAL))
-    for path in listing.pictures():
-        listing.leave_out(NO_SET, path)
+    listing.leave_out_beside(NO_SET)
     arms = _declared(told, axes) if axes is not None else None
     asked = axes if axes is not None else _own_axes(told)
     sets = [PictureSet("", "", tuple(listing.pictures(initial)))]
