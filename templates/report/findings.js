@@ -12,8 +12,9 @@
       el("thead", null, el("tr", null, part.columns.map((one) => el("th", { scope: "col" }, name(one))))),
       el("tbody", null, part.rows.map((row) => el("tr", null, row.map((cell) =>
         el("td", null, typeof cell === "string" ? name(cell) : plain(cell)))))))),
-    ranking: (part) => el("figure", null, caption(part, "figcaption"), el("ol", { class: "ranking" },
-      part.items.map((item) => el("li", null, name(item.label), " ", withInterval(item.value, item.low, item.high))))),
+    ranking: (part) => el("figure", null, caption(part, "figcaption"),
+      part.items.some((item) => item.low !== null) ? bars(part.items) : el("ol", { class: "ranking" },
+        part.items.map((item) => el("li", null, name(item.label), " ", withInterval(item.value, item.low, item.high))))),
     bars: (part) => el("figure", null, caption(part, "figcaption"), bars(part.items)),
     images: (part) => el("figure", { class: "pictures" }, caption(part, "figcaption"), part.items.map(picture)),
     text: (part) => el("p", { class: part.tone === "warning" ? "flag" : null }, name(part.text)),
