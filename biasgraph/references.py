@@ -5,6 +5,7 @@ All of them end as the same table: image, target, answer.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -87,26 +88,27 @@ def from_file(path: Path, directory: Path, judge: str | None, axes: Axes) -> Ref
 
 def from_answers(path: Path, frame: pd.DataFrame, file: CsvFile | None, axes: Axes) -> Reference:
     """A table of answers by image id and axis; rows about other axes are left out."""
-    import hashlib
-
     said: dict[tuple[str, str], str] = {}
+
+    def refused(row: int, problem: str) -> InputError:
+        where = file.place(row) if file else f"row {row + 1}"
+        return InputError(f"{shown(path)}, {where}{problem}")
+
     texts = (frame[name].astype(str).tolist() for name in ANSWER_COLUMNS)
     for row, (image, target, answer) in enumerate(zip(*texts, strict=True)):
         if target not in axes or not answer.strip():
             continue
-        where = f"{shown(path)}, {file.place(row) if file else f'row {row + 1}'}"
         offered = [*axes[target], UNKNOWN, GATED]
         if answer not in offered:
-            raise InputError(
-                f"{where}, column answer: '{printable(answer)}' is not an attribute of "
+            raise refused(
+                row,
+                f", column answer: '{printable(answer)}' is not an attribute of "
                 f"{printable(target)} ({', '.join(map(printable, offered))})."
-                f"{did_you_mean(answer, offered)}"
+                f"{did_you_mean(answer, offered)}",
             )
         if said.setdefault((image, target), answer) != answer:
-            raise InputError(
-                f"{where}: image '{printable(image)}' has a second answer about "
-                f"'{printable(target)}'"
-            )
+            about = f"'{printable(target)}'"
+            raise refused(row, f": image '{printable(image)}' has a second answer about {about}")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return Reference(path.name, "answers", digest, said)
 
