@@ -212,7 +212,7 @@ class Work:
             given=None if self.pictures is None else self.pictures.given,
         )
         if self.pictures is not None:
-            write_atomically(run.directory / PICTURES, self.pictures.stock.saved())
+            write_atomically(run.directory / PICTURES, self.pictures.stock.saved(run.sources()))
         generate(run, self.generator, progress=progress)
         ask(run, self.judge, questions, gate, generator=self.generator, progress=progress)
         return run.answers(self.judge.spec)

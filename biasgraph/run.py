@@ -26,6 +26,7 @@ from biasgraph.runrecord import LEDGER, RECORD, Model, Record, shown, storing
 from biasgraph.wanted import (
     digest,
     given_images,
+    image_id,
     numbered,
     prompt_rows,
     wanted_images,
@@ -184,6 +185,16 @@ class Run:
         if given:
             return given_images(prompts, count, given)
         return wanted_images(prompts, count, self.seed, self.model)
+
+    def sources(self) -> dict[str, str]:
+        """image id -> where the picture lay that the run was given; empty where all are made."""
+        with storing(self.directory):
+            given = self.ledger.given()
+        return {
+            image_id(prompt, number): picture.source
+            for prompt, pictures in given.items()
+            for number, picture in pictures.items()
+        }
 
     def plan(self, work: str, what: object) -> int:
         """The plan under which `work` on `what` (JSON types) is done.

@@ -115,5 +115,10 @@ def _gone(sources: Sequence[str], directory: Path) -> str:
     )
 
 
+def image_id(prompt: str, number: int) -> str:
+    """The id of image `number` of the prompt with this id."""
+    return f"{prompt}-{number:04d}"
+
+
 def _image(prompt: PromptRow, number: int, seed: int) -> NewImage:
-    return NewImage(f"{prompt.id}-{number:04d}", prompt.id, prompt.text, number, seed)
+    return NewImage(image_id(prompt.id, number), prompt.id, prompt.text, number, seed)

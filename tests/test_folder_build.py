@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 
 from biasgraph.commands import main
+from biasgraph.errors import InputError
 from biasgraph.result import load
+from biasgraph.verification import JointWork
 from tests.folder.pictures import folder_of
 
 SMALL = ("--only", "gender,age", "--min-valid", "2", "--bootstrap", "100", "--quiet")
@@ -163,6 +165,8 @@ def test_what_was_found_is_told(folder: Path, judged: Path) -> None:
     found = json.loads((judged / "pictures.json").read_bytes())
     assert found["folder"] == str(folder)
     assert len(found["files"]) == 24
+    assert {*found["images"]} == {*answers_of(judged)["image"]}
+    assert {*found["images"].values()} == {*found["files"]}
     graph = load(judged).document["graph"]
     assert "the sandbox's own icons" in graph["toy"]
     assert graph["model"] == f"folder:{folder}"
@@ -275,11 +279,9 @@ def test_wrong_input_is_one_line(
     assert not (tmp_path / "run").exists()
 
 
-def test_a_folder_cannot_make_joint_prompts(
-    judged: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["plan", str(judged), "--verify", "--yes"]) == 2
-    assert "\n" not in capsys.readouterr().err.strip()
+def test_a_folder_cannot_verify_a_plan(judged: Path) -> None:
+    with pytest.raises(InputError, match="makes none of new prompts"):
+        JointWork.of(load(judged), ["gender", "age"])
 
 
 class TestOrders:

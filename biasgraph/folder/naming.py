@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from biasgraph.csvfile import to_csv
 from biasgraph.folder.layouts import INITIAL, key_of
 from biasgraph.options import folder_name, slug
-from biasgraph.wanted import prompt_rows, wanted_images
+from biasgraph.wanted import image_id, prompt_rows, wanted_images
 
 if TYPE_CHECKING:
     from biasgraph.counterfactuals import PromptPlan
@@ -70,7 +70,7 @@ def manifest_of(plans: Sequence[PromptPlan], images: int, seed: int) -> bytes:
                         "attribute": prompt.attribute,
                         "prompt": prompt.text,
                         "initial": plan.initial.text,
-                        "seed": seeds[f"{prompt.id}-{number:04d}"] >> (63 - SEED_BITS),
+                        "seed": seeds[image_id(prompt.id, number)] >> (63 - SEED_BITS),
                     }
                 )
     return table_of(rows, several=len(plans) > 1)

@@ -66,8 +66,11 @@ class Stock:
             ),
         ]
 
-    def saved(self) -> bytes:
-        """The contents of the file that `remembered` reads."""
+    def saved(self, images: Mapping[str, str]) -> bytes:
+        """The contents of the file that `remembered` reads.
+
+        images: image id -> the path of its picture, for people who look for it.
+        """
         files = {
             path: {"bytes": seen.bytes, "mtime_ns": seen.mtime_ns, **seen.look.record()}
             for path, seen in self.seen.items()
@@ -76,6 +79,7 @@ class Stock:
             "schema": SCHEMA,
             "folder": str(self.root),
             "max_pixels": self.max_pixels,
+            "images": dict(images),
             "files": files,
         }
         return (json.dumps(record, indent=1) + "\n").encode()

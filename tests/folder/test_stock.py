@@ -46,7 +46,7 @@ def test_what_was_seen_is_not_opened_again(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = stock_of(root)
-    (tmp_path / PICTURES).write_bytes(before.saved())
+    (tmp_path / PICTURES).write_bytes(before.saved({}))
     known = remembered(tmp_path, root, MAX_PIXELS)
     assert known == before.seen
     opened = []
@@ -64,7 +64,7 @@ def test_what_was_seen_is_not_opened_again(
 
 
 def test_another_limit_or_folder_is_looked_at_anew(root: Path, tmp_path: Path) -> None:
-    (tmp_path / PICTURES).write_bytes(stock_of(root).saved())
+    (tmp_path / PICTURES).write_bytes(stock_of(root).saved({}))
     assert remembered(tmp_path, root, 5) == {}
     assert remembered(tmp_path, tmp_path, MAX_PIXELS) == {}
 
@@ -80,7 +80,7 @@ def test_names_that_are_no_text_are_kept(tmp_path: Path) -> None:
     name = "initial/\udcff.png"
     os.rename(root / FILES[0], root / name)
     before = take_stock(root, [name], MAX_PIXELS, {})
-    (tmp_path / PICTURES).write_bytes(before.saved())
+    (tmp_path / PICTURES).write_bytes(before.saved({}))
     assert remembered(tmp_path, root, MAX_PIXELS) == before.seen
 
 
