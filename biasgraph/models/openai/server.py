@@ -6,6 +6,7 @@ import os
 import re
 import threading
 import time
+import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -194,6 +195,7 @@ class Server:
                 max_retries=0,
                 timeout=self._timeout,
             )
+            weakref.finalize(self, client.close)  # its connections stay open between requests
             self.__dict__["_client"] = client
             return client
 
