@@ -20,6 +20,8 @@ from biasgraph.models.openai.server import KEY_VARIABLE, Cut, Response, Server
 from biasgraph.models.openai.sidebyside import Stopped, side_by_side
 
 Read = TypeVar("Read")
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
 Facts = frozenset[str]
 Kind = Literal["chat", "images"]
 
@@ -107,23 +109,37 @@ class Asking:
         Raises ModelError, after the requests in flight have come back and been stored.
         """
         by_key = {self.key(request): request for request in requests}
+        said = self.each(list(by_key), lambda key, stop: self.one(by_key[key], stop))
+        read = dict(zip(by_key, said, strict=True))
+        return [read[self.key(request)] for request in requests]
+
+    def each(
+        self, items: Sequence[Item], work: Callable[[Item, threading.Event], Outcome]
+    ) -> list[Outcome]:
+        """The outcome of `work` for each item; it asks with `one`, handing the event on.
+
+        Raises as `all` does.
+        """
         spent: list[BudgetSpent] = []
 
-        def work(key: str, stop: threading.Event) -> Read | None:
+        def unless_spent(item: Item, stop: threading.Event) -> Outcome | None:
             if spent:
                 return None
             try:
-                return self.one(by_key[key], stop)
+                return work(item, stop)
             except BudgetSpent as error:
                 # Those in flight go on, with all their attempts: the budget is theirs.
                 spent.append(error)
                 return None
 
-        said = side_by_side(work, list(by_key), self.concurrency)
+        outcomes = side_by_side(unless_spent, items, self.concurrency)
         if spent:
             raise spent[0]
-        read = dict(zip(by_key, cast("list[Read]", said), strict=True))
-        return [read[self.key(request)] for request in requests]
+        return cast("list[Outcome]", outcomes)
+
+    def learn(self, kind: Kind, fact: str) -> None:
+        """Remember something about the model, for the bodies of requests that follow."""
+        self.journal.learn(self.about[kind], fact)
 
     def key(self, request: Request[Any]) -> str:
         """What the journal knows a request by."""
@@ -237,7 +253,7 @@ class Asking:
         """Whether a complaint is about a parameter that can be left out from now on."""
         for fact, parameters in request.adapts.items():
             if fact not in facts and complaint.names(parameters):
-                self.journal.learn(self.about[request.kind], fact)
+                self.learn(request.kind, fact)
                 return True
         return False
 

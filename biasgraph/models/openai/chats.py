@@ -24,7 +24,11 @@ TOP_LOGPROBS = 20
 """The most that the official server gives."""
 TEMPERATURE = 0.0
 
-COMPLETION, PLAIN, NO_TEMPERATURE, NO_LOGPROBS, NO_SCHEMA, NO_JSON = (
+LONG_TOKENS = 8192
+"""The limit for models that were seen to think longer than the usual one allows."""
+
+THINKS, COMPLETION, PLAIN, NO_TEMPERATURE, NO_LOGPROBS, NO_SCHEMA, NO_JSON = (
+    "thinks long",
     "names the limit max_completion_tokens",
     "takes no limit",
     "takes no temperature",
@@ -120,7 +124,7 @@ def chat_request(
             parameters["temperature"] = TEMPERATURE
         if PLAIN not in facts:
             name = "max_completion_tokens" if COMPLETION in facts else "max_tokens"
-            parameters[name] = limit
+            parameters[name] = max(limit, LONG_TOKENS) if THINKS in facts else limit
         if logprobs and NO_LOGPROBS not in facts:
             parameters |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
         if schema is not None and NO_SCHEMA not in facts:

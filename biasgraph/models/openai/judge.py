@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from biasgraph.errors import ModelError
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.choices import Sheet, combined, sheets
 from biasgraph.models.openai.asking import Asking, Request
-from biasgraph.models.openai.chats import NO_LOGPROBS, TEMPERATURE, Said, Shown, Turn, chat_request
+from biasgraph.models.openai.chats import (
+    NO_LOGPROBS,
+    TEMPERATURE,
+    THINKS,
+    Said,
+    Shown,
+    Turn,
+    chat_request,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -20,8 +28,8 @@ if TYPE_CHECKING:
 PERMUTATIONS = 3
 """By default: each of three options (yes, no, unknown) stands once at every letter."""
 BATCH = 8
-LETTER_TOKENS, LONG_TOKENS, DESCRIPTION_TOKENS = 512, 8192, 1024
-"""A letter is one token; the rest is for models that think first, the long limit for the long."""
+LETTER_TOKENS, DESCRIPTION_TOKENS = 512, 1024
+"""A letter is one token; the rest is for models that think first."""
 LEAST_MASS = 0.01
 """Letters that are less probable than this, all together, say nothing about the options."""
 AGAIN = "Reply with the letter of one option, nothing else."
@@ -62,17 +70,23 @@ class OpenAIJudge:
     def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
         pictures = [Shown(image) for image in images]
         asked = [sheets(question, self.permutations) for question in questions]
-        tries = [
-            _Try(picture, sheet) for picture in pictures for orders in asked for sheet in orders
-        ]
-        self._ask(tries)
-        rows = iter([each.shares() for each in tries])
+        tries = {
+            (picture.digest, sheet.text): _Try(picture, sheet)
+            for picture in pictures
+            for orders in asked
+            for sheet in orders
+        }
+        shares = dict(
+            zip(tries, self.asking.each(list(tries.values()), self._settled), strict=True)
+        )
         return [
             [
-                self._combined(question, orders, [next(rows) for _ in orders])
+                self._combined(
+                    question, orders, [shares[picture.digest, sheet.text] for sheet in orders]
+                )
                 for question, orders in zip(questions, asked, strict=True)
             ]
-            for _ in pictures
+            for picture in pictures
         ]
 
     def describe(self, images: Sequence[Image], question: str) -> list[str]:
@@ -87,14 +101,15 @@ class OpenAIJudge:
         blunt = "gives no log-probabilities: its answers come without a confidence"
         return self.asking.notes("chat", {NO_LOGPROBS: blunt})
 
-    def _ask(self, tries: Sequence[_Try]) -> None:
-        """Ask until every try has a letter or is given up."""
-        waiting = list(tries)
-        while waiting:
-            replies = self.asking.all([each.request() for each in waiting])
-            for each, said in zip(waiting, replies, strict=True):
-                each.hear(said)
-            waiting = [each for each in waiting if not each.done]
+    def _settled(self, each: _Try, stop: threading.Event) -> Shares:
+        """Ask until there is a letter, or it is given up."""
+        while True:
+            said = self.asking.one(each.request(), stop)
+            shares = each.hear(said)
+            if shares is not None:
+                return shares
+            if said.cut:
+                self.asking.learn("chat", THINKS)
 
     def _combined(
         self, question: Question, orders: Sequence[Sheet], rows: Sequence[Shares]
@@ -123,47 +138,34 @@ class _Try:
     def __init__(self, picture: Shown, sheet: Sheet) -> None:
         self.sheet = sheet
         self._turns = [Turn("user", sheet.text, picture)]
-        self._limit = LETTER_TOKENS
         self._tries = 0
-        self._heard: Shares | None = None
         self._schema: dict[str, object] | None = None
-
-    @property
-    def done(self) -> bool:
-        return self._heard is not None
 
     def request(self) -> Request[Said]:
         return chat_request(
             self._turns,
-            limit=self._limit,
+            limit=LETTER_TOKENS,
             schema=self._schema,
             logprobs=self._schema is None,
             occurrence=self._tries,
         )
 
-    def hear(self, said: Said) -> None:
-        """Take a reply in: a letter, a refusal (which is unknown), or a reason to ask again."""
+    def hear(self, said: Said) -> Shares | None:
+        """What a reply comes to: a letter, unknown (a refusal is), or None: ask again."""
         found = None if said.refused else find_letter(said.text, self.sheet)
         if found is not None:
-            self._heard = _shares(said, self.sheet, found)
-            return
+            return _shares(said, self.sheet, found)
         self._tries += 1
         if said.refused or self._tries > 1:
-            self._heard = _vote(self.sheet, self.sheet.order.index(None))
-        elif said.cut:
-            self._limit = LONG_TOKENS
-        else:
+            return _vote(self.sheet, self.sheet.order.index(None))
+        if not said.cut:
             self._schema = {
                 "type": "object",
                 "properties": {"answer": {"type": "string", "enum": list(self.sheet.letters)}},
             }
             reply = Turn("assistant", said.text[:REPEATED] or "(nothing)")
             self._turns = [*self._turns, reply, Turn("user", AGAIN)]
-
-    def shares(self) -> Shares:
-        if self._heard is None:
-            raise ModelError("a question was left unasked")
-        return self._heard
+        return None
 
 
 def find_letter(text: str, sheet: Sheet) -> tuple[int, int] | None:

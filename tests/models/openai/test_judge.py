@@ -134,8 +134,9 @@ def test_thoughts_that_filled_the_limit_get_a_longer_one() -> None:
         return "<think>The answer is A? No.</think>\n\nB"
 
     with serving(Behaviour(says=thinking)) as fake:
-        assert judge(fake, permutations=1).answer(IMAGES[:1], [GENDER])[0][0].choice == 1
-        assert fake.counted.calls == 2
+        judges = judge(fake, permutations=1, concurrency=1)
+        assert [row[0].choice for row in judges.answer(IMAGES, [GENDER])] == [1] * 5
+        assert fake.counted.calls == 6  # it learns from the first
 
 
 @pytest.mark.parametrize(
