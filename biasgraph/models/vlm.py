@@ -87,8 +87,7 @@ class VlmJudge:
                 cannot look at, or memory that does not suffice for one image.
         """
         asked = [sheets(question, self.permutations) for question in questions]
-        texts = [sheet.text for some in asked for sheet in some]
-        prompts = Prompts.of(self._prompter, texts)
+        prompts = self._prompts(tuple(sheet.text for some in asked for sheet in some))
         return self._portions.run(
             images, lambda some: self._answered(some, questions, asked, prompts)
         )
@@ -105,9 +104,8 @@ class VlmJudge:
         prompts: Prompts,
     ) -> list[list[Answer]]:
         count = max(len(sheet.letters) for some in asked for sheet in some)
-        table = self._scorer.scores(
-            images, prompts, self._portions.size, partial(self._letters, count)
-        )
+        pick = partial(_log_shares, self._letter_ids(count))
+        table = self._scorer.scores(images, prompts, self._portions.size, pick)
         answers = []
         for rows in table.tolist():
             ahead = iter(rows)
@@ -124,14 +122,16 @@ class VlmJudge:
             )
         return answers
 
-    def _letters(self, count: int, scores: Any) -> Any:
-        """(rows, count) log-probabilities of the first letters, from (rows, vocabulary) scores."""
-        import torch
+    def _prompts(self, texts: tuple[str, ...]) -> Prompts:
+        """The prompts that hold `texts`; those of the last call are kept."""
+        if texts not in self._kept_prompts:
+            self._kept_prompts.clear()
+            self._kept_prompts[texts] = Prompts.of(self._prompter, texts)
+        return self._kept_prompts[texts]
 
-        logs = torch.log_softmax(scores, dim=-1)
-        return torch.stack(
-            [torch.logsumexp(logs[:, ids], dim=-1) for ids in self._letter_ids(count)], dim=-1
-        )
+    @cached_property
+    def _kept_prompts(self) -> dict[tuple[str, ...], Prompts]:
+        return {}
 
     def _letter_ids(self, count: int) -> list[list[int]]:
         """The tokens that say each letter, with and without a space before it."""
@@ -196,6 +196,18 @@ class VlmJudge:
                 folder, dtype=getattr(torch, self.dtype), use_safetensors=True, **options
             )
             return model.to(self.device).eval()
+
+
+def _log_shares(letters: Sequence[Sequence[int]], scores: Any) -> Any:
+    """(rows, letters) log-probabilities, from (rows, vocabulary) scores.
+
+    letters: the tokens that say each.
+    """
+    import torch
+
+    logs = torch.log_softmax(scores, dim=-1)
+    said = [torch.logsumexp(logs[:, list(tokens)], dim=-1) for tokens in letters]
+    return torch.stack(said, dim=-1)
 
 
 def _shares(logs: Sequence[float]) -> list[float]:

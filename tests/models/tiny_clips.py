@@ -38,21 +38,22 @@ def clip(folder: Path) -> Path:
     return save(folder, CLIPModel(config).eval(), words, pictures)
 
 
-def siglip(folder: Path) -> Path:
+def siglip(folder: Path, side: int = 32, patch: int = 8) -> Path:
     import torch
     from transformers import SiglipConfig, SiglipImageProcessorPil, SiglipModel
 
     words = tokenizer()
     config = SiglipConfig(
         text_config={**TEXT, "vocab_size": len(words)},
-        vision_config={**VISION, "image_size": 32, "patch_size": 8},
+        vision_config={**VISION, "image_size": side, "patch_size": patch},
     )
     torch.manual_seed(5)
     model = SiglipModel(config).eval()
     with torch.no_grad():  # as trained ones have them, about
         model.logit_scale.fill_(4.0)
         model.logit_bias.fill_(-12.0)
-    return save(folder, model, words, SiglipImageProcessorPil(size=PIXELS))
+    pictures = SiglipImageProcessorPil(size={"height": side, "width": side})
+    return save(folder, model, words, pictures)
 
 
 def siglip2(folder: Path) -> Path:

@@ -98,7 +98,7 @@ def save(
     return folder
 
 
-def llava(folder: Path) -> Path:
+def llava(folder: Path, side: int = 32, patch: int = 8) -> Path:
     from transformers import CLIPImageProcessorPil, LlavaConfig
 
     words = tokenizer("<image>", bos=True)
@@ -106,23 +106,25 @@ def llava(folder: Path) -> Path:
         vision_config={
             "model_type": "clip_vision_model",
             **VISION,
-            "image_size": 32,
-            "patch_size": 8,
+            "image_size": side,
+            "patch_size": patch,
             "projection_dim": 16,
         },
         text_config={"model_type": "llama", **TEXT, "vocab_size": len(words)},
         image_token_id=words.convert_tokens_to_ids("<image>"),
-        image_seq_length=16,
+        image_seq_length=(side // patch) ** 2,
     )
     return save(
         folder,
         "LlavaForConditionalGeneration",
         config,
         words,
-        CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size=PIXELS),
+        CLIPImageProcessorPil(
+            size={"shortest_edge": side}, crop_size={"height": side, "width": side}
+        ),
         {
             "processor_class": "LlavaProcessor",
-            "patch_size": 8,
+            "patch_size": patch,
             "vision_feature_select_strategy": "default",
             "num_additional_image_tokens": 1,
         },
