@@ -220,7 +220,8 @@ def main() -> int:
         failed += not good
         print(
             f"a vocabulary for {label:18} Algorithm 1 {slow:5.2f} s, biasgraph "
-            f"{1000 * fast:5.1f} ms: {ratio:4.0f} times faster; largest difference of CAS {difference:.0e}"
+            f"{1000 * fast:5.1f} ms: {ratio:4.0f} times faster; "
+            f"largest difference of CAS {difference:.0e}"
         )
     return 1 if failed else 0
 

@@ -14,6 +14,7 @@ from biasgraph.report.graphs import Document
 from biasgraph.report.layout import positions
 from biasgraph.report.matrixfigure import matrix_figure
 from biasgraph.report.sheet import MARGIN, POINT, Sheet, drawing
+from biasgraph.report.tibetfigure import has_tibet, tibet_figure
 
 ROTATED = 12  # with more axes than this, names stand along the circle's rays
 
@@ -21,16 +22,19 @@ ROTATED = 12  # with more axes than this, names stand along the circle's rays
 def figure_files(
     document: Document, pairs: Sequence[style.Record], kind: str, columns: int
 ) -> dict[str, bytes]:
-    """The files graph.KIND and matrix.KIND.
+    """The files graph.KIND and matrix.KIND, and tibet.KIND where there are TIBET's scores.
 
     pairs: every ordered pair of axes, as `Result.pair_records` gives them.
     kind: "svg" or "png". columns: 1 or 2, the width in columns of a page.
     """
     with drawing():
-        return {
+        files = {
             f"graph.{kind}": graph_figure(document, kind, columns),
             f"matrix.{kind}": matrix_figure(document, pairs, kind, columns),
         }
+        if has_tibet(document):
+            files[f"tibet.{kind}"] = tibet_figure(document, kind, columns)
+        return files
 
 
 def graph_figure(document: Document, kind: str, columns: int) -> bytes:

@@ -79,12 +79,18 @@ class Sheet:
         """A shape, in inches."""
         self.axes.add_patch(patch)
 
-    def footer(self, document: Document, top: float, *notes: str) -> float:
-        """The caption with `notes` behind it and, of a toy, the warning; returns their bottom."""
+    def footer(
+        self, document: Document, top: float, *notes: str, caption: str | None = None
+    ) -> float:
+        """The caption, the graph's or another, with `notes` behind it; returns its bottom.
+
+        Of a toy, the warning stands below.
+        """
         size = self.font - 1
         y = top
         toy = document["graph"]["toy"]
-        for words, colour in ((" ".join([style.caption(document), *notes]), FAINT), (toy, INK)):
+        text = " ".join([caption or style.caption(document), *notes])
+        for words, colour in ((text, FAINT), (toy, INK)):
             for line in self._wrapped(words, size) if words else ():
                 y -= 1.3 * size * POINT
                 self.text(MARGIN, y, line, size, color=colour)

@@ -101,14 +101,22 @@ def title(document: Record) -> str:
 
 def caption(document: Record) -> str:
     """What the numbers in a picture were computed from, in sentences."""
-    graph, images = document["graph"], document["graph"]["images"]
+    graph = document["graph"]
     return words.plain(
-        f"{title(document)}. Model: {clipped(graph['model'], 80)}. "
-        f"Judge: {clipped(graph['vqa'] or 'not recorded', 80)}. "
-        f"Images: {images['initial']:,} initial, {images['interventions']:,} counterfactual. "
+        f"{title(document)}. {origin(document)} "
         f"Ideal: {words.ideal_words(graph, len(document['nodes']))}. "
         f"Metric of the distance W1 to it: {words.metric_words(document['nodes'])}. "
         f"Edges: {words.rule_words(graph, document['nodes'])}. "
         "IS: what diversifying an axis takes off (+) or adds to (-) another axis's distance to "
         "its ideal."
+    )
+
+
+def origin(document: Record) -> str:
+    """The model, the judge and the number of images, in sentences."""
+    graph, images = document["graph"], document["graph"]["images"]
+    return (
+        f"Model: {clipped(graph['model'], 80)}. "
+        f"Judge: {clipped(graph['vqa'] or 'not recorded', 80)}. "
+        f"Images: {images['initial']:,} initial, {images['interventions']:,} counterfactual."
     )
