@@ -11,14 +11,19 @@ import csv
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from biasgraph import resources
 from biasgraph.axes import AxisSet, load_axis_set
+from biasgraph.commands import main
 from biasgraph.counterfactuals import plan_prompts
 from biasgraph.engine.questions import questions_about
 from biasgraph.errors import InputError
 from biasgraph.grammar import indefinite_article
+from biasgraph.models.choices import sheets
+from tests.models.tiny_clips import clip
 
 READ = Path(__file__).parent / "data" / "axis_sets.tsv"
 
@@ -225,3 +230,39 @@ def test_questions_offer_the_attributes(axes: AxisSet) -> None:
         assert axis.question is not None
         assert axis.question.endswith("?")
         assert f"({', '.join(axis.names)})" in axis.question
+
+
+@pytest.mark.parametrize("axes", SETS.values(), ids=SETS)
+def test_models_that_read_are_offered_every_attribute(axes: AxisSet) -> None:
+    for axis, asked in zip(axes.axes, questions_about(axes)[1], strict=True):
+        [question] = asked.questions
+        for sheet in sheets(question):
+            lines = sheet.text.splitlines()
+            assert all(any(name in line for line in lines[1:]) for name in axis.names)
+            assert len(sheet.letters) == len(axis.names) + 1
+            assert question.text in sheet.text
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A CLIP with random weights."""
+    return f"clip:{clip(tmp_path_factory.mktemp('clip') / 'tiny')}"
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_pictures_are_asked_about_every_axis(name: str, judge: str, tmp_path: Path) -> None:
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    (tmp_path / "pictures").mkdir()
+    for number in range(3):
+        pixels = rng.integers(0, 256, (40, 40, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / "pictures" / f"{number}.png")
+    asked = ["build", "--model", f"folder:{tmp_path / 'pictures'}", "--vqa", judge, "--axes", name]
+    done = [*asked, "--min-valid", "1", "--bootstrap", "100", "-o", str(tmp_path / "out"), "-q"]
+    assert main(done) == 0
+    answers = pd.read_csv(tmp_path / "out" / "answers.csv", keep_default_na=False)
+    assert len(answers) == 3 * len(SETS[name].axes)
+    for axis in SETS[name].axes:
+        said = answers.loc[answers["target"] == axis.name, "answer"]
+        assert {*said} <= {*axis.names, "unknown", "gated"}
