@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,8 +14,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from biasgraph.commands import main
+from biasgraph.commands import cli, main
 from biasgraph.errors import InputError
+from biasgraph.models.picturefile import FORMATS, MAX_PIXELS
 from biasgraph.result import load
 from biasgraph.verification import JointWork
 from tests.folder.pictures import folder_of
@@ -359,3 +362,22 @@ class TestExport:
         assert main(["export", str(run), "--to", "folder", "-o", str(tmp_path / "pics")]) == 1
         assert "is missing or damaged" in capsys.readouterr().err
         assert not (tmp_path / "pics/manifest.csv").exists()
+
+
+DOCS = Path(__file__).parents[1] / "docs" / "folder.md"
+
+
+@pytest.mark.parametrize(
+    "line",
+    re.findall(r"^ +biasgraph (.*)$", DOCS.read_text("utf-8").replace("\\\n", " "), re.MULTILINE),
+)
+def test_commands_of_the_page_are_commands(line: str) -> None:
+    name, *words = shlex.split(line)
+    command = cli.commands[name]
+    command.make_context(name, words, resilient_parsing=False)
+
+
+def test_the_page_names_what_is_read() -> None:
+    page = DOCS.read_text("utf-8")
+    assert all(name in page.replace("PNM", "PPM").replace("WebP", "WEBP") for name in FORMATS)
+    assert "100 million pixels" in page and MAX_PIXELS == 100_000_000
