@@ -227,7 +227,14 @@ def _reason(error: BaseException) -> str | None:
         return out_of_memory("its weights")
     if "SafetensorError" in kinds:
         return f"a weights file is damaged or cut short ({shortened(error)}): download it again"
+    if isinstance(error, ValueError) and "trust_remote_code" in str(error):
+        return "it brings code of its own: read it first, then --trust-remote-code runs it"
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = printable(error.name.partition(".")[0])
         return f"it needs a package that is not installed: pip install {package}"
+    if isinstance(error, ImportError):
+        named = re.search(r"pip install ([\w-]+)|requires the (\w+) library", str(error))
+        if named:
+            package = (named[1] or named[2]).lower()
+            return f"it needs a package that is not installed: pip install {package}"
     return None

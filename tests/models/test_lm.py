@@ -213,6 +213,46 @@ def test_pickled_weights_are_refused(folder: Path, tmp_path: Path) -> None:
         model.reply(TALK)
 
 
+CODE = """
+from pathlib import Path
+from transformers import GPT2Config, GPT2LMHeadModel
+Path(__file__).with_name("ran").touch()
+Path("{marker}").touch()
+class OwnConfig(GPT2Config):
+    model_type = "own"
+class OwnModel(GPT2LMHeadModel):
+    config_class = OwnConfig
+"""
+
+
+def test_code_that_a_model_brings_runs_only_when_it_is_trusted(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import dynamic_module_utils
+
+    monkeypatch.setattr(dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.syspath_prepend(str(tmp_path / "modules"))
+    own, marker = tmp_path / "own", tmp_path / "marker"
+    shutil.copytree(folder, own)
+    (own / "own_code.py").write_text(CODE.format(marker=marker))
+    config = json.loads((own / "config.json").read_text())
+    config |= {
+        "model_type": "own",
+        "auto_map": {
+            "AutoConfig": "own_code.OwnConfig",
+            "AutoModelForCausalLM": "own_code.OwnModel",
+        },
+    }
+    (own / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="cannot load lm:") as raised:
+        _short(load_language_model(f"lm:{own}")).reply(TALK)
+    assert "brings code of its own" in str(raised.value)
+    assert not marker.exists()
+    trusted = load_language_model(f"lm:{own}", ModelOptions(trust_remote_code=True))
+    assert _short(trusted).reply(TALK)
+    assert marker.exists()
+
+
 def test_it_is_tried_from_the_command_line_without_chatter(folder: Path, capfd) -> None:
     from biasgraph.commands import main
 
