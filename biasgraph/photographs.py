@@ -120,4 +120,4 @@ def _whole_set(options: BuildOptions, work: Work) -> AxisSet:
         return options.axes
     if options.axes is not None:
         return load_axis_set(options.axes)
-    return work.axes if work.pictures else load_axis_set(AXES)
+    return load_axis_set(AXES) if work.axes.name == AXES else work.axes
