@@ -170,7 +170,7 @@ def _scored(
         "a higher one in 95 % of cases."
     )
     undefined = [
-        Text(f"{name}: undefined, {reason}.", tone="warning")
+        Text(f"{printable(name)}: undefined, {reason}.", tone="warning")
         for name, reason in zip(attributes, reasons, strict=True)
         if reason
     ]
@@ -186,7 +186,7 @@ def _concepts(axis: str, attributes: Sequence[str], images: Sequence[ImageSets])
         if own or all_of_them
     ]
     caption = "The most frequent concepts, with how often each is said per image."
-    return Table(("Images", f"Concepts about {axis}", "All concepts"), rows, caption)
+    return Table(("Images", f"Concepts about {printable(axis)}", "All concepts"), rows, caption)
 
 
 def _frequent(
@@ -204,7 +204,7 @@ def _frequent(
 
 
 def _words(concepts: Sequence[tuple[str, float]]) -> str:
-    return ", ".join(f"{name} {value:.2f}" for name, value in concepts)
+    return ", ".join(f"{printable(name)} {value:.2f}" for name, value in concepts)
 
 
 def _summary(
@@ -223,7 +223,8 @@ def _summary(
         if finding.numbers["bav"] is not None
     ]
     scored.sort(key=lambda bar: (-(bar.value or 0.0), bar.label))
-    parts: list[Part] = [Ranking(scored, "BAV of every axis.")]
+    caption = "BAV of every axis, with what chance alone stays below in 95 % of cases."
+    parts: list[Part] = [Ranking(scored, caption)]
     if not scored:
         parts = [Number("BAV", None, reason="no axis has one")]
     concepts = _frequent(images, INITIAL, None, 2 * TOP)
