@@ -35,11 +35,11 @@ Fault = str
 before the work: "429", "429 later" (Retry-After: 0.05), "500", "503 later", "refused key",
 "no model", "hang up", "moderated"
 after the work: "cut" (the connection, in the middle of the body), "slow" (a byte now and then),
-"silent" (no byte at all), "502", "html" (a page with status 200), "half" (broken JSON),
-"other" (JSON of another form), "empty"
+"silent" (no byte at all), "502", "html" (a page with status 200), "200" (an error with that
+status), "half" (broken JSON), "other" (JSON of another form), "empty"
 """
 BEFORE = ("429", "429 later", "500", "503 later", "hang up")
-AFTER = ("cut", "502", "html", "half", "other", "empty")
+AFTER = ("cut", "502", "200", "html", "half", "other", "empty")
 
 
 @dataclass
@@ -221,6 +221,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send_bytes(200, b"<html>Welcome to this hotel</html>", "text/html")
         if fault == "half":
             return self._send_bytes(200, json.dumps(document).encode()[:40], "application/json")
+        if fault == "200":
+            return self._send(200, {"error": {"message": "upstream is down", "code": 502}})
         if fault == "other":
             return self._send(200, {"result": "fine"})
         if fault == "empty":

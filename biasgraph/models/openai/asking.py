@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from biasgraph.errors import ModelError, did_you_mean, printable
 from biasgraph.models.openai.budget import Budget
-from biasgraph.models.openai.faults import Complaint, document_of, retry_after
+from biasgraph.models.openai.faults import Complaint, document_of, error_inside, retry_after
 from biasgraph.models.openai.journal import BudgetSpent, Entry, Heard, Journal, Stored
 from biasgraph.models.openai.server import KEY_VARIABLE, Cut, Response, Server
 from biasgraph.models.openai.sidebyside import Stopped, side_by_side
@@ -244,9 +244,11 @@ class Asking:
 
     def _garbled(self, error: Garbled, ticket: int, response: Response | Failure) -> Failure:
         """A response of no use, which may have been charged for all the same."""
-        problem = f"its response is unusable: {error}"
         body = response.body if isinstance(response, Response) else b""
-        self._settle(ticket, f"{problem}: {body[:200].decode('utf-8', 'replace')}", charged=True)
+        # Some gateways report a failure with status 200.
+        said = error_inside(body) or body[:200].decode("utf-8", "replace")
+        problem = self.server.told(f"its response is unusable: {error}: {said}", 200)
+        self._settle(ticket, problem, charged=True)
         return Failure(problem)
 
     def _learned(self, request: Request[Any], complaint: Complaint, facts: Facts) -> bool:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 TOP_LOGPROBS = 20
 """The most that the official server gives."""
 TEMPERATURE = 0.0
+LONGEST_SIDE, LARGEST_PNG = 2048, 2**20
+"""Pixels, and bytes, of a picture that is sent along."""
 
 LONG_TOKENS = 8192
 """The limit for models that were seen to think longer than the usual one allows."""
@@ -69,10 +71,18 @@ class Shown:
 
     @cached_property
     def url(self) -> str:
-        """The picture itself, as PNG in a data URL."""
-        file = io.BytesIO()
-        self.image.convert("RGB").save(file, "PNG", compress_level=1)
-        return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
+        """The picture itself in a data URL: PNG, or JPEG where PNG would be large.
+
+        It goes along with every question; and servers scale what is larger than this anyway.
+        """
+        image = self.image.convert("RGB")
+        image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+        file, kind = io.BytesIO(), "png"
+        image.save(file, "PNG")
+        if file.tell() > LARGEST_PNG:
+            file, kind = io.BytesIO(), "jpeg"
+            image.save(file, "JPEG", quality=95, subsampling=0)
+        return f"data:image/{kind};base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
 @dataclass(frozen=True)

@@ -117,3 +117,12 @@ def document_of(body: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ValueError("it is no JSON object")
     return document
+
+
+def error_inside(body: bytes) -> str:
+    """The message of an error that came with a status of success; empty if there is none."""
+    try:
+        error = document_of(body).get("error")
+    except ValueError:
+        return ""
+    return Complaint.of(Response(200, {}, body)).message if error else ""

@@ -13,6 +13,7 @@ from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.choices import Sheet, combined, sheets
 from biasgraph.models.openai.asking import Asking, Request
 from biasgraph.models.openai.chats import (
+    LONGEST_SIDE,
     NO_LOGPROBS,
     TEMPERATURE,
     THINKS,
@@ -65,6 +66,7 @@ class OpenAIJudge:
             "temperature": TEMPERATURE,
             "permutations": self.permutations,
             "unknown_below": self.unknown_below,
+            "longest_side": LONGEST_SIDE,
         }
 
     def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
@@ -90,12 +92,13 @@ class OpenAIJudge:
         ]
 
     def describe(self, images: Sequence[Image], question: str) -> list[str]:
-        requests = [
-            chat_request([Turn("user", question, Shown(image))], limit=DESCRIPTION_TOKENS)
-            for image in images
-        ]
-        said = self.asking.all(requests)
-        return ["" if reply.refused else plain(reply.text) for reply in said]
+        pictures = {shown.digest: shown for shown in map(Shown, images)}
+        texts = self.asking.each(
+            list(pictures.values()),
+            lambda shown, stop: self._described([Turn("user", question, shown)], stop),
+        )
+        said = dict(zip(pictures, texts, strict=True))
+        return [said[Shown(image).digest] for image in images]
 
     def notes(self) -> list[str]:
         blunt = "gives no log-probabilities: its answers come without a confidence"
@@ -110,6 +113,16 @@ class OpenAIJudge:
                 return shares
             if said.cut:
                 self.asking.learn("chat", THINKS)
+
+    def _described(self, turns: Sequence[Turn], stop: threading.Event) -> str:
+        for occurrence in range(2):
+            request = chat_request(turns, limit=DESCRIPTION_TOKENS, occurrence=occurrence)
+            said = self.asking.one(request, stop)
+            text = "" if said.refused else plain(said.text)
+            if text or not said.cut:
+                return text
+            self.asking.learn("chat", THINKS)
+        return ""
 
     def _combined(
         self, question: Question, orders: Sequence[Sheet], rows: Sequence[Shares]
@@ -238,5 +251,6 @@ def _vote(sheet: Sheet, place: int) -> Shares:
 
 
 def plain(text: str) -> str:
-    """A reply without the thoughts before it."""
-    return text.rpartition("</think>")[2].strip()
+    """A reply without the thoughts before it; empty where they never ended."""
+    said = text.rpartition("</think>")[2].strip()
+    return "" if said.startswith("<think>") else said

@@ -188,13 +188,18 @@ class Server:
                 )
             if not (key.isascii() and key.isprintable()):
                 raise ModelError(f"{KEY_VARIABLE} holds characters that no key has")
-            client = openai.OpenAI(
-                # Servers of one's own need no key, but the client insists.
-                api_key=key or "none",
-                base_url=self.base_url,
-                max_retries=0,
-                timeout=self._timeout,
-            )
+            try:
+                client = openai.OpenAI(
+                    # Servers of one's own need no key, but the client insists.
+                    api_key=key or "none",
+                    base_url=self.base_url,
+                    max_retries=0,
+                    timeout=self._timeout,
+                )
+            except Exception as error:  # a proxy that the environment names wrongly, for one
+                raise ModelError(
+                    f"cannot prepare requests to {self.host}: {self._named(error)}"
+                ) from error
             weakref.finalize(self, client.close)  # its connections stay open between requests
             self.__dict__["_client"] = client
             return client

@@ -113,8 +113,9 @@ def test_the_wait_that_a_server_asks_for_is_kept_by_all(tmp_path: Path) -> None:
         ("refused key", "the key in OPENAI_API_KEY is missing or refused (401)", 1),
         ("no model", "the server has no such model; it has judge, painter", 1),
         ("500", "500: not now (tried 10 times); what is done is kept", 10),
-        ("html", "its response is unusable: it holds no reply (tried 10 times)", 10),
-        ("other", "its response is unusable: it holds no reply (tried 10 times)", 10),
+        ("html", "its response is unusable: it holds no reply: <html>Welcome", 10),
+        ("other", 'it holds no reply: {"result": "fine"} (tried 10 times)', 10),
+        ("200", "it holds no reply: upstream is down (tried 10 times)", 10),
         ("hang up", "the connection broke off", 10),
     ],
 )

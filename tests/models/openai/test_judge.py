@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +15,7 @@ from PIL import Image
 from biasgraph.errors import InputError
 from biasgraph.models.base import Describer, Noting, Question
 from biasgraph.models.choices import sheets
+from biasgraph.models.openai.chats import Shown
 from biasgraph.models.openai.journal import Journal
 from biasgraph.models.openai.judge import OpenAIJudge, find_letter
 from biasgraph.models.options import ModelOptions
@@ -67,6 +70,23 @@ def test_the_picture_comes_first_and_without_loss() -> None:
         picture, text = fake.counted.requests[0]["messages"][0]["content"]
     assert picture["image_url"]["url"].startswith("data:image/png;base64,")
     assert text["text"].startswith("Gender?\nA. male\nB. female\nC. unknown")
+
+
+def test_a_large_picture_is_sent_smaller_and_a_noisy_one_as_jpeg() -> None:
+    def sent(image: Image.Image) -> tuple[str, bytes]:
+        kind, _, coded = Shown(image).url.partition(";base64,")
+        return kind, base64.b64decode(coded)
+
+    kind, content = sent(Image.new("RGB", (4096, 100), "red"))
+    with Image.open(io.BytesIO(content)) as image:
+        assert (kind, image.size) == ("data:image/png", (2048, 50))
+    noise = Image.effect_noise((1024, 1024), 30).convert("RGB")
+    noise.putpixel((0, 0), (255, 0, 0))
+    kind, content = sent(noise)
+    assert kind == "data:image/jpeg"
+    with Image.open(io.BytesIO(content)) as image:
+        assert image.size == (1024, 1024)
+    assert noise.size == (1024, 1024)
 
 
 def test_without_log_probabilities_the_choice_stands_alone() -> None:
@@ -193,6 +213,17 @@ NO_LETTERS = [
 ]
 
 
+def test_a_description_behind_long_thoughts() -> None:
+    def thinking(body: Mapping[str, Any]) -> Any:
+        if body["max_tokens"] < 2000:
+            return {"content": "<think>Well, a nurse", "choice": {"finish_reason": "length"}}
+        return "<think>Well, a nurse?</think> A cook."
+
+    with serving(Behaviour(says=thinking)) as fake:
+        assert judge(fake, concurrency=1).describe(IMAGES, "What?") == ["A cook."] * 5
+        assert fake.counted.calls == 6
+
+
 @pytest.mark.parametrize("reply", LETTERS)
 def test_letters_are_found(reply: str) -> None:
     sheet = sheets(GENDER, 1)[0]
@@ -221,6 +252,11 @@ def test_a_spec_without_a_name() -> None:
 def test_settings_are_what_decides_answers_and_not_what_it_costs() -> None:
     with serving() as fake:
         one = judge(fake, permutations=3, concurrency=2, budget="calls=5")
-        assert one.settings == {"temperature": 0.0, "permutations": 3, "unknown_below": None}
+        assert one.settings == {
+            "temperature": 0.0,
+            "permutations": 3,
+            "unknown_below": None,
+            "longest_side": 2048,
+        }
         assert one.fingerprint == f"openai:judge@{fake.base_url[7:-3]}"
         assert Journal(None).spent() == (0, 0)

@@ -81,6 +81,12 @@ def test_a_key_that_is_none_is_named_without_being_shown(
     assert "break-key" not in str(error.value)
 
 
+def test_a_proxy_that_is_none_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "nonsense://nowhere:1")
+    with pytest.raises(ModelError, match="cannot prepare requests to there"):
+        Server.at("http://there/v1").send("chat", BODY, "n")
+
+
 def test_what_did_not_arrive_is_told_from_what_may_have() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
