@@ -12,12 +12,13 @@ from biasgraph.answers import Answers
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.causal.tables import Variable
 from biasgraph.coding import variable_of
+from biasgraph.errors import InputError
 from biasgraph.folder.pictured import name_of, pictured
 from biasgraph.models.folder import BACKEND
 from biasgraph.models.options import ModelOptions
 from biasgraph.modelwork import AXES, SEED, Work
 from biasgraph.options import folder_name, slug
-from biasgraph.reference import Reference, is_folder_of_images
+from biasgraph.reference import FOLDER_PREFIX, Reference, is_folder_of_images
 from biasgraph.wanted import prompt_rows
 
 if TYPE_CHECKING:
@@ -46,10 +47,13 @@ class Photographs:
         """
         if not is_folder_of_images(options.reference):
             return None
-        spec = f"{BACKEND}:{os.path.normpath(str(options.reference))}"
+        where = str(options.reference).removeprefix(FOLDER_PREFIX)
+        if not where.strip():
+            raise InputError("--reference 'folder:' names no folder: folder:photos")
+        spec = f"{BACKEND}:{os.path.normpath(where)}"
         name = name_of(spec)
-        where = str(Path(str(options.reference)).resolve())
-        directory = work.directory / FOLDER / f"{slug(name)}-{folder_name(where)[-8:]}"
+        place = folder_name(str(Path(where).expanduser().resolve()))[-8:]
+        directory = work.directory / FOLDER / f"{slug(name)}-{place}"
         found = pictured(
             spec,
             axes=_whole_set(options, work),

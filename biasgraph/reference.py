@@ -29,6 +29,8 @@ Kind = Literal["run", "answers", "counts", "photographs"]
 Counts = dict[str, dict[str, int]]
 
 YAML = (".yaml", ".yml")
+FOLDER_PREFIX = "folder:"
+"""What a reference may begin with, as a model may: ``folder:DIR`` or ``folder:FILE.csv``."""
 FEW = 16
 """Fewer valid answers than this in a reference are worth a note."""
 
@@ -195,9 +197,11 @@ class Reference:
 
 
 def is_folder_of_images(given: object) -> bool:
-    """Whether a reference is a directory that holds no run and no result."""
+    """Whether a reference is a directory that holds no run and no result, or named ``folder:``."""
     if not isinstance(given, str | Path):
         return False
+    if str(given).startswith(FOLDER_PREFIX):
+        return True
     folder = Path(given)
     return folder.is_dir() and not (folder / GRAPH).exists() and not (folder / RECORD).exists()
 

@@ -127,12 +127,20 @@ def test_photographs_audited_as_if_a_model_had_made_them(street: Path, tmp_path:
         assert mine["w1"] == pytest.approx(0)
 
 
+def test_a_manifest_of_photographs(street: Path, tmp_path: Path) -> None:
+    librarian(tmp_path / "out", "--reference", f"folder:{street / 'photos' / 'manifest.csv'}")
+    about = document(tmp_path / "out")["graph"]["ideal"]["reference"]
+    assert (about["source"], about["prompts"]) == ("photos", ["a librarian"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--metric", "values"), "ignores which attribute is which"),
         (("--ideal", "ideal.yaml"), "gender has both an ideal"),
         (("--reference", "empty"), "holds no pictures"),
+        (("--reference", "folder:none"), "no folder"),
+        (("--reference", "folder:"), "names no folder"),
         (("--reference", "broken"), "holds no picture that can be read"),
         (("--max-pixels", "100"), "8 files were left out: of more than 100 pixels"),
     ],
