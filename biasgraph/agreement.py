@@ -43,10 +43,15 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """only: the axes to look at; replicates: resamples behind each interval; seed: of these."""
+    """only: the axes to look at; replicates: resamples behind each interval.
+
+    sample: how many pictures to ask another judge about, as `biasgraph label` draws them; None for
+    all. seed: of the sample and the resampling.
+    """
 
     only: Sequence[str] = ()
     replicates: int = REPLICATES
+    sample: int | None = None
     seed: int = 0
 
 
@@ -70,9 +75,12 @@ def check(
     models = models or ModelOptions()
     graph, axes = result.document["graph"], _axes_of(result, options.only)
     if not is_table(reference):
-        found = from_judge(reference, directory, graph["vqa"] or "", models, progress)
-    elif models.record():
-        raise InputError(f"{shown(Path(reference))} is a file: no model reads its options")
+        sampled = None if options.sample is None else (options.sample, options.seed)
+        found = from_judge(reference, directory, graph["vqa"] or "", models, progress, sampled)
+    elif models.record() or options.sample is not None:
+        raise InputError(
+            f"{shown(Path(reference))} is a file: leave out options of models, and --sample"
+        )
     else:
         found = from_file(Path(reference), directory, graph["vqa"], axes)
     return compared(result.answers, axes, graph, found, options)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.causal.settings import generator
 from biasgraph.errors import InputError, ModelError, did_you_mean, printable
 from biasgraph.models.pictures import pixels_digest
 from biasgraph.references import asked_of
@@ -23,6 +22,7 @@ from biasgraph.report import html, words
 from biasgraph.result import read_document
 from biasgraph.run import Run, read_run
 from biasgraph.runrecord import RECORD, shown
+from biasgraph.sampling import sample
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -74,31 +74,6 @@ def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:
         model_name=words.label(graph["model"]),
     )
     return page, count
-
-
-def sample(run: Run, judge: str, number: int, seed: int) -> list[ImageRow]:
-    """`number` pictures, evenly from the initial images and those of every intervention.
-
-    They are drawn in rounds, each of which takes one of every set in random order, so that a
-    larger sample begins with the smaller one. Withheld pictures are left out.
-    """
-    table = run.answers(judge).drop_duplicates("image")
-    columns = (table[name].astype(str) for name in ("image", "prompt", "axis", "attribute"))
-    place = {image: (prompt, *arm) for image, prompt, *arm in zip(*columns, strict=True)}
-    sets: dict[tuple[str, ...], list[ImageRow]] = {}
-    for image in run.images():
-        if image.withheld is None and image.id in place:
-            sets.setdefault(place[image.id], []).append(image)
-    orders = [
-        [images[i] for i in generator(seed, "label", *name).permutation(len(images))]
-        for name, images in sorted(sets.items())
-    ]
-    chosen: list[ImageRow] = []
-    for turn in range(max(map(len, orders), default=0)):
-        left = [images[turn] for images in orders if turn < len(images)]
-        order = generator(seed, "label", str(turn)).permutation(len(left))
-        chosen += [left[i] for i in order]
-    return chosen[:number]
 
 
 def _questions(run: Run, judge: str, only: Sequence[str]) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ from biasgraph.models.registry import JUDGE, load_judge, refuse_unread
 from biasgraph.modelwork import JOURNAL
 from biasgraph.run import Run, open_run, read_run
 from biasgraph.runrecord import RECORD, read_record, shown
+from biasgraph.sampling import sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,10 +193,12 @@ def from_judge(
     judge: str,
     options: ModelOptions,
     progress: Progress | None = None,
+    sampled: tuple[int, int] | None = None,
 ) -> Reference:
     """The answers of another judge to a run's questions, asked now as far as they are missing.
 
     They go into the run's ledger, batch by batch, so that what was cut short goes on.
+    sampled: how many pictures to ask about, and the seed of the sample; all unless given.
 
     Raises:
         InputError: there is no such judge, or the run had it with other settings.
@@ -206,9 +209,14 @@ def from_judge(
     other = load_judge(spec, options, directory / JOURNAL)
     with reopened(directory, other) as (run, generator):
         gate, questions = asked_of(run, judge)
-        ask(run, other, questions, gate, generator=generator, progress=progress)
+        only = None if sampled is None else {one.id for one in sample(run, judge, *sampled)}
+        ask(run, other, questions, gate, generator=generator, progress=progress, only=only)
         rows = run.answers(other.spec)[list(ANSWER_COLUMNS)].itertuples(index=False)
-        said = {(image, target): answer for image, target, answer in rows}
+        said = {
+            (image, target): answer
+            for image, target, answer in rows
+            if only is None or image in only
+        }
     return Reference(other.spec, "judge", other.fingerprint, said)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -14,6 +15,7 @@ from biasgraph import agreement
 from biasgraph.agreement import CheckOptions, check, keep
 from biasgraph.commands import main
 from biasgraph.errors import InputError, ModelError
+from biasgraph.labelling import LabelOptions, label_page
 from biasgraph.models import registry
 from biasgraph.models.base import Question
 from biasgraph.models.options import ModelOptions
@@ -77,6 +79,31 @@ def test_another_judge_is_asked_the_same_questions_once(
     }
     assert check(run, "fake:other", FEW) == found
     assert len(other.calls) == asked
+
+
+def test_a_sample_asks_about_the_pictures_that_people_label(
+    run: Path, judges: dict[str, FakeJudge]
+) -> None:
+    other = judges["fake:other"]
+    few = check(run, "fake:other", CheckOptions(replicates=100, sample=14))
+    assert len(other.calls) == 2 and few["images"] == 14
+    labels = json.loads(re.findall(r'id="model">(.*?)<', _page(run, 14))[0])
+    with sqlite3.connect(run / "ledger.sqlite") as ledger:
+        query = (
+            "SELECT DISTINCT images.id FROM answers JOIN images ON key = image"
+            " JOIN questions ON questions.id = question WHERE judge = 'fake:other'"
+        )
+        assert {image for (image,) in ledger.execute(query)} == {
+            image["image"] for image in labels["images"]
+        }
+    ledger.close()
+    assert check(run, "fake:other", FEW)["images"] == 108  # the rest is asked about now
+    assert len(other.calls) == 2 + 14
+    assert check(run, "fake:other", CheckOptions(replicates=100, sample=14)) == few
+
+
+def _page(run: Path, number: int) -> str:
+    return label_page(run, LabelOptions(sample=number))[0].decode()
 
 
 def test_what_was_cut_short_goes_on(run: Path, judges: dict[str, FakeJudge]) -> None:
@@ -224,7 +251,7 @@ def test_what_cannot_be_a_reference(run: Path, tmp_path: Path, text: str, proble
 
 
 def test_options_of_models_mean_nothing_to_a_file(run: Path) -> None:
-    with pytest.raises(InputError, match="no model reads"):
+    with pytest.raises(InputError, match="leave out options of models"):
         check(run, str(run / "answers.csv"), FEW, ModelOptions(permutations=2))
 
 

@@ -28,6 +28,12 @@ WHAT, WHERE = "Comparison", "Output"
 )
 @click.option("--only", metavar="AXIS,...", panel=WHAT, help="Look at these axes only.")
 @click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    panel=WHAT,
+    help="Ask another judge about so many pictures only, the same that `biasgraph label` takes.",
+)
+@click.option(
     "--bootstrap",
     type=click.IntRange(min=100),
     default=2000,
@@ -36,7 +42,11 @@ WHAT, WHERE = "Comparison", "Output"
     help="Resamples behind each interval.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, panel=WHAT, help="Seed of the resampling."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    panel=WHAT,
+    help="Seed of the sample and of the resampling.",
 )
 @click.option(
     "-o",
@@ -53,6 +63,7 @@ def agreement(
     run: Path,
     reference: str,
     only: str | None,
+    sample: int | None,
     bootstrap: int,
     seed: int,
     output: Path | None,
@@ -74,7 +85,7 @@ def agreement(
     from biasgraph.report.files import write_files
 
     names = tuple(filter(None, (name.strip() for name in (only or "").split(","))))
-    asked = agreements.CheckOptions(names, bootstrap, seed)
+    asked = agreements.CheckOptions(names, bootstrap, sample, seed)
     progress = None if quiet else TerminalProgress()
     found = agreements.check(run, reference, asked, options, progress)
     if output is None:

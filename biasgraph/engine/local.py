@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -80,8 +80,11 @@ def ask(
     *,
     generator: ImageGenerator,
     progress: Progress | None = None,
+    only: Collection[str] | None = None,
 ) -> int:
     """Ask the judge what it has not answered about the requested images; returns how many images.
+
+    only: the ids of those to ask about; all unless given.
 
     The gate question goes with the others in one call; an image it says no to is ``gated`` on
     every axis. Pictures are read back from disk: one that is missing or damaged is made again by
@@ -91,7 +94,7 @@ def ask(
     """
     progress = progress or Quiet()
     keys = declare(run, judge, questions, gate)
-    asking = _Asking(run, judge, generator, _by_target(questions, gate), keys)
+    asking = _Asking(run, judge, generator, _by_target(questions, gate), keys, only)
     asked = 0
     # An image that had to be drawn anew on the way has lost all its answers: look once more.
     while work := asking.work():
@@ -121,10 +124,12 @@ class _Asking:
     generator: ImageGenerator
     questions: Mapping[str, AxisQuestion]
     keys: Mapping[str, int]
+    only: Collection[str] | None
 
     def work(self) -> _Work | None:
         """What is left to ask; None when nothing is."""
-        images, answered = self.run.images(), self.run.answered(self.judge.spec)
+        only, answered = self.only, self.run.answered(self.judge.spec)
+        images = [image for image in self.run.images() if only is None or image.id in only]
         missing = {
             image.key: self.questions.keys() - answered.get(image.key, {}).keys()
             for image in images
