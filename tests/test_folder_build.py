@@ -233,6 +233,23 @@ def test_sets_may_differ_and_files_may_be_bad(
     ]
 
 
+def test_what_a_service_refused_is_gated(made: Path, copy: Path, tmp_path: Path) -> None:
+    rows = [f"{path},initial,,,a cook," for path in ("initial/0000.png", "initial/0001.png")]
+    refused = [f",counterfactual,gender,{name},a {name} cook,policy" for name in ("male", "female")]
+    table = "\n".join(["path,role,axis,attribute,prompt,withheld", *rows, *refused, refused[0]])
+    (copy / "pictures.csv").write_text(table)
+    run = tmp_path / "run"
+    words = ["--model", f"folder:{copy}/pictures.csv", "--vqa", "sandbox", "-o", run]
+    build(*words)
+    answers = answers_of(run)
+    assert answers.query("role == 'counterfactual'")["answer"].tolist() == ["gated"] * 6
+    graph = load(run).document["graph"]
+    assert graph["withheld"] == {"policy": 3}
+    assert main(["export", str(run), "--to", "folder", "-o", str(tmp_path / "out")]) == 0
+    build("--model", f"folder:{tmp_path}/out", "--vqa", "sandbox", "-o", tmp_path / "again")
+    same(tmp_path / "again", run)
+
+
 def test_photographs_are_audited_as_if_a_model_had_made_them(folder: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     build("--model", f"folder:{folder}/initial", "--vqa", "sandbox", "-o", run)

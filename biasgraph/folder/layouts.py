@@ -24,14 +24,16 @@ SHOWN = 8
 class PictureSet:
     """The pictures of one prompt.
 
-    axis, attribute: the intervention, both empty for the initial prompt; text: what they were made
-    from, where that is told; files: their paths within the folder, in their order.
+    axis, attribute: the intervention, both empty for the initial prompt; files: their paths within
+    the folder, in their order; text: what they were made from, where that is told; withheld: the
+    reason of each further picture that nobody may see.
     """
 
     axis: str
     attribute: str
     files: tuple[str, ...]
     text: str | None = None
+    withheld: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """A table of pictures: which file belongs to which prompt and intervention.
 
 Columns ``path``, ``role``, ``axis``, ``attribute``; and, as far as they are told, ``prompt``, what
-the picture was made from, and ``initial``, the initial prompt that it belongs to.
+the picture was made from, ``initial``, the initial prompt that it belongs to, and ``withheld``, why
+a service refused to make it or to show it.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from biasgraph.folder.listing import OUTSIDE, Listing
 from biasgraph.models.picturefile import SUFFIXES
 from biasgraph.subject import strip_brackets
 
-COLUMNS = ("path", "role", "axis", "attribute", "prompt", "initial", "seed")
+COLUMNS = ("path", "role", "axis", "attribute", "prompt", "initial", "seed", "withheld")
 NEEDED = ("path", "role")
 ROLES = ("initial", "counterfactual")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the manifest; an initial picture has no axis and attribute.
+    """A line of the manifest; an initial picture has no axis and attribute, a withheld one no path.
 
     place: says where it stands, as "manifest.csv, line 7"; looked up only for a message.
     """
@@ -39,6 +40,7 @@ class Row:
     attribute: str
     prompt: str
     initial: str
+    withheld: str
 
 
 def read_manifest(file: Path, listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
@@ -83,7 +85,7 @@ def _rows(file: Path, axes: AxisSet) -> list[Row]:
         if not any(cells.values()):
             continue
         row = _row(cells, partial(_place, source, table, index), axes)
-        if row.path in seen:
+        if row.path and row.path in seen:
             raise InputError(
                 f"{row.place()}: {printable(row.path)} stands already in "
                 f"{table.place(seen[row.path])}"
@@ -109,16 +111,17 @@ def _row(cells: Mapping[str, str], place: Callable[[], str], axes: AxisSet) -> R
             f"the role '{printable(cells['role'])}' is neither 'initial' nor 'counterfactual'."
             f"{did_you_mean(role, ROLES)}"
         )
-    if not path:
+    if not path and not cells["withheld"]:
         raise refuse("the path is empty")
     if path.startswith("/") or ".." in path.split("/") or ":" in path.split("/")[0]:
         raise refuse(f"the path {printable(path)} leads out of the manifest's folder")
-    path = os.path.normpath(path).replace(os.sep, "/")
+    path = "" if cells["withheld"] else os.path.normpath(path).replace(os.sep, "/")
+    told = (cells["prompt"], cells["initial"], cells["withheld"])
     axis, attribute = cells["axis"], cells["attribute"]
     if role == "initial":
         if axis or attribute:
             raise refuse("an initial picture has no axis and no attribute")
-        return Row(place, path, "", "", cells["prompt"], cells["initial"])
+        return Row(place, path, "", "", *told)
     if not axis or not attribute:
         raise refuse("a counterfactual picture needs an axis and an attribute")
     names = [one.name for one in axes.axes]
@@ -135,7 +138,7 @@ def _row(cells: Mapping[str, str], place: Callable[[], str], axes: AxisSet) -> R
             f"the axis '{known}' has no attribute '{printable(attribute)}' "
             f"(it has {', '.join(values)}).{did_you_mean(attribute, values)}"
         )
-    return Row(place, path, known, value, cells["prompt"], cells["initial"])
+    return Row(place, path, known, value, *told)
 
 
 def _by_initial(
@@ -198,8 +201,11 @@ def _sets(rows: Sequence[Row], files: _Files) -> Iterator[PictureSet]:
         texts = {row.prompt for row in own} - {""}
         if axis:  # an answers table's `prompt` is the initial one, whatever was made
             texts -= initial
-        found = [path for row in own if (path := files.find(row.path)) is not None]
-        yield PictureSet(axis, attribute, tuple(found), min(texts) if len(texts) == 1 else None)
+        shown = [row.path for row in own if not row.withheld]
+        found = [path for one in shown if (path := files.find(one)) is not None]
+        text = min(texts) if len(texts) == 1 else None
+        withheld = tuple(row.withheld for row in own if row.withheld)
+        yield PictureSet(axis, attribute, tuple(found), text, withheld)
 
 
 @dataclass

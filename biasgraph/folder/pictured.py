@@ -23,7 +23,7 @@ from biasgraph.folder.listing import Listing
 from biasgraph.folder.manifest import read_manifest
 from biasgraph.folder.stock import Stock, counted, names, remembered, take_stock
 from biasgraph.ledgerrows import Given
-from biasgraph.models.folder import FolderGenerator, generator
+from biasgraph.models.folder import FolderGenerator, generator, withheld_seed
 from biasgraph.models.options import ModelOptions, Spec
 from biasgraph.subject import Subject
 from biasgraph.wanted import prompt_rows
@@ -115,6 +115,12 @@ def pictured(
         for path, seen in stock.seen.items()
         if stock.is_picture(path)
     }
+    made_by.withheld = {
+        withheld_seed(why): why
+        for prompt_ in layout.prompts
+        for pictures in prompt_.sets
+        for why in pictures.withheld
+    }
     return Pictured(
         chosen, tuple(plans), given, made_by, stock, (*_left_out(layout), *stock.notes())
     )
@@ -158,6 +164,7 @@ def _plan(
             for path in one.files
             if stock.is_picture(path)
         ]
+        + [Given(withheld_seed(why), f"withheld: {printable(why)}") for why in one.withheld]
         for one in pictured.sets
     }
     return plan, given

@@ -6,6 +6,7 @@ any other image, and a file that was renamed is found again.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,18 +50,30 @@ def generator(spec: Spec, options: ModelOptions) -> FolderGenerator:
     )
 
 
+def withheld_seed(reason: str) -> int:
+    """What stands for a picture that is withheld for this reason."""
+    return seed_of(hashlib.sha256(f"withheld: {reason}".encode()).hexdigest())
+
+
+def _black() -> Image:
+    from PIL import Image
+
+    return Image.new("RGB", (64, 64))
+
+
 @dataclass
 class FolderGenerator:
     """Finds pictures by their seeds.
 
     files: where they are, by seed; a seed that is not among them is looked for in all picture
-    files below `root`.
+    files below `root`. withheld: why a picture with a seed is not to be seen.
     """
 
     spec: str
     root: Path
     max_pixels: int = MAX_PIXELS
     files: Mapping[int, Path] = field(default_factory=dict)
+    withheld: Mapping[int, str] = field(default_factory=dict)
     fingerprint: str = BACKEND
     batch_size: int = BATCH
     seconds_per_image: float | None = None
@@ -83,7 +96,7 @@ class FolderGenerator:
         """The pictures with these seeds. Raises ModelError for one that is not there any more."""
         with own_limits():
             pictures = {seed: self._picture(seed) for seed in dict.fromkeys(seeds)}
-        return [Picture(pictures[seed]) for seed in seeds]
+        return [Picture(pictures[seed], self.withheld.get(seed)) for seed in seeds]
 
     def sample(self) -> Picture:
         """One picture, to try a judge on. Raises InputError where there is none."""
@@ -95,6 +108,8 @@ class FolderGenerator:
         return self.generate([""], [paths[min(paths)]])[0]
 
     def _picture(self, seed: int) -> Image:
+        if seed in self.withheld:
+            return _black()
         path = self.files.get(seed)
         if path is None:
             self.files = {**self._below(), **self.files}

@@ -28,13 +28,12 @@ if TYPE_CHECKING:
 class LaidOut:
     """What goes into the folder.
 
-    files: path -> where the picture is kept; manifest: the table that says what they are;
-    withheld: how many images are left out because nobody was to see them.
+    files: path -> where the picture is kept; manifest: the table that says what they are, and
+    which images have no file because they are withheld.
     """
 
     files: Mapping[str, Path]
     manifest: bytes
-    withheld: int
 
     @classmethod
     def of(cls, result: Shown) -> LaidOut:
@@ -47,16 +46,17 @@ class LaidOut:
         images = result.answers[columns].drop_duplicates("image").astype(object)
         images = images.replace({np.nan: ""})
         places = Places(list(images["prompt"].unique()))
-        files, rows, withheld = {}, [], 0
+        files: dict[str, Path] = {}
+        rows: list[dict[str, str]] = []
         with closing(read_run(root)) as run:
             made = {image.id: image for image in run.images()}
             for prompt, role, axis, attribute, image in images.itertuples(index=False):
                 found = made.get(image)
-                if found is None or found.withheld is not None:
-                    withheld += 1
+                if found is None:
                     continue
-                path = places.next(prompt, axis, attribute)
-                files[path] = run.image_path(found)
+                path = "" if found.withheld else places.next(prompt, axis, attribute)
+                if path:
+                    files[path] = run.image_path(found)
                 rows.append(
                     {
                         "path": path,
@@ -66,12 +66,15 @@ class LaidOut:
                         "prompt": found.text,
                         "initial": prompt,
                         "image": image,
+                        "withheld": found.withheld or "",
                     }
                 )
         if not rows:
             raise InputError(f"{shown(root)} has no images to lay out")
+        if not any(row["withheld"] for row in rows):
+            rows = [{name: row[name] for name in row if name != "withheld"} for row in rows]
         several = images["prompt"].nunique() > 1
-        return cls(files, table_of(rows, several=several), withheld)
+        return cls(files, table_of(rows, several=several))
 
     @property
     def names(self) -> list[str]:

@@ -125,6 +125,22 @@ def test_links_out_of_the_folder_are_left_out(pics: Path) -> None:
     assert layout_of(path).left_out == {"links out of the folder": ["a/link.png"]}
 
 
+def test_what_a_service_refused_needs_no_file(pics: Path) -> None:
+    path = manifest(
+        pics,
+        "path,role,axis,attribute,withheld",
+        "a/0.png,initial,,,",
+        ",counterfactual,gender,male,policy",
+        "a/9.png,counterfactual,gender,male,policy",
+        "a/1.png,counterfactual,gender,male,",
+    )
+    layout = layout_of(path)
+    initial, male = layout.prompts[0].sets
+    assert (initial.files, initial.withheld) == (("a/0.png",), ())
+    assert (male.files, male.withheld) == (("a/1.png",), ("policy", "policy"))
+    assert layout.missing == ()
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
