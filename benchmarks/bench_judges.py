@@ -1,6 +1,6 @@
 """What encoding a picture once for all of its questions saves, for clip and vlm judges.
 
-    python benchmarks/bench_judges.py [--images 256] [--rounds 2] [--permutations 4]
+    python benchmarks/bench_judges.py [--images 256] [--rounds 2] [--permutations K]
 
 Eight questions of the occupation axes are asked about random pictures of 336 x 336 pixels, in
 one process, with the models loaded; rounds alternate between
@@ -8,8 +8,9 @@ one process, with the models loaded; rounds alternate between
   one by one  a call for each question, so that pictures are encoded for each anew.
 The models are tiny and randomly initialised, but see as many patches as full-sized ones do: a
 SigLIP of 576 patches, and a LLaVA whose pictures are 576 tokens, as LLaVA-1.5's are.  The targets
-are ratios of at least 5 for clip and 3 for vlm.  Tiny models flatter neither side much: what is
-saved is in proportion to the tokens of pictures against those of questions.
+are ratios of at least 5 for clip and 3 for vlm.  What is saved depends on the tokens of pictures
+against those of questions: fewer orders of the options (--permutations) or larger pictures save
+more.  Times are CPU seconds of the process, which other work on the machine blurs less.
 """
 
 from __future__ import annotations
@@ -73,14 +74,14 @@ def compare(
     batches = [pictures[start : start + size] for start in range(0, len(pictures), size)]
     ratios = []
     for number in range(rounds):
-        start = time.perf_counter()
+        start = time.process_time()
         once = [row for some in batches for row in judge.answer(some, questions)]
-        middle = time.perf_counter()
+        middle = time.process_time()
         apart = [
             [row[0] for some in batches for row in judge.answer(some, [question])]
             for question in questions
         ]
-        end = time.perf_counter()
+        end = time.process_time()
         check_same(once, [list(row) for row in zip(*apart, strict=True)])
         ratios.append((end - middle) / (middle - start))
         print(

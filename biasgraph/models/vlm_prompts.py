@@ -41,10 +41,10 @@ class Prompter:
     def prompt(self, text: str) -> str:
         """What the model reads, up to where its answer begins, with a place for one picture.
 
-        Raises InputError for a text with the token that stands for a picture, and ModelError for
-        a chat template that does not take one picture and a text.
+        Raises InputError for a text that holds commands to the model, and ModelError for a chat
+        template that does not take one picture and a text.
         """
-        self._refuse_tokens_of_pictures(text)
+        self._refuse_control_tokens(text)
         template = self._template
         if template is None:
             return self._before + WITHOUT_TEMPLATE.format(text=text)
@@ -92,13 +92,21 @@ class Prompter:
         start = self.tokenizer.bos_token
         return {"add_special_tokens": False} if start and prompt.startswith(start) else {}
 
-    def _refuse_tokens_of_pictures(self, text: str) -> None:
-        token = self._image_token
-        if token and token in text:
-            raise InputError(
-                f"a question must not hold {printable(token)}, which means a picture to "
-                f"{printable(self.spec)}"
-            )
+    def _refuse_control_tokens(self, text: str) -> None:
+        """A question must not end its turn, nor show pictures of its own."""
+        for token in self._commands:
+            if token in text:
+                raise InputError(
+                    f"'{printable(text)}' holds {printable(token)}, which is a command to "
+                    f"{printable(self.spec)}"
+                )
+
+    @cached_property
+    def _commands(self) -> list[str]:
+        """The tokens that are no words."""
+        added = self.tokenizer.added_tokens_decoder.values()
+        special = {str(token) for token in added if token.special}
+        return sorted({self._image_token, *self.tokenizer.all_special_tokens, *special} - {""})
 
     @property
     def _image_token(self) -> str:

@@ -26,7 +26,8 @@ AGE = Question(
 GATE = Question("Is there a person in the image (yes or no)?", ("yes", "no"), ("some", "none"))
 BLIND = Question("Is this person blind (yes or no)?", ("yes", "no"), ("blind", "fit"))
 QUESTIONS = [GATE, AGE, BLIND]
-EXACT = 1e-5  # what another batch, another order or another way may change in a probability
+WAYS = {"blip2": "features", "qwen3_5": "prefix_one_by_one"}
+EXACT = 2e-6  # what another batch, another order or another way may change in a probability
 
 
 def picture(width: int, height: int, seed: int) -> Image.Image:
@@ -74,9 +75,9 @@ def test_a_shortcut_gives_what_the_plain_way_gives(family, judges, folders) -> N
     plain = load_judge(f"vlm:{folders(family)}", ModelOptions(device="cpu"))
     plain._scorer._way = plain._scorer._apart
     assert numbers(answers) == pytest.approx(numbers(plain.answer(PICTURES, QUESTIONS)), abs=EXACT)
-    assert judge._scorer.way == ("features" if family == "blip2" else "prefix_at_once")
+    assert judge._scorer.way == WAYS.get(family, "prefix_at_once")
     assert [len(row) for row in answers] == [len(QUESTIONS)] * len(PICTURES)
-    assert numbers(answers).std(axis=0).max() > 100 * EXACT, "pictures must matter in this test"
+    assert numbers(answers).std(axis=0).max() > 5 * EXACT, "pictures must matter in this test"
     for row in answers:
         for answer, question in zip(row, QUESTIONS, strict=True):
             assert len(answer.probabilities) == len(question.choices)
@@ -216,9 +217,10 @@ def test_a_picture_that_cannot_be_looked_at_is_named(judges) -> None:
         judges("qwen3_vl").answer([picture(2000, 1, 5)], QUESTIONS)
 
 
-def test_a_question_cannot_smuggle_in_a_picture(judges) -> None:
-    hostile = Question("Is <image> here?", ("yes", "no"), ("a", "b"))
-    with pytest.raises(InputError, match="means a picture"):
+@pytest.mark.parametrize("command", ["<image>", "<|im_end|>"])
+def test_a_question_cannot_command_the_model(command, judges) -> None:
+    hostile = Question(f"Is {command} here?", ("yes", "no"), ("a", "b"))
+    with pytest.raises(InputError, match="is a command to"):
         judges("llava").answer(PICTURES[:1], [hostile])
 
 

@@ -262,6 +262,80 @@ def qwen3_vl(folder: Path) -> Path:
     )
 
 
+def qwen3_5(folder: Path) -> Path:
+    """A hybrid of linear and full attention."""
+    from transformers import Qwen3_5Config
+
+    words = tokenizer(*QWEN)
+    config = Qwen3_5Config(
+        vision_config={
+            "depth": 2,
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_heads": 4,
+            "patch_size": 8,
+            "out_hidden_size": 32,
+            "num_position_embeddings": 64,
+        },
+        text_config={
+            **TEXT,
+            "head_dim": 16,
+            "vocab_size": len(words),
+            "layer_types": ["linear_attention", "full_attention"],
+            "linear_key_head_dim": 8,
+            "linear_value_head_dim": 8,
+            "linear_num_key_heads": 2,
+            "linear_num_value_heads": 4,
+            "rope_parameters": {
+                "rope_type": "default",
+                "mrope_section": [1, 1, 0],
+                "rope_theta": 1e4,
+                "partial_rotary_factor": 0.25,
+            },
+        },
+        **_qwen_tokens(words),
+    )
+    return save(
+        folder,
+        "Qwen3_5ForConditionalGeneration",
+        config,
+        words,
+        _qwen_pictures(8),
+        {"processor_class": "Qwen3VLProcessor"},
+        "<|vision_start|><|image_pad|><|vision_end|>",
+    )
+
+
+def internvl(folder: Path) -> Path:
+    from transformers import GotOcr2ImageProcessorPil, InternVLConfig
+
+    roles = {
+        "context_image_token": "<IMG_CONTEXT>",
+        "start_image_token": "<img>",
+        "end_image_token": "</img>",
+        "video_token": "<video>",
+    }
+    words = tokenizer(*roles.values())
+    config = InternVLConfig(
+        vision_config={**VISION, "image_size": [32, 32], "patch_size": [8, 8]},
+        text_config={"model_type": "qwen2", **TEXT, "vocab_size": len(words)},
+        image_token_id=words.convert_tokens_to_ids("<IMG_CONTEXT>"),
+        downsample_ratio=0.5,
+    )
+    save(
+        folder,
+        "InternVLForConditionalGeneration",
+        config,
+        words,
+        GotOcr2ImageProcessorPil(size=PIXELS),
+        {"processor_class": "InternVLProcessor", "image_seq_length": 4},
+        "<IMG_CONTEXT>\n",
+    )
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "extra_special_tokens": roles}))
+    return folder
+
+
 def idefics3(folder: Path) -> Path:
     from transformers import Idefics3Config, Idefics3ImageProcessorPil
 
@@ -322,5 +396,5 @@ def blip2(folder: Path) -> Path:
 
 FAMILIES = {
     build.__name__: build
-    for build in (llava, llava_onevision, qwen2_5_vl, qwen3_vl, idefics3, blip2)
+    for build in (llava, llava_onevision, qwen2_5_vl, qwen3_vl, qwen3_5, internvl, idefics3, blip2)
 }
