@@ -148,11 +148,8 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """The finding as graph.json holds it."""
         parts = [{"kind": part.kind, **asdict(part)} for part in self.show]
-        lists = {
-            name: [list(entry) if isinstance(entry, tuple) else entry for entry in entries]
-            for name, entries in self.lists.items()
-        }
-        return {"title": self.title, "about": self.about, **self.numbers, **lists, "show": parts}
+        found = {"title": self.title, "about": self.about, **self.numbers, **self.lists}
+        return {name: _in_lists(value) for name, value in {**found, "show": parts}.items()}
 
 
 def image_ids(document: Mapping[str, Any]) -> Iterator[str]:
@@ -162,6 +159,13 @@ def image_ids(document: Mapping[str, Any]) -> Iterator[str]:
             for part in finding["show"]:
                 if part["kind"] == Images.kind:
                     yield from (str(item["image"]) for item in part["items"])
+
+
+def _in_lists(value: Any) -> Any:
+    """The same as JSON gives it back: tuples are lists."""
+    if isinstance(value, Mapping):
+        return {name: _in_lists(one) for name, one in value.items()}
+    return [_in_lists(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _check_value(

@@ -26,7 +26,7 @@ FINDING = Finding(
     [
         Number("score", 0.42, 0.3, 0.55, 48),
         Number("other", None, reason="no captions"),
-        Table(["word", "delta"], [["old", 0.2], ["young", None]], "Words"),
+        Table(("word", "delta"), [("old", 0.2), ("young", None)], "Words"),
         Ranking([Bar("first", 0.9, 0.8, 1.0), Bar("second", 0.2)]),
         Bars([Bar("male", 0.1, 0.05, 0.2, 0.5)]),
         Images([Picture("image-1", "least aligned"), Picture("image-2")]),

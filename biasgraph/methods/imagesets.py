@@ -27,7 +27,7 @@ Intervention = tuple[str, str]
 INITIAL: Intervention = ("", "")
 
 CAPTION = "Describe the image."
-TEMPLATE = "What is the {axis} in the image?"
+TEMPLATE = "What is {axis} in the image?"
 _ETHNICITY = "What is the ethnicity of the person in the image?"
 _WEARING = "What is the person wearing?"
 QUESTIONS = {

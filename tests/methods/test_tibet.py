@@ -12,11 +12,15 @@ import pytest
 
 import biasgraph
 from biasgraph.answers import COLUMNS
+from biasgraph.media import RunMedia
 from biasgraph.methods import tibet
 from biasgraph.methods.concepts import SynonymTable
 from biasgraph.methods.imagesets import INITIAL, closed_sets, open_sets, question_about
 from biasgraph.methods.resemblance import Draws
 from biasgraph.methods.subject import Subject
+from biasgraph.models.options import ModelOptions
+from biasgraph.models.registry import load_judge
+from biasgraph.references import reopened
 from tests.answer_tables import librarian_table
 
 Answers = dict[tuple[str, str], list[dict[str, str]]]
@@ -309,13 +313,46 @@ def test_a_describer_that_says_nothing() -> None:
     assert np.isnan(scores.cas).all()
 
 
+class Captioner:
+    """The sandbox's judge, with captions by how light a picture is."""
+
+    def __init__(self) -> None:
+        self.judge = load_judge("sandbox", ModelOptions())
+        self.described = 0
+
+    def __getattr__(self, name: str):
+        return getattr(self.judge, name)
+
+    def describe(self, images, question: str) -> list[str]:
+        self.described += len(images)
+        light = [np.asarray(image.convert("L")).mean() > 128 for image in images]
+        return [f"A {'bright' if one else 'dark'} picture of somebody." for one in light]
+
+
+def test_a_run_is_described_once(tmp_path) -> None:
+    run = biasgraph.build(
+        "a librarian", images=4, only=("gender",), annotate="none", bootstrap=100,
+        min_valid=1, output=tmp_path / "r",
+    )  # fmt: skip
+    judge, found = Captioner(), []
+    for _ in range(2):
+        with reopened(tmp_path / "r", judge) as (opened, _):
+            subject = Subject(run.document, run.tables, run.answers, media=RunMedia(opened, judge))
+            found.append(tibet.annotate(subject))
+    assert judge.described == 2 * 12, "a caption and an answer about gender for each image"
+    assert found[0] == found[1]
+    [table] = [part for part in found[0].nodes["gender"].show if part.kind == "table"]
+    assert {"somebody", "picture"} <= {*table.rows[0][2].replace(",", "").split()}
+    assert all(0 < score <= 1 for score in found[0].nodes["gender"].lists["cas"])
+
+
 @pytest.mark.parametrize(
     ("axis", "question"),
     [
         ("Age", "What age group (young, middle, old) is the person in the image?"),
         ("race", "What is the ethnicity of the person in the image?"),
         ("fashion", "What is the person wearing?"),
-        ("bodytype", "What is the bodytype in the image?"),
+        ("bodytype", "What is bodytype in the image?"),
     ],
 )
 def test_open_questions(axis: str, question: str) -> None:
