@@ -20,7 +20,7 @@ from biasgraph.errors import InputError, printable
 from biasgraph.folder.pictured import Pictured, name_of, pictured
 from biasgraph.folder.stock import PICTURES
 from biasgraph.imagestore import write_atomically
-from biasgraph.models.base import Noting
+from biasgraph.models.base import Noting, Remote
 from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import (
@@ -147,7 +147,7 @@ class Work:
 
         ``plans`` holds each prompt, its subject and its counterfactuals; ``prompts`` is the number
         of them all; ``seconds`` is None for models whose speed is not known; ``notes`` is what to
-        know of pictures that are there already.
+        know of pictures that are there already, and what servers would be asked.
         """
         _, asked = questions_about(self.axes)
         prompts = sum(len(plan.prompts) for plan in self.plans)
@@ -156,6 +156,8 @@ class Work:
             images = sum(min(len(one), self.images) for one in self.pictures.given.values())
         paces = (self.generator.seconds_per_image, self.judge.seconds_per_image)
         seconds = None if None in paces else images * sum(pace for pace in paces if pace)
+        questions = images * (1 + sum(len(axis.questions) for axis in asked))
+        notes = list(self.pictures.notes) if self.pictures else []
         return {
             "plans": [
                 {
@@ -167,12 +169,22 @@ class Work:
             ],
             "prompts": prompts,
             "images": images,
-            "questions": images * (1 + sum(len(axis.questions) for axis in asked)),
+            "questions": questions,
             "answers": images * len(asked),
             "seconds": seconds,
             "directory": str(self.directory),
-            "notes": list(self.pictures.notes) if self.pictures else [],
+            "notes": notes + self._requests(images, questions),
         }
+
+    def _requests(self, images: int, questions: int) -> list[str]:
+        """What servers would be asked, in a sentence; none where there is no server."""
+        models = [model for model in (self.generator, self.judge) if isinstance(model, Remote)]
+        if not models:
+            return []
+        calls = sum(model.requests(images=images, questions=questions) for model in models)
+        return [
+            f"about {calls:,} requests to servers; --budget calls={calls} would hold them there"
+        ]
 
     @contextmanager
     def opened(self, *, fresh: bool) -> Iterator[Run]:

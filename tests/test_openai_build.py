@@ -87,6 +87,9 @@ def test_killed_and_out_of_budget_and_resumed_nothing_is_paid_for_twice(
     directory = tmp_path / "run"
     storm = faults(0.1, ("429", "500", "503 later"))
     with serving(Behaviour(fault=storm, seconds=0.02)) as fake:
+        planned = build(command(fake, directory, "--dry-run"))
+        assert f"about {CALLS} requests to servers; --budget calls={CALLS}" in planned.stdout
+        assert not fake.counted.requests
         killed = start(command(fake, directory))
         while fake.counted.calls < IMAGES // 2:
             assert killed.poll() is None
@@ -104,8 +107,12 @@ def test_killed_and_out_of_budget_and_resumed_nothing_is_paid_for_twice(
         assert answers(directory) == undisturbed.answers
         assert fake.counted.calls == len(fake.counted.charged) == CALLS
         assert fake.counted.images == IMAGES
-    again = build(command(fake, directory))  # the server is gone: nothing is asked
+    # The server is gone: nothing is asked, and nothing heavy is loaded.
+    again = build(command(fake, directory), PYTHONPROFILEIMPORTTIME="1")
     assert again.returncode == 0, again.stderr
+    imported = {line.rpartition("|")[2].strip() for line in again.stderr.splitlines()}
+    assert "biasgraph.models.openai.journal" in imported
+    assert imported.isdisjoint({"openai", "torch", "transformers", "diffusers"})
 
 
 def test_the_key_is_in_no_file_and_on_no_screen(undisturbed: Undisturbed) -> None:

@@ -173,6 +173,15 @@ class Noting(Protocol):
         ...
 
 
+@runtime_checkable
+class Remote(Protocol):
+    """A power of models behind a server: they say what they would ask of it."""
+
+    def requests(self, *, images: int, questions: int) -> int:
+        """About how many, to make `images`, or to answer `questions` about images in all."""
+        ...
+
+
 class Embedder(Protocol):
     """Puts images and texts into one space."""
 

@@ -100,6 +100,9 @@ class OpenAIJudge:
         said = dict(zip(pictures, texts, strict=True))
         return [said[Shown(image).digest] for image in images]
 
+    def requests(self, *, images: int, questions: int) -> int:
+        return questions * self.permutations
+
     def notes(self) -> list[str]:
         blunt = "gives no log-probabilities: its answers come without a confidence"
         return self.asking.notes("chat", {NO_LOGPROBS: blunt})
