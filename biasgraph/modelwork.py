@@ -26,6 +26,7 @@ from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import (
     GENERATOR,
     JUDGE,
+    LANGUAGE_MODEL,
     backend_of,
     load_generator,
     load_judge,
@@ -34,6 +35,7 @@ from biasgraph.models.registry import (
 from biasgraph.options import OUTPUTS, BuildOptions, folder_name, slug
 from biasgraph.promptlist import PromptList
 from biasgraph.run import Run, open_run
+from biasgraph.runrecord import storing
 from biasgraph.subject import strip_brackets
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ class Work:
         how = options.model_options()
         # A reference may be a folder, and --max-pixels about its photographs.
         made_by = how if options.reference is None else replace(how, max_pixels=None)
-        refuse_unread(made_by, {GENERATOR: spec, JUDGE: judge})
+        refuse_unread(made_by, {GENERATOR: spec, JUDGE: judge, **_proposing(options)})
         folder = slug(listed.name) if listed else _folder(strip_brackets(str(options.prompt))[0])
         directory = Path(options.output or OUTPUTS / slug(spec) / folder)
         journal = directory / JOURNAL
@@ -115,7 +117,7 @@ class Work:
         """The work on pictures made elsewhere; raises as `of` does."""
         spec, how = str(options.model), options.model_options()
         judge = options.vqa or _usual_judge(spec)
-        refuse_unread(how, {GENERATOR: spec, JUDGE: judge})
+        refuse_unread(how, {GENERATOR: spec, JUDGE: judge, **_proposing(options)})
         text = None if options.prompt is None else strip_brackets(options.prompt)[0]
         name = name_of(spec)
         usual = OUTPUTS / slug(f"{FOLDER} {name}") / (_folder(text) if text else slug(name))
@@ -224,7 +226,9 @@ class Work:
             given=None if self.pictures is None else self.pictures.given,
         )
         if self.pictures is not None:
-            write_atomically(run.directory / PICTURES, self.pictures.stock.saved(run.sources()))
+            with storing(run.directory):
+                seen = self.pictures.stock.saved(run.sources())
+                write_atomically(run.directory / PICTURES, seen)
         generate(run, self.generator, progress=progress)
         ask(run, self.judge, questions, gate, generator=self.generator, progress=progress)
         return run.answers(self.judge.spec)
@@ -283,6 +287,11 @@ def _usual_judge(model: str) -> str:
         f"--vqa is needed for {printable(model)}: name the model that answers questions about its "
         "images, for example --vqa vlm:Qwen/Qwen3-VL-2B-Instruct (`biasgraph models` lists more)"
     )
+
+
+def _proposing(options: BuildOptions) -> dict[str, str]:
+    """The language model, by its role, where one is named."""
+    return {LANGUAGE_MODEL: options.llm} if options.llm else {}
 
 
 def _folder(prompt: str) -> str:

@@ -23,7 +23,7 @@ ANALYSIS = (
     "unknown", "sign", "bootstrap",
 )  # fmt: skip
 MODEL_WORK = (
-    "prompt", "prompts", "model", "vqa", "images", "seed", "fresh", "dry_run", "embedder",
+    "prompt", "prompts", "model", "vqa", "llm", "images", "seed", "fresh", "dry_run", "embedder",
     "vary", *MODEL_OPTIONS
 )  # fmt: skip
 OUTPUTS = Path("outputs")
@@ -34,7 +34,8 @@ class BuildOptions(ModelOptions):
     """The options of one build; None means "not given". How models run: see `ModelOptions`.
 
     prompt, or prompts: the name of a shipped list, a file, or several texts (one graph of all);
-    model, vqa, images, seed: what to ask which models for; or
+    model, vqa, images, seed: what to ask which models for; llm: the language model that proposes;
+    or
     answers: a finished answers table instead, as a file or a data frame.
     axes: a shipped axis set or a YAML file; only: the axes of it to look at.
     ideal: shares by axis and attribute, or the YAML file that holds them.
@@ -57,6 +58,7 @@ class BuildOptions(ModelOptions):
     prompts: str | Path | Sequence[str] | None = None
     model: str | None = None
     vqa: str | None = None
+    llm: str | None = None
     images: int | None = None
     seed: int | None = None
     answers: str | Path | pd.DataFrame | None = None
@@ -89,7 +91,7 @@ class BuildOptions(ModelOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.analysis_settings()
-        for name in ("model", "vqa", "only", "embedder", "vary"):
+        for name in ("model", "vqa", "llm", "only", "embedder", "vary"):
             if (value := getattr(self, name)) is not None and not len(value):
                 raise InputError(f"--{name} is empty: name something, or leave it out")
         pictured = str(self.model).startswith("folder:")

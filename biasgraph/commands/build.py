@@ -8,7 +8,7 @@ from typing import Any
 
 import rich_click as click
 
-from biasgraph.commands.model_options import model_options
+from biasgraph.commands.model_options import llm_option, model_options
 from biasgraph.commands.output import output_options, present, present_plan
 
 FROM, AXES, TESTS = "What to audit", "Axes and ideal", "Analysis"
@@ -236,6 +236,7 @@ METHODS, WHERE = "Other methods", "Output"
     panel=WHERE,
     help="Say what would be made and asked, and how long it would take; do nothing.",
 )
+@llm_option
 @model_options
 @output_options(WHERE)
 def build(as_json: bool, quiet: bool, **options: Any) -> None:

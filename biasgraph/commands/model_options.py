@@ -128,6 +128,18 @@ _OF_JUDGES = (
 )
 
 
+def llm_option(command: Command) -> Command:
+    """``--llm``, for a command that has something proposed."""
+    decorated: Command = click.option(
+        "--llm",
+        metavar="SPEC",
+        panel=MODELS,
+        help="The language model that proposes what to look at. Default on the sandbox: sandbox, "
+        "rules over word lists.",
+    )(command)
+    return decorated
+
+
 def model_options(command: Command) -> Command:
     """All fields of `ModelOptions` as options of a command."""
     return _decorated(command, _OPTIONS)
