@@ -6,7 +6,6 @@ in graph.json and the report, where every number rests on this judge.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biasgraph.agreementfile import SCHEMA, Record, read, to_json
 from biasgraph.causal.agreement import Agreement, accuracy, cross_table, uneven_errors
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes
@@ -29,16 +29,12 @@ if TYPE_CHECKING:
 
     from biasgraph.engine.progress import Progress
 
-SCHEMA_NAME = "biasgraph-agreement"
-SCHEMA = f"{SCHEMA_NAME}/1"
 FILE = "agreement.json"
 REPLICATES = 2000
 ITSELF = (
     "the reference is the judge itself: its answers agree because they are the same, which says "
     "nothing about whether they are right"
 )
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -93,53 +89,12 @@ def keep(directory: Path, agreement: Record) -> list[Path]:
     return [*paths, *result.write(directory)]
 
 
-def to_json(agreement: Record) -> bytes:
-    """The contents of agreement.json."""
-    text = json.dumps(agreement, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    return text.encode("utf-8", "replace")
-
-
 def with_agreement(result: Result, agreement: Record) -> Result:
     """The result, and those of its prompts, with the agreement in their graphs."""
     document = result.document
     graph = {**document["graph"], "agreement": agreement}
     prompts = tuple(with_agreement(part, agreement) for part in result.prompts)
     return replace(result, document={**document, "graph": graph}, prompts=prompts)
-
-
-def read(path: Path) -> Record:
-    """The agreement in a file. Raises InputError when it is none, or a newer biasgraph's."""
-    try:
-        record = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{shown(path)} is damaged: it is not JSON") from None
-    schema = str(record.get("schema")) if isinstance(record, dict) else ""
-    if schema.partition("/")[0] != SCHEMA_NAME:
-        raise InputError(f"{shown(path)} is no agreement of biasgraph's")
-    if schema != SCHEMA:
-        raise InputError(
-            f"{shown(path)} has schema {printable(schema)}; this biasgraph reads {SCHEMA}: "
-            "install a newer one"
-        )
-    if not _is_whole(record):
-        raise InputError(f"{shown(path)} is damaged: it is not what `biasgraph agreement` wrote")
-    return dict(record)
-
-
-def _is_whole(record: Record) -> bool:
-    """Whether the parts that are computed with have the right shapes."""
-    try:
-        tables = [
-            (len(axis["attributes"]) + 2, np.array(axis["table"], dtype=np.int64))
-            for axis in record["axes"]
-            if isinstance(axis["axis"], str)
-        ]
-        named = {"judge", "judge_fingerprint", "reference", "images"} <= record.keys()
-    except (LookupError, TypeError, ValueError, AttributeError):
-        return False
-    return named and all(table.shape == (size, size) for size, table in tables)
 
 
 def kept(directory: Path | None, about: Mapping[str, Any]) -> Record | None:

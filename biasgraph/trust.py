@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from biasgraph.agreement import SCHEMA_NAME, CheckOptions, compared, kept, read
+from biasgraph.agreement import CheckOptions, compared, kept
+from biasgraph.agreementfile import SCHEMA_NAME, Record, read
 from biasgraph.answers import Answers
 from biasgraph.causal.correction import confusion
 from biasgraph.causal.tables import Counts, Variable
 from biasgraph.errors import InputError, printable
 from biasgraph.references import Axes, from_file
 from biasgraph.runrecord import Model, shown
-
-if TYPE_CHECKING:
-    from biasgraph.agreement import Record
 
 HEAD = 200  # bytes in which an agreement names its schema
 

@@ -13,6 +13,7 @@ import pytest
 
 from biasgraph import agreement
 from biasgraph.agreement import CheckOptions, check, keep
+from biasgraph.agreementfile import read
 from biasgraph.commands import main
 from biasgraph.errors import InputError, ModelError
 from biasgraph.labelling import LabelOptions, label_page
@@ -255,15 +256,20 @@ def test_options_of_models_mean_nothing_to_a_file(run: Path) -> None:
         check(run, str(run / "answers.csv"), FEW, ModelOptions(permutations=2))
 
 
-@pytest.mark.parametrize("damage", ["{", "[]", '{"schema": "biasgraph-agreement/9"}', "table"])
+@pytest.mark.parametrize(
+    "damage", ["{", "[]", '{"schema": "biasgraph-agreement/9"}', "table", "kappa"]
+)
 def test_a_damaged_agreement_is_refused(run: Path, damage: str) -> None:
     found = check(run, str(run / "answers.csv"), FEW)
     if damage == "table":
         found["axes"][0]["table"][0].pop()
         damage = json.dumps(found)
+    if damage == "kappa":
+        del found["axes"][1]["kappa"]
+        damage = json.dumps(found)
     (run / "agreement.json").write_text(damage)
     with pytest.raises(InputError):
-        agreement.read(run / "agreement.json")
+        read(run / "agreement.json")
 
 
 def test_the_command(

@@ -80,6 +80,7 @@ def agreement(
 
     options = ModelOptions(**models)
     from biasgraph import agreement as agreements
+    from biasgraph.agreementfile import to_json
     from biasgraph.commands.output import present_agreement
     from biasgraph.commands.progress import TerminalProgress
     from biasgraph.report.files import write_files
@@ -91,5 +92,5 @@ def agreement(
     if output is None:
         paths = agreements.keep(run, found)
     else:
-        paths = write_files(output.parent, {output.name: agreements.to_json(found)})
+        paths = write_files(output.parent, {output.name: to_json(found)})
     present_agreement(found, paths[0], as_json=as_json, quiet=quiet)

@@ -14,6 +14,9 @@ UNCHECKED = (
     "Nobody has checked this judge: no number here says how often its answers are right "
     "(`biasgraph label` and `biasgraph agreement` would)."
 )
+BY_PEOPLE = (
+    "The answers are labels that people gave; no number here says how far other people would agree."
+)
 FAIR = 0.6
 """Kappa below which a judge is usually held to agree only moderately (Landis and Koch 1977)."""
 UNEVEN = 0.05
@@ -29,7 +32,7 @@ def of_graph(graph: Record) -> Iterator[str]:
     """What to keep in mind about a graph's judge: whether it was checked, and corrected for."""
     record = graph.get("agreement")
     if record is None:
-        yield UNCHECKED
+        yield BY_PEOPLE if str(graph["vqa"]).startswith("human:") else UNCHECKED
     else:
         yield summary(record)
         yield from caveats(record)
