@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from biasgraph.engine.progress import Progress
     from biasgraph.modelwork import Work
-    from biasgraph.photographs import Photographs
     from biasgraph.reference import Reference
 
 TOY = (
@@ -67,7 +66,7 @@ def plan(options: BuildOptions) -> dict[str, Any]:
 
     work = Work.of(options)
     photographs = Photographs.of(options, work)
-    _check_ideal(options, work, photographs)
+    _check_ideal(options, work, photographs.placeholder() if photographs else None)
     return work.size() | ({"reference": photographs.size()} if photographs else {})
 
 
@@ -81,7 +80,7 @@ def build_from_models(
 
     work = Work.of(options, progress)
     photographs = Photographs.of(options, work, progress)
-    _check_ideal(options, work, photographs)
+    _check_ideal(options, work, photographs.placeholder() if photographs else None)
     check_correction(options.correct, work.judge)
     before = {} if options.fresh else recorded(work.directory)
     methods = chosen(options, before, toy=is_toy(work.generator.spec))
@@ -90,6 +89,8 @@ def build_from_models(
     with work.opened(fresh=options.fresh) as run:
         settings = asdict(options.analysis_settings())
         reference = photographs.ask(command, progress) if photographs else None
+        if reference is not None:
+            _check_ideal(options, work, reference)  # again: now it is known what they show
         table = work.do(run, settings, command, progress)
         answers = Answers.from_frame(table, source=str(run.directory))
         about, origin = work.about_prompts(), work.origin(run)
@@ -238,12 +239,12 @@ def _summed(
     return analyze_global(images, analyses, settings, *weighed, judged=declared.judged)
 
 
-def _check_ideal(options: BuildOptions, work: Work, photographs: Photographs | None) -> None:
+def _check_ideal(options: BuildOptions, work: Work, reference: Reference | None) -> None:
     """Refuse an ideal or a metric that the axes do not admit before a model does any work."""
     variables = [variable_of(axis) for axis in work.axes.axes]
-    reference = photographs.placeholder() if photographs else None
     declared = Declared.of(options, variables, reference, with_axes=True)
-    declared.check(variables, options.analysis_settings())
+    prompts = [plan.initial.text for plan in work.plans]
+    declared.check(variables, options.analysis_settings(), prompts)
 
 
 def _document(analysis: Analysis, origin: Mapping[str, Any]) -> dict[str, Any]:

@@ -88,9 +88,16 @@ class Declared:
             return None
         return self.reference.counts(prompts, unknown_class=self.unknown_class)
 
-    def check(self, variables: Sequence[Variable], settings: AnalysisSettings) -> None:
-        """Raise InputError for an ideal or a metric that the variables do not admit."""
-        counts = self.counts(())
+    def check(
+        self, variables: Sequence[Variable], settings: AnalysisSettings, prompts: Sequence[str]
+    ) -> None:
+        """Raise InputError for an ideal or a metric that the variables do not admit.
+
+        prompts: those of the build; the reference needs valid answers for the graph of each.
+        """
+        counts = self.counts(prompts)
+        for prompt in prompts:
+            self.counts([prompt])
         if not self.unknown_class:
             resolve_ideals(variables, settings.metric, self.shares, counts)
             return

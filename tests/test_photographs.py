@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from biasgraph.commands import main
 from biasgraph.result import load
 from biasgraph.run import read_run
+from biasgraph.sandbox.draw import EMPTY_SCENES, draw_empty
 from tests.answer_tables import librarian_table
 
 SMALL = ("--min-valid", "2", "--bootstrap", "100")
@@ -163,6 +165,19 @@ def test_wrong_before_anybody_is_asked(
     librarian(tmp_path / "out", *given, *own, expect=2)
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_photographs_of_nobody_are_refused_before_images_are_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "walls").mkdir()
+    rng = np.random.default_rng(0)
+    for number, what in enumerate(EMPTY_SCENES[:3]):
+        draw_empty(what, rng).save(tmp_path / "walls" / f"{number}.png")
+    librarian(tmp_path / "out", "--reference", tmp_path / "walls", expect=2)
+    error = capsys.readouterr().err
+    assert "the reference walls has no valid answers about gender (3 gated, 0 unknown)" in error
+    assert not [*(tmp_path / "out" / "images").iterdir()]
 
 
 def test_a_table_has_no_judge_for_them(

@@ -67,12 +67,14 @@ def show_command(name: str, as_json: bool) -> None:
 def new_command(name: str, subject: SubjectKind, output: Path | None) -> None:
     """Write a commented axis set to start from; it passes the check as it is."""
     from biasgraph.axischeck import starter, write_starter
+    from biasgraph.errors import printable
 
     if str(output) == "-":
         click.echo(starter(name, subject), nl=False)
         return
     path = write_starter(name, subject, output)
-    click.echo(f"Wrote {path}: edit it, then 'biasgraph axes check {path}'", err=True)
+    shown = printable(str(path))
+    click.echo(f"Wrote {shown}: edit it, then 'biasgraph axes check {shown}'", err=True)
 
 
 @axes.command("check")
