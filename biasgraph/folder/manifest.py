@@ -17,7 +17,7 @@ from biasgraph.axes import AxisSet
 from biasgraph.counterfactuals import plan_prompts
 from biasgraph.csvfile import CsvFile
 from biasgraph.errors import InputError, did_you_mean, printable
-from biasgraph.folder.layouts import SHOWN, Layout, PicturedPrompt, PictureSet, named
+from biasgraph.folder.layouts import MANIFEST, SHOWN, Layout, PicturedPrompt, PictureSet, named
 from biasgraph.folder.listing import OUTSIDE, Listing
 from biasgraph.models.picturefile import SUFFIXES
 from biasgraph.subject import strip_brackets
@@ -25,6 +25,7 @@ from biasgraph.subject import strip_brackets
 COLUMNS = ("path", "role", "axis", "attribute", "prompt", "initial", "seed", "withheld")
 NEEDED = ("path", "role")
 ROLES = ("initial", "counterfactual")
+NOT_NAMED = "not in the manifest"
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,24 @@ def read_manifest(file: Path, listing: Listing, axes: AxisSet, prompt: str | Non
     if not any(one.files for prompt_ in prompts for one in prompt_.sets):
         missing = f": {printable(files.missing[0])} is the first of them" if files.missing else ""
         raise InputError(f"none of the pictures in {printable(str(file))} is there{missing}")
+    if file.name.lower() == MANIFEST:  # it is the whole folder's
+        _leave_out_others(listing, [row.path for row in rows])
     return Layout(listing.root, axes, prompts, tuple(files.missing), listing.left_out)
+
+
+def _leave_out_others(listing: Listing, paths: Sequence[str]) -> None:
+    """Note the pictures that the manifest does not name, under whatever suffix."""
+    stems = {_stem(path) for path in paths}
+    others = Listing(listing.root)
+    others.leave_out_beside(NOT_NAMED)
+    others.leave_out_below(NOT_NAMED, "")
+    for path in others.left_out.get(NOT_NAMED, ()):
+        if _stem(path) not in stems:
+            listing.leave_out(NOT_NAMED, path)
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(path)[0].casefold()
 
 
 def _rows(file: Path, axes: AxisSet) -> list[Row]:
@@ -222,7 +240,7 @@ class _Files:
         """The path of the file, None where there is none or it links out of the folder."""
         folder, name = os.path.split(path)
         there = self._in(folder)
-        found = there.get(name) or there.get(os.path.splitext(name)[0].casefold())
+        found = there.get(name) or there.get(_stem(name))
         if found is None:
             self.missing.append(path)
             return None

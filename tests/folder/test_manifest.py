@@ -118,6 +118,15 @@ def test_another_suffix_will_do(pics: Path) -> None:
     assert read(path)[None]["", ""] == (None, ("a/Fifth.WebP", "b/0.png"))
 
 
+def test_a_folders_manifest_speaks_of_the_whole_folder(pics: Path) -> None:
+    path = manifest(pics, "path,role", "a/0.jpg,initial", "b/1.png,initial", "b/7.png,initial")
+    assert layout_of(path).left_out == {}
+    path = path.rename(pics / "manifest.csv")
+    picture(1).save(pics / "stray.gif")
+    others = ["stray.gif", "a/1.png", "a/2.png", "a/3.png", "b/0.png"]
+    assert layout_of(path).left_out == {"not in the manifest": others}
+
+
 def test_links_out_of_the_folder_are_left_out(pics: Path) -> None:
     outside = folder_of(pics.parent / f"{pics.name}-outside", {"": 1})
     (pics / "a/link.png").symlink_to(outside / "0.png")
