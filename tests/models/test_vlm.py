@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from biasgraph.commands import main
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Describer, Question
 from biasgraph.models.choices import combined, sheets
@@ -157,6 +158,36 @@ def test_descriptions_do_not_depend_on_the_batch(family, judges) -> None:
     assert together == alone
     assert all(isinstance(text, str) for text in together)
     assert not any("Describe the image" in text for text in together)
+
+
+def test_a_shortcut_that_gives_something_else_is_not_taken(folders, monkeypatch) -> None:
+    real = Scorer._read
+
+    def elsewhere(self, ids, cache, ends):
+        return real(self, ids, cache, [max(end - 3, 0) for end in ends])
+
+    monkeypatch.setattr(Scorer, "_read", elsewhere)
+    judge = load_judge(f"vlm:{folders('qwen3_vl')}", ModelOptions(device="cpu"))
+    judge.answer(PICTURES[:1], QUESTIONS)
+    assert judge._scorer.way == "features"
+    monkeypatch.setattr(Scorer, "_features", lambda *_: 1 / 0)
+    judge = load_judge(f"vlm:{folders('qwen3_vl')}", ModelOptions(device="cpu"))
+    judge.answer(PICTURES[:1], QUESTIONS)
+    assert judge._scorer.way == "apart"
+
+
+def test_a_build_with_a_judge_that_reads_and_sees(folders, tmp_path, capsys) -> None:
+    command = ["build", "--prompt", "a librarian", "--only", "gender", "--images", "2"]
+    command += ["--vqa", f"vlm:{folders('llava')}", "--device", "cpu", "-o", str(tmp_path / "run")]
+    assert main([*command, "--permutations", "1"]) == 0
+    answers = (tmp_path / "run" / "answers.csv").read_text("utf-8")
+    assert answers.count("\n") == 1 + 2 * 3  # a prompt and two interventions
+    capsys.readouterr()
+    assert main([*command, "--permutations", "2"]) == 2
+    assert "permutations" in capsys.readouterr().err
+    assert (tmp_path / "run" / "answers.csv").read_text("utf-8") == answers
+    assert main([*command, "--permutations", "1", "--concurrency", "2"]) == 2
+    assert "--concurrency means nothing" in " ".join(capsys.readouterr().err.split())
 
 
 def test_unknown_wins_by_threshold(folders) -> None:
