@@ -35,8 +35,8 @@ Fault = str
 before the work: "429", "429 later" (Retry-After: 0.05), "500", "503 later", "refused key",
 "no model", "hang up", "moderated"
 after the work: "cut" (the connection, in the middle of the body), "slow" (a byte now and then),
-"silent" (no byte at all), "502", "html" (a page with status 200), "200" (an error with that
-status), "half" (broken JSON), "other" (JSON of another form), "empty"
+"slow error" (the same of a 500), "silent" (no byte at all), "502", "html" (a page with status 200),
+"200" (an error with that status), "half" (broken JSON), "other" (JSON of another form), "empty"
 """
 BEFORE = ("429", "429 later", "500", "503 later", "hang up")
 AFTER = ("cut", "502", "200", "html", "half", "other", "empty")
@@ -206,8 +206,9 @@ class _Handler(BaseHTTPRequestHandler):
         if fault == "cut":
             self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n{")
             return self._reset()
-        if fault == "slow":
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n")
+        if fault in ("slow", "slow error"):
+            status = b"200 OK" if fault == "slow" else b"500 Oh no"
+            self.wfile.write(b"HTTP/1.1 " + status + b"\r\nContent-Length: 5000\r\n\r\n")
             for _ in range(40):
                 self.wfile.write(b" ")
                 time.sleep(0.05)

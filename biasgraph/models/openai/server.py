@@ -34,6 +34,14 @@ class Response:
     body: bytes
 
 
+class _Failed(Exception):
+    """A response with an error status, read already."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status)
+        self.response = response
+
+
 class Cut(Exception):
     """No whole response came; `reached` is False where the request cannot have arrived."""
 
@@ -116,10 +124,10 @@ class Server:
                     _lower(response.headers),
                     self.cleaned(_read(response.iter_bytes(), deadline, self.whole)),
                 )
-        except openai.APIStatusError as error:
-            return Response(
-                error.status_code, _lower(error.response.headers), self.cleaned(_body(error))
-            )
+        except _Failed as failed:
+            return failed.response
+        except openai.APIStatusError as error:  # a redirection that leads nowhere
+            return Response(error.status_code, _lower(error.response.headers), b"")
         except openai.APIConnectionError as error:
             raise self._cut(error) from error
         except Cut:
@@ -195,6 +203,9 @@ class Server:
                     base_url=self.base_url,
                     max_retries=0,
                     timeout=self._timeout,
+                    http_client=openai.DefaultHttpxClient(
+                        timeout=self._timeout, event_hooks={"response": [self._read_error]}
+                    ),
                 )
             except Exception as error:  # a proxy that the environment names wrongly, for one
                 raise ModelError(
@@ -203,6 +214,14 @@ class Server:
             weakref.finalize(self, client.close)  # its connections stay open between requests
             self.__dict__["_client"] = client
             return client
+
+    def _read_error(self, response: Any) -> None:
+        """Read an error's body, which the client would do without an end. Raises _Failed, Cut."""
+        if response.status_code >= 400:
+            deadline = time.monotonic() + self.whole
+            body = _read(response.iter_bytes(), deadline, self.whole)
+            headers = _lower(response.headers)
+            raise _Failed(Response(response.status_code, headers, self.cleaned(body)))
 
     def _cut(self, error: Exception) -> Cut:
         import openai
@@ -239,13 +258,6 @@ def _read(chunks: Iterable[bytes], deadline: float, seconds: float) -> bytes:
         if time.monotonic() > deadline:
             raise Cut(f"the response was not whole after {seconds:g} s", reached=True)
     return b"".join(parts)
-
-
-def _body(error: Any) -> bytes:
-    try:
-        return bytes(error.response.content)
-    except Exception:  # it was closed before it was read
-        return b""
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

@@ -101,7 +101,7 @@ def test_what_did_not_arrive_is_told_from_what_may_have() -> None:
             assert cut.value.reached
 
 
-@pytest.mark.parametrize("fault", ["slow", "silent"])
+@pytest.mark.parametrize("fault", ["slow", "slow error", "silent"])
 def test_a_response_that_does_not_come_is_cut_off_in_time(fault: str) -> None:
     with serving(Behaviour(fault=in_turn(fault))) as fake:
         start = time.monotonic()
