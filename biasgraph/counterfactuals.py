@@ -54,8 +54,9 @@ class Prompt:
 class PromptPlan:
     """A prompt with its counterfactuals, one for each attribute of each axis, in their order.
 
-    `typed` is the prompt with its brackets. `fixed` maps an axis that the prompt itself fixes to the attribute it says, or to its own word
-    where that means none of the axis's attributes ("angry"); such an axis is intervened on too.
+    `typed` is the prompt with its brackets. `fixed` maps an axis that the prompt itself fixes to
+    the attribute it says, or to its own word where that means none of the axis's attributes
+    ("angry"); such an axis is intervened on too.
     """
 
     initial: Prompt
