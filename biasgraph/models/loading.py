@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -104,6 +105,7 @@ def load_pipeline(
     """
     from biasgraph.models.quiet import loading
 
+    _tell_of_download(source)
     with loading_errors(source.spec), loading():
         import diffusers
         import torch
@@ -136,6 +138,17 @@ def load_pipeline(
     if hasattr(pipeline, "encode_prompt"):
         pipeline.encode_prompt = Remembered(pipeline.encode_prompt)
     return pipeline
+
+
+def _tell_of_download(source: Source) -> None:
+    """Say on a terminal why nothing moves for a while."""
+    if source.local or not sys.stderr.isatty():
+        return
+    if next(source.folder([INDEX]).glob("*/*.safetensors"), None) is None:
+        print(
+            f"Downloading {printable(source.name)}; when it is cut short, the same command goes on",
+            file=sys.stderr,
+        )
 
 
 def _place(pipeline: Any, offload: str | None, device: str) -> None:

@@ -8,16 +8,18 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from biasgraph.commands import main
 from biasgraph.errors import InputError, MissingExtra, ModelError
 from biasgraph.models import loading
 from biasgraph.models.base import Picture
-from biasgraph.models.diffusers import SAFETY_CHECKER, DiffusersGenerator
+from biasgraph.models.diffusers import SAFETY_CHECKER, DiffusersGenerator, pictures
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.quiet import loading as quiet
 from biasgraph.models.registry import load_generator
@@ -347,3 +349,15 @@ def test_a_run_goes_on_and_refuses_other_settings(
     capsys.readouterr()
     assert main([*base, "2", "--images", "2"]) == 2
     assert "steps" in capsys.readouterr().err
+
+
+def test_rewritten_prompts_and_flags_of_other_pipelines_are_read() -> None:
+    image = Image.new("RGBA", (8, 8))
+    made = SimpleNamespace(
+        images=[image, image], nsfw_detected=[False, True], revised_prompts=["a nurse, 4k", "b"]
+    )
+    first, second = pictures(made, 2, "diffusers:x")
+    assert (first.withheld, second.withheld) == (None, SAFETY_CHECKER)
+    assert (first.revised_prompt, first.image.mode) == ("a nurse, 4k", "RGB")
+    with pytest.raises(ModelError, match="asked for 3 images and gave something else"):
+        pictures(made, 3, "diffusers:x")
