@@ -69,6 +69,12 @@ def check(
     """
     result, options = load(directory), options or CheckOptions()
     models = models or ModelOptions()
+    # Labels named as a judge are still labels: what nobody labelled is no answer of theirs.
+    reference = reference.removeprefix("human:")
+    if Path(reference).is_dir():
+        raise InputError(
+            f"{shown(Path(reference))} is a folder: name a judge, or a file of labels or answers"
+        )
     graph, axes = result.document["graph"], _axes_of(result, options.only)
     if not is_table(reference):
         sampled = None if options.sample is None else (options.sample, options.seed)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasgraph.engine.progress import Progress
+    from biasgraph.models.base import VisualQA
 
 ANSWER_COLUMNS = ("image", "target", "answer")
 TABLES = (".csv", ".tsv", ".txt", ".parquet")
@@ -60,7 +61,7 @@ class Reference:
 def is_table(text: str) -> bool:
     """Whether what was given names a file rather than a judge."""
     path = Path(text)
-    return path.is_file() or (path.suffix.lower() in TABLES and not text.startswith("human:"))
+    return path.is_file() or (path.suffix.lower() in TABLES)
 
 
 def from_file(path: Path, directory: Path, judge: str | None, axes: Axes) -> Reference:
@@ -205,8 +206,7 @@ def from_judge(
         ModelError: the judge failed, or images of the run are missing.
         Interrupted: the user stopped it.
     """
-    refuse_unread(options, {JUDGE: spec})
-    other = load_judge(spec, options, directory / JOURNAL)
+    other = _loaded(spec, options, directory / JOURNAL)
     with reopened(directory, other) as (run, generator):
         gate, questions = asked_of(run, judge)
         only = None if sampled is None else {one.id for one in sample(run, judge, *sampled)}
@@ -218,6 +218,14 @@ def from_judge(
             if only is None or image in only
         }
     return Reference(other.spec, "judge", other.fingerprint, said)
+
+
+def _loaded(spec: str, options: ModelOptions, journal: Path) -> VisualQA:
+    try:
+        refuse_unread(options, {JUDGE: spec})
+        return load_judge(spec, options, journal)
+    except InputError as error:  # it names the option that judges are usually given by
+        raise InputError(str(error).replace("--vqa ", "--with ", 1)) from None
 
 
 @contextmanager

@@ -251,6 +251,20 @@ def test_what_cannot_be_a_reference(run: Path, tmp_path: Path, text: str, proble
     assert "\n" not in str(raised.value)
 
 
+def test_labels_named_as_a_judge_are_still_labels(run: Path, tmp_path: Path) -> None:
+    labels = labels_of(run)
+    some = labels[labels["image"].isin(labels["image"].unique()[:10])]
+    path = saved(some, tmp_path / "labels.csv")
+    assert check(run, f"human:{path}", FEW) == check(run, path, FEW)
+
+
+def test_a_reference_that_cannot_be_is_named_by_its_option(run: Path) -> None:
+    with pytest.raises(InputError, match=r"^--with 'snadbox': .*Did you mean 'sandbox'"):
+        check(run, "snadbox", FEW)
+    with pytest.raises(InputError, match="is a folder"):
+        check(run, str(run), FEW)
+
+
 def test_options_of_models_mean_nothing_to_a_file(run: Path) -> None:
     with pytest.raises(InputError, match="leave out options of models"):
         check(run, str(run / "answers.csv"), FEW, ModelOptions(permutations=2))

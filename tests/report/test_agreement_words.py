@@ -1,0 +1,92 @@
+"""What screens say of a judge's agreement, also where names are hostile."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from biasgraph.causal.agreement import Agreement
+from biasgraph.report import agreement_terminal, agreement_words, words
+
+EVIL = "\u202eage\x1b[31m[bold]<b>"
+
+
+def axis(name: str, table: list[list[int]], uneven_p: float | None = 0.5) -> dict[str, Any]:
+    counts = np.array(table)
+    fields = Agreement(counts).fields(100, np.random.default_rng(0))
+    attributes = [f"{name}-{i}" for i in range(len(counts) - 2)]
+    about = {"axis": name, "attributes": attributes, "table": table, "uneven_p": uneven_p}
+    return {**about, **fields}
+
+
+GOOD = [[40, 1, 0, 0], [2, 37, 0, 0], [0, 0, 0, 0], [0, 0, 0, 5]]
+POOR = [[12, 8, 6, 0], [9, 11, 4, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+ONE = [[20, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+
+
+def record(*axes: dict[str, Any], name: str = "labels.csv", kind: str = "labels") -> dict[str, Any]:
+    return {
+        "toy": None,
+        "judge": "clip:x",
+        "reference": {"name": name, "kind": kind},
+        "images": 85,
+        "images_in_all": 1296,
+        "axes": list(axes),
+        "notes": [],
+    }
+
+
+def graph(agreement: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
+    return {"vqa": "clip:x", "agreement": agreement, "correction": None, **more}
+
+
+def told(about: dict[str, Any]) -> str:
+    return words.plain(" ".join(agreement_words.of_graph(about)))
+
+
+def test_a_judge_that_nobody_checked_is_named_so() -> None:
+    assert told(graph(None)).startswith("Nobody has checked this judge")
+    assert told({"vqa": None}).startswith("Nobody has checked this judge")  # an older graph
+    assert told(graph(None, vqa="human:labels.csv@12345678")).startswith("The answers are labels")
+    assert agreement_words.fact(graph(None)) == "by nobody"
+
+
+def test_the_lowest_and_the_highest_kappa_are_told() -> None:
+    text = told(graph(record(axis("gender", GOOD), axis("age", POOR))))
+    assert "people's labels in labels.csv, on 85 of 1,296 images, is from 0.15" in text
+    assert "for age to 0.92" in text and text.index("for gender") > text.index("for age")
+    assert "age: kappa is below 0.6" in text
+    assert "the judge has none: age 20%" in text
+
+
+def test_what_is_not_defined_says_why() -> None:
+    text = told(graph(record(axis("gender", ONE))))
+    assert "too few answers vary" in text and "kappa is not defined" in text
+    assert "fewer than 30 images" in text
+
+
+def test_errors_that_differ_between_images_are_told() -> None:
+    text = told(graph(record(axis("gender", GOOD, uneven_p=1e-5), axis("age", GOOD))))
+    assert "errs more often in one of initial and counterfactual images" in text
+    assert "gender (p = 1.0e-05)" in text and "age (p" not in text
+
+
+def test_what_a_correction_rests_on_is_told() -> None:
+    correction = {"source": "labels.csv", "axes": ["age"], "left_out": {"gender": "nobody knows"}}
+    text = told(graph(record(axis("age", GOOD)), correction=correction))
+    assert "rest on labels.csv" in text and "gender is not corrected: nobody knows." in text
+
+
+@pytest.mark.parametrize("kind", ["judge", "labels", "answers"])
+def test_hostile_names_stay_text(kind: str) -> None:
+    about = record(axis(EVIL, GOOD), name=EVIL, kind=kind)
+    screen = Console(file=io.StringIO(), width=120, force_terminal=False)
+    agreement_terminal.show(screen, {**about, "judge": EVIL, "notes": [EVIL]})
+    shown = screen.file.getvalue()  # type: ignore[attr-defined]
+    for text in (shown, told(graph({**about, "notes": [EVIL]}))):
+        assert "\u202e" not in text and "\x1b" not in text
+        assert "\\u202e" in text and "[bold]" in text
