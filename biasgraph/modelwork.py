@@ -18,7 +18,6 @@ from biasgraph.engine.progress import Progress
 from biasgraph.engine.questions import questions_about
 from biasgraph.errors import InputError, printable
 from biasgraph.folder.pictured import Pictured, name_of, pictured
-from biasgraph.folder.stock import PICTURES
 from biasgraph.imagestore import write_atomically
 from biasgraph.models.base import Noting, Remote
 from biasgraph.models.folder import BACKEND as FOLDER
@@ -227,8 +226,8 @@ class Work:
         )
         if self.pictures is not None:
             with storing(run.directory):
-                seen = self.pictures.stock.saved(run.sources())
-                write_atomically(run.directory / PICTURES, seen)
+                for name, content in self.pictures.files(run.sources()).items():
+                    write_atomically(run.directory / name, content)
         generate(run, self.generator, progress=progress)
         ask(run, self.judge, questions, gate, generator=self.generator, progress=progress)
         return run.answers(self.judge.spec)

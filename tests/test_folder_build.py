@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from biasgraph.axes import load_axis_set
 from biasgraph.commands import cli, main
 from biasgraph.errors import InputError
 from biasgraph.models.picturefile import FORMATS, MAX_PIXELS
@@ -133,6 +134,8 @@ class TestTheSameAnswers:
         own = answers_of(run).replace({"gender_biases": "gender", "middle-aged": "middle"})
         expected = answers_of(made).drop(columns="image")  # their ids hold the axis's name
         pd.testing.assert_frame_equal(own.drop(columns="image"), expected)
+        kept = load_axis_set(str(run / "axes.yaml"))  # for commands that ask for the axes
+        assert kept.digest() == load(run).document["graph"]["axes"]["digest"]
 
     @staticmethod
     def _copy(source: Path, target: Path) -> None:

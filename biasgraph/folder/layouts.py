@@ -16,6 +16,8 @@ from biasgraph.runrecord import RECORD
 INITIAL = "initial"
 TIBET_INITIAL = "initial_prompts"
 MANIFEST = "manifest.csv"
+OWN = "tibet-json"
+"""The name of an axis set that TIBET's JSON file makes."""
 SHOWN = 8
 """Names that a message lists."""
 

@@ -8,11 +8,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import yaml
+
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.counterfactuals import Prompt, PromptPlan, plan_prompts
 from biasgraph.errors import InputError, printable
 from biasgraph.folder.layouts import (
     MANIFEST,
+    OWN,
     TIBET_INITIAL,
     Layout,
     PicturedPrompt,
@@ -21,7 +24,7 @@ from biasgraph.folder.layouts import (
 )
 from biasgraph.folder.listing import Listing
 from biasgraph.folder.manifest import read_manifest
-from biasgraph.folder.stock import Stock, counted, names, remembered, take_stock
+from biasgraph.folder.stock import PICTURES, Stock, counted, names, remembered, take_stock
 from biasgraph.ledgerrows import Given
 from biasgraph.models.folder import FolderGenerator, generator, withheld_seed
 from biasgraph.models.options import ModelOptions, Spec
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from biasgraph.engine.progress import Progress
 
 AXES = "occupation"
+AXES_FILE = "axes.yaml"
+"""The file of a run that holds such a set, for commands that ask for it with --axes."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,18 @@ class Pictured:
     generator: FolderGenerator
     stock: Stock
     notes: tuple[str, ...]
+
+    def files(self, images: Mapping[str, str]) -> dict[str, bytes]:
+        """What a run keeps of it, by name: what was seen, and axes that no file has yet.
+
+        images: image id -> the path of its picture.
+        """
+        kept = {PICTURES: self.stock.saved(images)}
+        if self.axes.name == OWN:
+            record = self.axes.model_dump(mode="json", exclude_defaults=True)
+            text = yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
+            kept[AXES_FILE] = text.encode()
+        return kept
 
     @property
     def largest(self) -> int:

@@ -21,6 +21,7 @@ from biasgraph.axes import Attribute, Axis, AxisSet
 from biasgraph.counterfactuals import plan_prompts
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.folder.layouts import (
+    OWN,
     TIBET_INITIAL,
     Layout,
     PicturedPrompt,
@@ -38,8 +39,6 @@ LARGEST = 64 * 2**20
 """Bytes of a JSON file that is read: the dataset's answers to all questions may stand in it."""
 LONGEST = 90
 """Characters of a name that is cut out of a prompt."""
-OWN = "tibet-json"
-"""The name of an axis set that a JSON file makes."""
 WITHOUT = "Without --axes, TIBET's own count"
 ALONE = "of an axis with a single counterfactual"
 FILLERS = frozenset(["a", "an", "the", "of", "with"])
