@@ -140,7 +140,8 @@ def add(
     """
     result = load(directory)
     graph = result.document["graph"]
-    methods = _with_options(names, recorded(directory), given, toy=is_toy(graph["model"]))
+    toy = is_toy(graph["model"], graph["vqa"] or "")
+    methods = _with_options(names, recorded(directory), given, toy=toy)
     if (directory / RECORD).is_file():
         with _opened(directory, result, methods, progress) as media:
             whole = annotated(result, methods, axis_set_of(directory, result, axes), media)
@@ -164,9 +165,9 @@ def _opened(
         yield RunMedia(run, judge, embedder_of(methods, how), progress)
 
 
-def is_toy(model: str) -> bool:
-    """Whether a generator is the sandbox's."""
-    return backend_of(model) == "sandbox"
+def is_toy(*models: str) -> bool:
+    """Whether all models are the sandbox's: any other may have to be paid for what it is asked."""
+    return all(backend_of(model) == "sandbox" for model in models)
 
 
 def annotated(

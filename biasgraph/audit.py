@@ -83,7 +83,7 @@ def build_from_models(
     _check_ideal(options, work, photographs.placeholder() if photographs else None)
     check_correction(options.correct, work.judge)
     before = {} if options.fresh else recorded(work.directory)
-    methods = chosen(options, before, toy=is_toy(work.generator.spec))
+    methods = chosen(options, before, toy=is_toy(work.generator.spec, work.judge.spec))
     check(methods, work.axes, [plan.typed or plan.initial.text for plan in work.plans])
     embedder = embedder_of(methods, work.model_options)
     with work.opened(fresh=options.fresh) as run:

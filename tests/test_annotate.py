@@ -126,6 +126,12 @@ def test_other_models_name_their_embedder() -> None:
     assert annotate.chosen(BuildOptions(prompt="a nurse"), {}, toy=False) == {}
 
 
+def test_only_the_sandbox_alone_is_asked_without_being_told() -> None:
+    assert annotate.is_toy("sandbox:debiased", "sandbox")
+    assert not annotate.is_toy("sandbox:debiased", "openai:gpt")
+    assert not annotate.is_toy("folder:x", "sandbox")
+
+
 def test_one_prompt_of_many_is_referred_to_the_run(tmp_path: Path, capsys) -> None:
     biasgraph.build(
         prompts=["a nurse"], images=4, only=("gender",), bootstrap=200, output=tmp_path / "r",
