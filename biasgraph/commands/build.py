@@ -35,8 +35,8 @@ METHODS, WHERE = "Other methods", "Output"
     "--model",
     metavar="SPEC",
     panel=FROM,
-    help="The image generator, as backend:name. Default: sandbox:stereotyped, a toy that ships "
-    "with biasgraph.",
+    help="The image generator, as backend:name, or folder:DIR, pictures made elsewhere. Default: "
+    "sandbox:stereotyped, a toy that ships with biasgraph.",
 )
 @click.option(
     "--vqa",
@@ -48,7 +48,8 @@ METHODS, WHERE = "Other methods", "Output"
     "--images",
     type=click.IntRange(min=1),
     panel=FROM,
-    help="Images for the prompt and for each of its counterfactuals. Default: 48.",
+    help="Images for the prompt and for each of its counterfactuals. Default: 48; all that are in "
+    "a folder.",
 )
 @click.option(
     "--seed",
