@@ -241,3 +241,17 @@ def test_labels_about_pictures_correct_by_picture(tmp_path: Path) -> None:
     assert result.document["graph"]["correction"]["axes"] == ["gender", "age", "disability"]
     first = pair(result, "gender", "age")
     assert first["is_corrected"] == pytest.approx(first["is"], abs=1e-9)
+
+
+def test_tables_of_nodes_have_no_column_for_what_is_left_out(
+    judged: pd.DataFrame, few: Path, tmp_path: Path
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    result = biasgraph.analyze(judged, correct=few, **QUICK)
+    assert "corrected" not in result.nodes and "corrected.w1" in result.nodes
+    result.save(tmp_path / "run")
+    assert main(["export", str(tmp_path / "run"), "--to", "parquet", "-o", str(tmp_path)]) == 0
+    table = parquet.read_table(tmp_path / "nodes.parquet")
+    assert str(table.schema.field("corrected.w1").type) == "double"
+    assert table["corrected.w1"].to_pylist()[1] is None
+    assert len(table["corrected.distribution"].to_pylist()[0]) == 2

@@ -25,15 +25,21 @@ _NODE_TYPES = {
     "string": ("id", "metric", "status"),
     "list<string>": ("attributes", "flags"),
     "list<int64>": ("initial.counts", "reference"),
-    "list<double>": ("initial.distribution", "ideal", "w1_ci"),
-    "list<list<double>>": ("distribution_ci", "distribution_bounds", "cost"),
+    "list<double>": (
+        *("initial.distribution", "ideal", "w1_ci"),
+        *(f"corrected.{name}" for name in ("distribution", "ideal", "w1_ci")),
+    ),
+    "list<list<double>>": (
+        *("distribution_ci", "distribution_bounds", "cost"),
+        "corrected.distribution_ci",
+    ),
     "bool": ("near_ideal",),
     "int64": (
         *(f"initial.{name}" for name in ("n_total", "n_gated", "n_unknown", "n_valid")),
         *("out_degree", "in_degree"),
     ),
     "double": (
-        *("w1", "w1_null.mean", "w1_null.q95", "out_strength", "in_strength"),
+        *("w1", "corrected.w1", "w1_null.mean", "w1_null.q95", "out_strength", "in_strength"),
         *("diagonal.p", "diagonal.cramers_v", "diagonal.accuracy"),
     ),
 }

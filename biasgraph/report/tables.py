@@ -51,7 +51,7 @@ def _typed(name: str, column: pd.Series) -> pd.Series:
 
 def nodes_frame(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """One row for each axis; nested numbers get dotted names, lists stay lists."""
-    return pd.DataFrame.from_records([_flat(node) for node in nodes])
+    return _frame([_flat(node) for node in nodes])
 
 
 def nodes_for_csv(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -59,7 +59,14 @@ def nodes_for_csv(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     rows = [
         {name: _list_as_text(name, value) for name, value in _flat(node).items()} for node in nodes
     ]
-    return pd.DataFrame.from_records(rows)
+    return _frame(rows)
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The rows without the column of a record that is null in some and has columns in others."""
+    frame = pd.DataFrame.from_records(list(rows))
+    parts = {str(name).rpartition(".")[0] for name in frame.columns}
+    return frame[[name for name in frame.columns if name not in parts]]
 
 
 def counts_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
