@@ -240,10 +240,9 @@ class Ledger:
                     for image, made in changed
                 ],
             )
-            for table in ("answers", "texts"):
-                self._connection.executemany(
-                    f"DELETE FROM {table} WHERE image = ?", [(image.key,) for image, _ in changed]
-                )
+            keys = [(image.key,) for image, _ in changed]
+            self._connection.executemany("DELETE FROM answers WHERE image = ?", keys)
+            self._connection.executemany("DELETE FROM texts WHERE image = ?", keys)
 
     def withheld(self) -> dict[str, int]:
         """reason -> how many requested images are withheld for it."""

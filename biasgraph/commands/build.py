@@ -101,7 +101,8 @@ METHODS, WHERE = "Other methods", "Output"
     metavar="FILE",
     panel=AXES,
     help="Set numbers without the judge's errors beside the others: agreement.json of `biasgraph "
-    "agreement`, or the labels themselves (CSV). The errors are taken to be the same in all images.",
+    "agreement`, or the labels themselves (CSV). The errors are taken to be the same in all "
+    "images.",
 )
 @click.option(
     "--unlisted",
@@ -199,8 +200,8 @@ METHODS, WHERE = "Other methods", "Output"
     "--annotate",
     metavar="METHOD,...",
     panel=METHODS,
-    help="Methods whose findings hang on the nodes: tibet, openbias, minethegap, or none. Default: all on "
-    "the sandbox, none elsewhere.",
+    help="Methods whose findings hang on the nodes: tibet, openbias, minethegap, or none. Default: "
+    "all on the sandbox, none elsewhere.",
 )
 @click.option(
     "--embedder",
