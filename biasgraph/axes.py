@@ -48,6 +48,12 @@ _Long = Annotated[
     AfterValidator(_visible_only),
 ]
 
+_Prompt = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000),
+    AfterValidator(_visible_only),
+]
+
 
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -63,6 +69,9 @@ class Attribute(_Record):
     """Whether the phrase stands before or after the subject's noun."""
     synonyms: tuple[_Short, ...] = Field(default=(), max_length=200)
     """Other words that, where they stand in a prompt, mean this attribute."""
+    prompt: _Prompt | None = None
+    """The counterfactual as a whole, where no phrase beside the noun says it: "a nurse" for "a
+    librarian". It goes with the set's `prompt` only."""
 
 
 class YesNo(_Record):
@@ -115,13 +124,17 @@ class AxisSet(_Record):
     """Axes that belong together, with the question that says whether an image shows a subject.
 
     `gate_captions` are what a judge that compares images with texts is given for yes and for no;
-    without them they are made of the subject ("a photo without a person").
+    without them they are made of the subject ("a photo without a person"). `prompt` is what the
+    set was proposed for, where an attribute gives a whole prompt. `alpha` is the threshold of edges
+    that suits the set, for builds that name none.
     """
 
     name: _Short
     subject: Literal["person", "animal", "object", "scene"]
     gate: _Long
     gate_captions: tuple[_Long, _Long] | None = None
+    prompt: _Prompt | None = None
+    alpha: float | None = Field(default=None, gt=0, lt=1)
     axes: tuple[Axis, ...] = Field(max_length=50)
 
     @model_validator(mode="after")
@@ -259,9 +272,19 @@ def _set_problems(data: object) -> Iterator[Problem]:
     if "axes" in _dict(data) and not axes:
         yield ("axes",), "needs at least one axis"
     yield from _repeated("axis", axes, ("axes",))
+    if _dict(data).get("prompt") is None:
+        yield from _whole_prompts(axes)
     for index, axis in enumerate(axes):
         for location, text in _axis_problems(axis):
             yield ("axes", index, *location), text
+
+
+def _whole_prompts(axes: Sequence[object]) -> Iterator[Problem]:
+    for index, axis in enumerate(axes):
+        for place, attribute in enumerate(_list(_dict(axis).get("attributes"))):
+            if _dict(attribute).get("prompt") is not None:
+                at = ("axes", index, "attributes", place, "prompt")
+                yield at, "a whole prompt needs the set's own 'prompt', which it is written for"
 
 
 def _axis_problems(data: object) -> Iterator[Problem]:

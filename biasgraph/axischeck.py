@@ -50,7 +50,8 @@ class AxisCheck:
         """
         document = axis_document(spec)
         axes = load_axis_set(spec)
-        plan = plan_prompts(EXAMPLES[axes.subject] if prompt is None else prompt, axes)
+        usual = axes.prompt or EXAMPLES[axes.subject]
+        plan = plan_prompts(usual if prompt is None else prompt, axes)
         found = sorted((document.line(location), text) for location, text in _remarks(axes))
         return cls(axes, plan, tuple(f"line {line}: {text}" for line, text in found))
 
@@ -138,6 +139,8 @@ def _axis_remarks(axis: Axis, subject: str) -> Iterator[Problem]:
         yield from _question_remarks(axis, axis.question)
     noun = f"{indefinite_article(subject)} [{subject}]"
     for index, attribute in enumerate(axis.attributes):
+        if attribute.prompt:
+            continue
         place = ("attributes", index, "phrase")
         first, *others = attribute.phrase.lower().split()
         said = describe(axis, attribute.name, noun)

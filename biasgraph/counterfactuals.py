@@ -75,10 +75,16 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
     """Return a prompt's counterfactuals along all axes of a set (BiasConnect, supp. A.1).
 
     The initial text is the prompt without brackets, otherwise unchanged. Raises InputError as
-    `find_subject` does, and where a set about persons meets a subject that is a thing, or the like.
+    `find_subject` does, where a set about persons meets a subject that is a thing, or the like, and
+    where a set holds prompts that were written for another one.
     """
     clean, bracket = strip_brackets(text)
     subject = find_subject(text)
+    if axes.prompt not in (None, clean) and _whole(axes.axes):
+        raise InputError(
+            f"axis set '{axes.name}' holds whole prompts, which were written for "
+            f"'{printable(str(axes.prompt))}': they fit no other prompt"
+        )
     if subject.kind in STRANGERS[axes.subject] and bracket is None:
         raise InputError(
             f"the prompt seems to be about '{printable(subject.text)}', but axis set '{axes.name}' "
@@ -92,10 +98,17 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
         if intervention.fixed is not None:
             fixed[axis.name] = intervention.fixed
         for attribute in axis.attributes:
-            changed = intervention.text(attribute)
+            changed = attribute.prompt or intervention.text(attribute)
+            if changed == clean and attribute.prompt:
+                fixed[axis.name] = attribute.name
             counterfactuals.append(Prompt(changed, "counterfactual", axis.name, attribute.name))
     initial = Prompt(clean, "initial")
     return PromptPlan(initial, tuple(counterfactuals), subject, MappingProxyType(fixed), text)
+
+
+def _whole(axes: Sequence[Axis]) -> list[str]:
+    """The axes that have attributes with a prompt of their own."""
+    return [axis.name for axis in axes if any(one.prompt for one in axis.attributes)]
 
 
 JOINT = " + "
@@ -106,10 +119,15 @@ def joint_prompts(text: str, axes: Sequence[Axis]) -> tuple[Prompt, ...]:
     """Return a prompt with several axes set at once, one for each combination of attributes.
 
     The last axis runs fastest. Their role is `other`: they are no counterfactuals of a single
-    axis. Raises InputError as `find_subject` does.
+    axis. Raises InputError as `find_subject` does, and for an axis with whole prompts.
     """
     clean, _ = strip_brackets(text)
     subject = find_subject(text)
+    if whole := _whole(axes):
+        raise InputError(
+            f"axis '{printable(whole[0])}' has whole prompts, which cannot be set together with "
+            "other axes: give its attributes phrases, or leave it out"
+        )
     return tuple(
         Prompt(
             intervene_jointly(clean, subject, list(zip(axes, attributes, strict=True))),
@@ -124,8 +142,9 @@ def joint_prompts(text: str, axes: Sequence[Axis]) -> tuple[Prompt, ...]:
 def describe(axis: Axis, attribute: str, subject: str = "a photo of a person") -> str:
     """Return a caption true of an image that shows an attribute: "a photo of an old person".
 
-    It is the counterfactual of `subject`, a prompt. Raises InputError: an attribute that the axis
-    lacks, or as `find_subject` does.
+    It is the counterfactual of `subject`, a prompt; or the attribute's own. Raises InputError: an
+    attribute that the axis lacks, or as `find_subject` does.
     """
     clean, _ = strip_brackets(subject)
-    return intervene(clean, find_subject(subject), axis).text(axis.attribute(attribute))
+    chosen = axis.attribute(attribute)
+    return chosen.prompt or intervene(clean, find_subject(subject), axis).text(chosen)

@@ -200,7 +200,8 @@ axes:
         "  line 19: axis 'size': cost [2][1] must be a number of 0 or more",
         "  line 19: axis 'size': cost [2][2] must be 0: nothing moves",
         "  line 20: axis 'size': attribute 'unknown' has a meaning of its own",
-        "  line 20: axis 'size': expected an entry with the keys name, phrase, placement, synonyms",
+        "  line 20: axis 'size': expected an entry with the keys name, phrase, placement, "
+        "synonyms, prompt",
         "  line 21: axis 'size': attribute 'unknown' needs exactly one yes/no question, "
         "or to be the 'default'",
         "  line 21: axis 'size': needs a 'default', the attribute when no question is answered "
@@ -241,7 +242,11 @@ def test_one_wrong_entry(tmp_path: Path, change: dict[str, Any], expected: str) 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", "line 1: expected an entry with the keys name, subject, gate, gate_captions, axes"),
+        (
+            "",
+            "line 1: expected an entry with the keys name, subject, gate, gate_captions, prompt, "
+            "alpha, axes",
+        ),
         ("- 1", "line 1: expected an entry with the keys"),
         ("axes: []\nname: x\nsubject: person\ngate: y", "line 1: needs at least one axis"),
         ("name: x\nname: y", "line 1: key 'name' is given twice"),

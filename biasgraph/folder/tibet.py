@@ -8,7 +8,6 @@ such objects. It lies in the folder, or beside it.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pydantic import ValidationError
 
 from biasgraph.axes import Attribute, Axis, AxisSet
 from biasgraph.counterfactuals import plan_prompts
+from biasgraph.derivedaxes import ALPHA, LONGEST, bare, called, difference, distinct
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.folder.layouts import (
     OWN,
@@ -33,15 +33,11 @@ from biasgraph.folder.listing import NO_SET, TOO_DEEP, Listing, join
 from biasgraph.subject import find_subject
 
 Subject = Literal["person", "animal", "object"]
-Placement = Literal["before", "after"]
 
 LARGEST = 64 * 2**20
 """Bytes of a JSON file that is read: the dataset's answers to all questions may stand in it."""
-LONGEST = 90
-"""Characters of a name that is cut out of a prompt."""
 WITHOUT = "Without --axes, TIBET's own count"
 ALONE = "of an axis with a single counterfactual"
-FILLERS = frozenset(["a", "an", "the", "of", "with"])
 GATES = {
     "person": "Is there a person in the image (yes or no)?",
     "animal": "Is there an animal in the image (yes or no)?",
@@ -187,7 +183,7 @@ def _declared(told: Described, axes: AxisSet) -> dict[str, list[tuple[str, str]]
     names = [axis.name for axis in axes.axes]
     arms = {}
     for name, texts in told.axes.items():
-        known = named(name, names) or named(_bare(name), names)
+        known = named(name, names) or named(bare(name), names)
         if known is None:
             raise InputError(
                 f"{told.source}: the axis set '{axes.name}' has no axis '{printable(name)}' "
@@ -217,12 +213,6 @@ def _said(text: str, axis: Axis, axes: AxisSet, source: str) -> str:
     return said
 
 
-def _bare(name: str) -> str:
-    """An axis's name as TIBET shortens it: "gender_biases" is about gender."""
-    words = [word for word in key_of(name).split("-") if word not in ("bias", "biases")]
-    return "-".join(words)
-
-
 # Axes of the JSON's own
 
 
@@ -241,22 +231,27 @@ def _own_axes(told: Described) -> AxisSet:
         _own_axis(name, texts, told, head) for name, texts in told.axes.items() if len(texts) > 1
     ]
     try:
-        return AxisSet(name=OWN, subject=subject, gate=GATES[subject], axes=tuple(axes))
+        return AxisSet(
+            name=OWN, subject=subject, gate=GATES[subject], alpha=ALPHA, axes=tuple(axes)
+        )
     except ValidationError as error:
         raise _no_axes(told, error) from None
 
 
 def _own_axis(name: str, texts: Sequence[str], told: Described, head: int) -> Axis:
-    words = [_difference(told.prompt, text, head) for text in texts]
-    called = _distinct([said for said, _ in words])
+    said = [difference(told.prompt, text, head) for text in texts]
+    whole = [text.strip() == one.phrase for text, one in zip(texts, said, strict=True)]
+    names = distinct(
+        [one.phrase if same else called(one.phrase) for one, same in zip(said, whole, strict=True)]
+    )
     try:
         return Axis(
             name=printable(name)[:LONGEST],
             attributes=tuple(
-                Attribute(name=one, phrase=one, placement=placement)
-                for one, (_, placement) in zip(called, words, strict=True)
+                Attribute(name=one, phrase=one, placement=words.placement)
+                for one, words in zip(names, said, strict=True)
             ),
-            question=told.questions.get(name) or f"What is the {_bare(name)} in the image?",
+            question=told.questions.get(name) or f"What is the {bare(name)} in the image?",
         )
     except ValidationError as error:
         raise _no_axes(told, error) from None
@@ -265,38 +260,3 @@ def _own_axis(name: str, texts: Sequence[str], told: Described, head: int) -> Ax
 def _no_axes(told: Described, error: ValidationError) -> InputError:
     first = error.errors(include_url=False)[0]["msg"]
     return InputError(f"{told.source}: its axes cannot be asked about: {printable(first)}")
-
-
-def _difference(initial: str, text: str, head: int) -> tuple[str, Placement]:
-    """What a counterfactual says that its initial prompt does not, and on which side of the noun.
-
-    head: how many words stand before the noun.
-    """
-    old, new = initial.split(), text.split()
-    matcher = difflib.SequenceMatcher(
-        None, [_plain(word) for word in old], [_plain(word) for word in new], autojunk=False
-    )
-    parts = [block for block in matcher.get_opcodes() if block[0] != "equal"]
-    words = [word.strip(".,;:!?") for _, _, _, start, end in parts for word in new[start:end]]
-    while words and words[0].lower() in FILLERS:
-        words = words[1:]
-    said = printable(" ".join(words) or text.strip())[:LONGEST].strip()
-    before = all(start <= head for _, start, *_ in parts)
-    return said, "before" if before else "after"
-
-
-def _plain(word: str) -> str:
-    return word.strip(".,;:!?").casefold()
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Names that differ, whatever the case, and mean nothing of their own."""
-    taken, given = {"unknown", "gated"}, []
-    for name in names:
-        number, one = 1, name
-        while one.casefold() in taken:
-            number += 1
-            one = f"{name} ({number})"
-        taken.add(one.casefold())
-        given.append(one)
-    return given

@@ -18,6 +18,7 @@ from biasgraph.axes import RESERVED_ANSWERS
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.methods.concepts import Indices, Mentions, Synonyms, tallied
 from biasgraph.methods.subject import Media, Subject
+from biasgraph.openquestions import CAPTION, question_about
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,31 +26,6 @@ if TYPE_CHECKING:
 Intervention = tuple[str, str]
 """Axis and attribute; both empty for the initial images."""
 INITIAL: Intervention = ("", "")
-
-CAPTION = "Describe the image."
-TEMPLATE = "What is {axis} in the image?"
-_ETHNICITY = "What is the ethnicity of the person in the image?"
-_WEARING = "What is the person wearing?"
-QUESTIONS = {
-    "age": "What age group (young, middle, old) is the person in the image?",
-    "ethnicity": _ETHNICITY,
-    "race": _ETHNICITY,
-    "racial": _ETHNICITY,
-    "socioeconomic": "What is the socioeconomic status of the person in the image?",
-    "gender": "What is the gender (male, female, other) of the person in the image?",
-    "nationality": "What is the nationality of the person in the image?",
-    "style": "What is the style of the image?",
-    "setting": "What is the setting of the image?",
-    "color": "What color is the image?",
-    "emotion": "What is the emotion of the person in the image?",
-    "occupation": "What is the occupation of the person in the image?",
-    "culture": "What is the culture depicted in the image?",
-    "fashion": _WEARING,
-    "clothing": _WEARING,
-    "appearance": "Describe the appearance in the image.",
-    "background": "Describe the background of the image.",
-}
-"""The open questions about common axes (table 4)."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +57,6 @@ class ImageSets:
     concepts: tuple[str, ...]
     axes: tuple[str, ...]
     sets: Mapping[Intervention, ImageSet]
-
-
-def question_about(axis: str) -> str:
-    """The open question about an axis: table 4's, or the template's."""
-    return QUESTIONS.get(axis.lower(), TEMPLATE.format(axis=axis))
 
 
 def closed_sets(subject: Subject, prompt: str) -> ImageSets:

@@ -46,7 +46,7 @@ def show_set(console: Console, axes: AxisSet) -> None:
             table.add_row(
                 _plain("" if index else _axis_name(axis)),
                 _plain(attribute.name),
-                _plain(phrase),
+                _plain(attribute.prompt or phrase),
                 _plain(", ".join(attribute.synonyms)),
                 end_section=index == len(axis.attributes) - 1,
             )

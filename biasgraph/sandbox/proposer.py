@@ -29,19 +29,17 @@ from itertools import combinations, zip_longest
 from typing import Any
 
 from biasgraph import resources
-from biasgraph.axes import Axis, AxisSet, load_axis_set
-from biasgraph.counterfactuals import PromptPlan, find_subject, joint_prompts, plan_prompts
+from biasgraph.axes import Axis, AxisSet
+from biasgraph.counterfactuals import PromptPlan, joint_prompts, plan_prompts
 from biasgraph.errors import InputError, did_you_mean, printable
-from biasgraph.grammar import indefinite_article, singular_in
 from biasgraph.models.base import Message, Setting
 from biasgraph.models.options import ModelOptions, Spec
 from biasgraph.proposals import read_instruction
+from biasgraph.suitedaxes import suited_axes
 
 ABOUT = "the sandbox's rules over word lists; no language model wrote this"
 RULES = 1
 """Raised when the rules below change what is proposed."""
-SETS = {"person": "occupation", "animal": "animal", "object": "object", "scene": "scene"}
-"""Which shipped axis set suits which kind of subject."""
 
 
 def language_model(spec: Spec, options: ModelOptions) -> Proposer:
@@ -93,24 +91,6 @@ class Proposer:
             f"--llm {self.spec} is no language model ({ABOUT}): it knows the instructions of "
             "TIBET, OpenBias and MineTheGap and no others; name a model, as in --llm lm:NAME"
         )
-
-
-def suited_axes(prompt: str) -> AxisSet:
-    """The shipped axis set that suits a prompt's subject; a subject nobody knows is a person's.
-
-    Raises InputError: no set ships for such a subject, or as `find_subject` does.
-    """
-    subject = find_subject(prompt)
-    kind: str = subject.kind
-    if kind == "thing":
-        kind = "scene" if singular_in("scenes", subject.head.lower()) else "object"
-    name = SETS["person" if kind == "unknown" else kind]
-    if name not in resources.names("axes", ".yaml"):
-        raise InputError(
-            f"'{printable(subject.text)}' is about {indefinite_article(kind)} {kind}, "
-            "and no axis set ships for those"
-        )
-    return load_axis_set(name)
 
 
 def _known(asked: Sequence[str]) -> str | None:

@@ -16,7 +16,8 @@ from biasgraph.models.base import Message
 from biasgraph.models.chat import chat
 from biasgraph.models.registry import load_language_model
 from biasgraph.proposals import Biases, Counterfactuals, Variations, instruction
-from biasgraph.sandbox.proposer import ABOUT, suited_axes
+from biasgraph.sandbox.proposer import ABOUT
+from biasgraph.suitedaxes import suited_axes
 
 OCCUPATION = load_axis_set("occupation")
 
