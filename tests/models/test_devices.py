@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasgraph.errors import InputError, ModelError
@@ -28,6 +28,7 @@ class Memory:
         return [item * 10 for item in items]
 
 
+@settings(max_examples=30, deadline=None)
 @given(
     items=st.integers(0, 70),
     start=st.integers(1, 20),
