@@ -36,6 +36,12 @@ TOY = (
     "planted. They say nothing about any real model."
 )
 
+ALPHA_OF_AXES = (
+    "edges need p <= {alpha:g}, which the axis set asks for (BiasConnect supp. A.4, of axes as "
+    "diverse as proposed ones); chance alone makes that share of all pairs edges: --alpha or "
+    "--fdr bh is stricter"
+)
+
 
 def build(
     options: BuildOptions, progress: Progress | None = None, command: Sequence[str] = ()
@@ -79,6 +85,8 @@ def build_from_models(
     from biasgraph.photographs import Photographs
 
     work = Work.of(options, progress)
+    own_alpha = options.alpha
+    options = options.suited_to(work.axes)
     photographs = Photographs.of(options, work, progress)
     _check_ideal(options, work, photographs.placeholder() if photographs else None)
     check_correction(options.correct, work.judge)
@@ -94,6 +102,8 @@ def build_from_models(
         table = work.do(run, settings, command, progress)
         answers = Answers.from_frame(table, source=str(run.directory))
         about, origin = work.about_prompts(), work.origin(run)
+        if options.alpha != own_alpha:
+            origin["notes"] = [*origin["notes"], ALPHA_OF_AXES.format(alpha=options.alpha)]
         result = analyze_answers(
             answers,
             work.axes,
@@ -116,6 +126,7 @@ def build_from_answers(
     """The result of a finished answers table; nothing is saved. Raises InputError."""
     methods = chosen(options, recorded(options.directory))
     axes = load_axis_set(options.axes) if isinstance(options.axes, str) else options.axes
+    options = options.suited_to(axes)
     answers = Answers.read(table) if isinstance(table, str | Path) else Answers.from_frame(table)
     if options.only:
         answers = answers.only(options.only)

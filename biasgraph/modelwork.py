@@ -33,6 +33,7 @@ from biasgraph.models.registry import (
 )
 from biasgraph.options import OUTPUTS, BuildOptions, folder_name, slug
 from biasgraph.promptlist import PromptList
+from biasgraph.proposedaxes import LLM, WAYS, Proposal, proposed_axes
 from biasgraph.run import Run, open_run
 from biasgraph.runrecord import storing
 from biasgraph.subject import strip_brackets
@@ -68,6 +69,8 @@ class Work:
     model_options: ModelOptions
     pictures: Pictured | None = None
     """What is there already, where nothing is made."""
+    proposal: Proposal | None = None
+    """Where the axes come from, if they were proposed."""
 
     @classmethod
     def of(cls, options: BuildOptions, progress: Progress | None = None) -> Work:
@@ -75,14 +78,16 @@ class Work:
 
         Raises:
             InputError: a prompt, axes or models are wrong, or the generator would cut a
-                counterfactual off; nothing has been written by then.
+                counterfactual off; nothing has been written by then, unless a language model was
+                asked for axes.
+            ModelError: it proposed nothing of use.
             Interrupted: the user stopped it while it looked into a folder's files.
         """
         if backend_of(options.model or MODEL) == FOLDER:
             return cls._of_pictures(options, progress)
         axes = options.axes if isinstance(options.axes, AxisSet) else None
-        axes = axes or load_axis_set(str(options.axes or AXES))
-        axes = axes.only(options.only) if options.only else axes
+        if axes is None and options.axes not in WAYS:
+            axes = load_axis_set(str(options.axes or AXES))
         listed = None if options.prompts is None else PromptList.of(options.prompts)
         spec = options.model or MODEL
         judge = options.vqa or _usual_judge(spec)
@@ -91,9 +96,28 @@ class Work:
         made_by = how if options.reference is None else replace(how, max_pixels=None)
         refuse_unread(made_by, {GENERATOR: spec, JUDGE: judge, **_proposing(options)})
         folder = slug(listed.name) if listed else _folder(strip_brackets(str(options.prompt))[0])
+        folder = f"{folder}-axes-llm" if options.axes == LLM else folder
         directory = Path(options.output or OUTPUTS / slug(spec) / folder)
         journal = directory / JOURNAL
         generator = load_generator(spec, how, journal)
+        asked = load_judge(judge, how, journal)
+        proposal = None
+        if axes is None:
+            texts = [text for text, _ in listed.prompts] if listed else [str(options.prompt)]
+            proposal = proposed_axes(
+                str(options.axes),
+                texts,
+                directory=directory,
+                llm=options.llm,
+                generator=spec,
+                options=how,
+                journal=journal,
+                fresh=options.fresh,
+                dry_run=options.dry_run,
+                progress=progress,
+            )
+            axes = proposal.axes
+        axes = axes.only(options.only) if options.only else axes
         if listed is None:
             plan = plan_prompts(str(options.prompt), axes)
             generator.check_prompts([prompt.text for prompt in plan.prompts])
@@ -104,11 +128,12 @@ class Work:
             axes=axes,
             plans=tuple(plans),
             generator=generator,
-            judge=load_judge(judge, how, journal),
+            judge=asked,
             images=IMAGES if options.images is None else options.images,
             seed=SEED if options.seed is None else options.seed,
             directory=directory,
             model_options=how,
+            proposal=proposal,
         )
 
     @classmethod
@@ -159,6 +184,7 @@ class Work:
         seconds = None if None in paces else images * sum(pace for pace in paces if pace)
         questions = images * (1 + sum(len(axis.questions) for axis in asked))
         notes = list(self.pictures.notes) if self.pictures else []
+        notes += self.proposal.notes if self.proposal else []
         return {
             "plans": [
                 {
@@ -224,6 +250,8 @@ class Work:
             command=command,
             given=None if self.pictures is None else self.pictures.given,
         )
+        if self.proposal is not None:
+            self.proposal.keep(run)
         if self.pictures is not None:
             with storing(run.directory):
                 for name, content in self.pictures.files(run.sources()).items():
@@ -236,6 +264,7 @@ class Work:
         """What a graph says of where its images come from."""
         withheld, rewritten = run.withheld(), run.revised()
         notes = list(self.pictures.notes) if self.pictures else []
+        notes += self.proposal.notes if self.proposal else []
         notes += [
             f"{count:,} {'image was' if count == 1 else 'images were'} withheld "
             f"({printable(reason)}) and counted as gated"

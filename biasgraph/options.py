@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -37,7 +37,8 @@ class BuildOptions(ModelOptions):
     model, vqa, images, seed: what to ask which models for; llm: the language model that proposes;
     or
     answers: a finished answers table instead, as a file or a data frame.
-    axes: a shipped axis set or a YAML file; only: the axes of it to look at.
+    axes: a shipped axis set or a YAML file; "llm": a language model proposes them, "auto": the
+    shipped set that suits the prompt; only: the axes of it to look at.
     ideal: shares by axis and attribute, or the YAML file that holds them.
     reference: answers or counts that serve as ideal, resampled: the directory of a run, an answers
     table, a file of counts, a mapping of them, or a folder of photographs.
@@ -112,6 +113,11 @@ class BuildOptions(ModelOptions):
             )
         if self.prompt is not None:
             self._refuse_beside_prompt()
+        if self.axes in ("llm", "auto") and (pictured or self.answers is not None):
+            raise InputError(
+                f"--axes {self.axes} proposes axes before images are made, and these are made "
+                "already: name their axes, or leave --axes out"
+            )
         if self.answers is not None:
             for name in MODEL_WORK:
                 value = getattr(self, name)
@@ -148,6 +154,12 @@ class BuildOptions(ModelOptions):
                 names = (part.strip() for part in options[name].split(","))
                 options = {**options, name: tuple(filter(None, names))}
         return cls(**options)
+
+    def suited_to(self, axes: AxisSet | None) -> BuildOptions:
+        """The same with the threshold that an axis set names, where these name none."""
+        if axes is None or axes.alpha is None or self.alpha is not None:
+            return self
+        return replace(self, alpha=axes.alpha)
 
     def analysis_settings(self) -> AnalysisSettings:
         """The settings of the analysis; a preset fills what is not given. Raises InputError."""

@@ -120,6 +120,8 @@ class Photographs:
 
 def _whole_set(options: BuildOptions, work: Work) -> AxisSet:
     """The axes that the folders of photographs may name, not only those that are looked at."""
+    if work.proposal is not None:
+        return work.proposal.axes
     if isinstance(options.axes, AxisSet):
         return options.axes
     if options.axes is not None:

@@ -44,6 +44,8 @@ Kept = TypeVar("Kept", NewImage, ImageRow)
 
 LOCK = "run.lock"
 IMAGES = "images"
+BEFORE = ("transcripts", "responses")
+"""Folders of a run that may be there before it begins: language models propose what it asks."""
 
 
 @contextmanager
@@ -67,7 +69,7 @@ def open_run(
     folder = Path(directory).absolute()
     with ExitStack() as stack:
         with storing(folder):
-            _refuse_what_is_no_run(folder)
+            refuse_what_is_no_run(folder)
             folder.mkdir(parents=True, exist_ok=True)
             lock = _lock(folder)
             stack.callback(lock.release)
@@ -339,13 +341,15 @@ class Run:
             return self.ledger.several_yes(judge)
 
 
-def _refuse_what_is_no_run(folder: Path) -> None:
+def refuse_what_is_no_run(folder: Path) -> None:
+    """Raise InputError for a directory that holds anything but a run, or what comes before one."""
     if not folder.exists():
         return
     if not folder.is_dir():
         raise InputError(f"{shown(folder)} is a file, not a directory; give another -o")
     if runrecord.read_record(folder) is None:
-        ours = {LOCK, RECORD + TEMPORARY}  # left by a run that died while it began
+        # Left by a run that died while it began, or by what is asked before a run begins.
+        ours = {LOCK, RECORD + TEMPORARY, *BEFORE}
         if any(entry.name not in ours for entry in folder.iterdir()):
             raise InputError(
                 f"{shown(folder)} is not empty and not a biasgraph run; nothing in it was touched: "

@@ -91,7 +91,7 @@ def key_of(model: LanguageModel, *asked: object) -> str:
 def found(directory: Path, task: str, key: str, schema: type[Schema]) -> Schema | None:
     """What was answered before; None where it was not, or the file says so no more."""
     try:
-        record = json.loads(_path(directory, task, key).read_bytes())
+        record = json.loads(transcript_path(directory, task, key).read_bytes())
         if record["key"] != key:
             return None
         return schema.model_validate_json(json.dumps(record["value"]))
@@ -105,7 +105,7 @@ def keep(
     """Write a conversation into the run; returns its file. Raises ModelError as the disk does."""
     value = exchange.value.model_dump(mode="json")
     record = _record(task, key, model, exchange.transcript) | {"value": value}
-    return _written(_path(directory, task, key), record, directory)
+    return _written(transcript_path(directory, task, key), record, directory)
 
 
 def failed(
@@ -113,12 +113,13 @@ def failed(
 ) -> ReplyError:
     """Write a conversation that came to nothing; returns the error, which names the file now."""
     record = _record(task, key, model, error.transcript) | {"failed": str(error)}
-    path = _path(directory, task, key)
+    path = transcript_path(directory, task, key)
     path = _written(path.with_name(f"{path.stem}-failed.json"), record, directory)
     return ReplyError(f"{error}; the transcript is in {shown(path)}", error.transcript)
 
 
-def _path(directory: Path, task: str, key: str) -> Path:
+def transcript_path(directory: Path, task: str, key: str) -> Path:
+    """Where a conversation is kept."""
     return directory / FOLDER / f"{task}-{key[:8]}.json"
 
 

@@ -67,10 +67,11 @@ METHODS, WHERE = "Other methods", "Output"
 )
 @click.option(
     "--axes",
-    metavar="NAME|FILE",
+    metavar="NAME|FILE|auto|llm",
     panel=AXES,
-    help="A shipped axis set or your own YAML file. Default: occupation; with --answers, the "
-    "axes that the table holds.",
+    help="A shipped axis set or your own YAML file; auto: the shipped set that suits the prompt; "
+    "llm: axes that --llm proposes for it (TIBET), kept in the result as axes.yaml. Default: "
+    "occupation; with --answers, the axes that the table holds.",
 )
 @click.option(
     "--only",
