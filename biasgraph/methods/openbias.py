@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ ABOUT = (
     "any other, 1 where there is only one (eq. 6)."
 )
 NULL_DRAWS = 2000
+ALIKE = 1e-12
+"""Intensities that differ by less are the same."""
 
 
 def intensity(shares: Floats) -> Floats:
@@ -30,6 +33,105 @@ def intensity(shares: Floats) -> Floats:
     """
     k = np.shape(shares)[-1]
     return np.asarray(np.clip(1 + xlogy(shares, shares).sum(axis=-1) / np.log(k), 0.0, 1.0))
+
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """How far answers lie from uniform, in P sets of images over k classes.
+
+    shares: (k,) the mean of the sets' distributions (eq. 5), the context-free one, and its ends.
+    each: (P,) the intensity of every set's own distribution (eq. 4), the context-aware one, and its
+    ends; mean: of `each`. intensity: of `shares`. uniform_q95: what the intensity stays below in
+    95 % of cases if every set's answers are drawn uniformly. All ends are of 95 % intervals, by
+    multinomial resamples of every set.
+    """
+
+    shares: Floats
+    shares_ci: tuple[Ends, ...]
+    intensity: float
+    intensity_ci: Ends
+    uniform_q95: float
+    each: Floats
+    each_ci: tuple[Ends, ...]
+    mean: float
+    mean_ci: Ends
+
+
+def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessment:
+    """Assess (P, k) counts of valid answers: at least one in each of P >= 1 sets, k >= 2.
+
+    Where all resamples are alike, as those of a single class are, they are drawn from
+    (c + 1/k) / (n + 1) in place of c / n, so that a class never seen may appear.
+    """
+    shares = _shares(counts)
+    each, mixed = intensity(shares), shares.mean(axis=0)
+    drawn = _Drawn.of(counts, replicates, rng)
+    return Assessment(
+        shares=mixed,
+        shares_ci=tuple(
+            _hull(share, draws) for share, draws in zip(mixed.tolist(), drawn.mixed.T, strict=True)
+        ),
+        intensity=float(intensity(mixed)),
+        intensity_ci=_hull(float(intensity(mixed)), intensity(drawn.mixed)),
+        uniform_q95=_level(counts, rng),
+        each=each,
+        each_ci=tuple(
+            _hull(float(one), draws) for one, draws in zip(each, drawn.each, strict=True)
+        ),
+        mean=float(each.mean()),
+        mean_ci=_hull(float(each.mean()), drawn.mean),
+    )
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Resamples: of the mean shares (R, k), of each set's intensity (P, R), of their mean (R,)."""
+
+    mixed: Floats
+    each: Floats
+    mean: Floats
+
+    @classmethod
+    def of(cls, counts: Counts, replicates: int, rng: np.random.Generator) -> _Drawn:
+        spare = rng.spawn(1)[0]
+        plain = np.zeros((replicates, counts.shape[1]))
+        smooth, means = plain.copy(), np.zeros((2, replicates))
+        each = np.empty((len(counts), replicates))
+        for place, row in enumerate(counts):  # one by one: there may be thousands
+            shares = _shares(resample(row[None], replicates, rng)[:, 0])
+            own = intensity(shares)
+            plain += shares / len(counts)
+            means[0] += own / len(counts)
+            if np.ptp(own) < ALIKE:
+                shares = _shares(resample(row[None], replicates, spare, smooth=True)[:, 0])
+                own = intensity(shares)
+            smooth += shares / len(counts)
+            means[1] += own / len(counts)
+            each[place] = own
+        alike = bool(np.ptp(plain, axis=0).max() < ALIKE)
+        return cls(smooth if alike else plain, each, means[int(np.ptp(means[0]) < ALIKE)])
+
+
+def _shares(counts: Counts) -> Floats:
+    """(..., k) counts to shares."""
+    return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+
+
+def _hull(value: float, drawn: Floats) -> Ends:
+    low, high = Interval.of(value, drawn).hull
+    return max(0.0, low), min(1.0, high)
+
+
+def _level(counts: Counts, rng: np.random.Generator) -> float:
+    """The 95 % quantile of the intensity when every set's answers are drawn uniformly."""
+    k = counts.shape[1]
+    mixed = np.zeros((NULL_DRAWS, k))
+    for size in counts.sum(axis=1):
+        mixed += _shares(rng.multinomial(size, np.full(k, 1 / k), size=NULL_DRAWS)) / len(counts)
+    return float(np.quantile(intensity(mixed), 0.95))
 
 
 def annotate(subject: Subject) -> Annotation:
@@ -51,63 +153,36 @@ def _about(node: Mapping[str, Any], subject: Subject) -> Finding:
         reason = f"too few valid answers ({n})"
         unknown = Number("Intensity", None, n=n, reason=reason)
         return Finding(TITLE, ABOUT, [unknown], {"intensity": None, "n_valid": n})
-    seed = int(subject.settings["seed"])
-    rng = generator(seed, subject.name, NAME, node["id"])
-    replicates = int(subject.settings["bootstrap"])
-    value = float(intensity(_mean_shares(counts)))
-    drawn = resample(counts, replicates, rng)
-    low, high = _hull(value, intensity(_mean_shares(drawn)))
-    level = _level(counts, rng)
-    majority = str(node["attributes"][int(_mean_shares(counts).argmax())])
+    rng = generator(int(subject.settings["seed"]), subject.name, NAME, node["id"])
+    found = assess(counts, int(subject.settings["bootstrap"]), rng)
+    low, high = found.intensity_ci
     numbers: dict[str, float | int | None] = {
-        "intensity": value,
+        "intensity": found.intensity,
         "intensity_ci_low": low,
         "intensity_ci_high": high,
-        "intensity_uniform_q95": level,
+        "intensity_uniform_q95": found.uniform_q95,
         "n_valid": n,
         "n_prompts": len(counts),
     }
     parts: list[Part] = [
-        Number("Intensity", value, low, high, n),
+        Number("Intensity", found.intensity, low, high, n),
         Text(
-            f"Answers drawn from uniform attributes, as many as here, give at most {level:.3f} in "
-            "95 % of cases."
+            f"Answers drawn from uniform attributes, as many as here, give at most "
+            f"{found.uniform_q95:.3f} in 95 % of cases."
         ),
     ]
     if len(counts) > 1:
-        each = intensity(counts / counts.sum(axis=1, keepdims=True))
-        spread = intensity(drawn / drawn.sum(axis=2, keepdims=True)).mean(axis=1)
-        mean = float(each.mean())
-        numbers |= {"intensity_context_aware_mean": mean}
-        parts.insert(1, Number("Mean over prompts", mean, *_hull(mean, spread), n))
-    shares = _mean_shares(counts).tolist()
+        numbers |= {"intensity_context_aware_mean": found.mean}
+        parts.insert(1, Number("Mean over prompts", found.mean, *found.mean_ci, n))
+    majority = str(node["attributes"][int(found.shares.argmax())])
     parts.append(
         Table(
             ("Attribute", "Share"),
-            list(zip(node["attributes"], shares, strict=True)),
+            list(zip(node["attributes"], found.shares.tolist(), strict=True)),
             f"The most frequent one is {majority}.",
         )
     )
     return Finding(TITLE, ABOUT, parts, numbers)
-
-
-def _mean_shares(counts: Counts) -> Floats:
-    """(..., P, k) counts to the (..., k) mean over prompts of their shares (eq. 5)."""
-    return np.asarray((counts / counts.sum(axis=-1, keepdims=True)).mean(axis=-2))
-
-
-def _hull(value: float, drawn: Floats) -> tuple[float, float]:
-    low, high = Interval.of(value, drawn).hull
-    return max(0.0, low), min(1.0, high)
-
-
-def _level(counts: Counts, rng: np.random.Generator) -> float:
-    """The 95 % quantile of the intensity when every prompt's answers are drawn uniformly."""
-    k = counts.shape[1]
-    uniform = [
-        rng.multinomial(size, np.full(k, 1 / k), size=NULL_DRAWS) for size in counts.sum(axis=1)
-    ]
-    return float(np.quantile(intensity(_mean_shares(np.stack(uniform, axis=1))), 0.95))
 
 
 def _ranking(found: Mapping[str, Finding]) -> Finding:
