@@ -132,8 +132,14 @@ def _written(path: Path, record: dict[str, Any], directory: Path) -> Path:
     with storing(directory):
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-        write_atomically(path, text.encode("utf-8", "backslashreplace"))
+        write_atomically(path, "".join(map(_harmless, text)).encode())
     return path
+
+
+def _harmless(character: str) -> str:
+    """A character of JSON; what a terminal would obey or hide is escaped."""
+    unseen = character != "\n" and printable(character) != character
+    return json.dumps(character)[1:-1] if unseen else character
 
 
 def written_by(model: LanguageModel) -> str:
