@@ -61,7 +61,7 @@ def generate(run: Run, generator: ImageGenerator, *, progress: Progress | None =
 
 
 def declare(
-    run: Run, judge: VisualQA, questions: Sequence[AxisQuestion], gate: Question
+    run: Run, judge: VisualQA, questions: Sequence[AxisQuestion], gate: Question | None
 ) -> dict[str, int]:
     """Record what the judge is asked; returns the ledger's key of every target's question.
 
@@ -76,25 +76,30 @@ def ask(
     run: Run,
     judge: VisualQA,
     questions: Sequence[AxisQuestion],
-    gate: Question,
+    gate: Question | None,
     *,
     generator: ImageGenerator,
     progress: Progress | None = None,
     only: Collection[str] | None = None,
+    about: Mapping[str, Sequence[str]] | None = None,
+    batch_size: int | None = None,
 ) -> int:
     """Ask the judge what it has not answered about the requested images; returns how many images.
 
-    only: the ids of those to ask about; all unless given.
+    only: the ids of those to ask about; all unless given. about: what to ask, as targets, about
+    the images of each prompt by its text, where that differs; everything unless given.
+    batch_size: images of a batch, the judge's own unless given.
 
     The gate question goes with the others in one call; an image it says no to is ``gated`` on
-    every axis. Pictures are read back from disk: one that is missing or damaged is made again by
-    `generator`. The judge is not touched when there is nothing to ask.
+    every axis; without one, every image is asked about. Pictures are read back from disk: one that
+    is missing or damaged is made again by `generator`. The judge is not touched when there is nothing to ask.
 
     Raises as `declare` and `generate` do.
     """
     progress = progress or Quiet()
     keys = declare(run, judge, questions, gate)
-    asking = _Asking(run, judge, generator, _by_target(questions, gate), keys, only)
+    by_target = _by_target(questions, gate)
+    asking = _Asking(run, judge, generator, by_target, keys, only, about, batch_size)
     asked = 0
     # An image that had to be drawn anew on the way has lost all its answers: look once more.
     while work := asking.work():
@@ -125,22 +130,24 @@ class _Asking:
     questions: Mapping[str, AxisQuestion]
     keys: Mapping[str, int]
     only: Collection[str] | None
+    about: Mapping[str, Sequence[str]] | None
+    batch_size: int | None
 
     def work(self) -> _Work | None:
         """What is left to ask; None when nothing is."""
         only, answered = self.only, self.run.answered(self.judge.spec)
         images = [image for image in self.run.images() if only is None or image.id in only]
         missing = {
-            image.key: self.questions.keys() - answered.get(image.key, {}).keys()
+            image.key: set(self._targets(image)) - answered.get(image.key, {}).keys()
             for image in images
         }
         if not any(missing.values()):
             return None
-        size = self.judge.batch_size
-        plan = self.run.plan(
-            f"answers of {self.judge.spec}",
-            [size, list(self.questions), [image.id for image in images]],
-        )
+        size = self.batch_size or self.judge.batch_size
+        what = [size, list(self.questions), [image.id for image in images]]
+        if self.about is not None:
+            what.append([self._targets(image) for image in images])
+        plan = self.run.plan(f"answers of {self.judge.spec}", what)
         gated: list[AnswerRow] = []
         groups: dict[tuple[str, ...], list[ImageRow]] = {}
         for image in images:
@@ -162,7 +169,7 @@ class _Asking:
                     for target in missing[image.key]
                 ]
                 continue
-            open_targets = tuple(target for target in self.questions if target not in before)
+            open_targets = tuple(target for target in self._targets(image) if target not in before)
             if open_targets:
                 groups.setdefault(open_targets, []).append(image)
         if gated:
@@ -174,6 +181,13 @@ class _Asking:
         ]
         left = sum(len(batch.missing) for _, batch in batches)
         return _Work(plan, len(images), len(images) - left, batches)
+
+    def _targets(self, image: ImageRow) -> list[str]:
+        """What is to be asked about an image, in the order of the questions."""
+        if self.about is None:
+            return list(self.questions)
+        gate = [GATE] if GATE in self.questions else []
+        return [*gate, *self.about.get(image.text, ())]
 
     def answers(self, targets: Sequence[str], batch: Batch[ImageRow]) -> list[list[AnswerRow]]:
         """The answers about each image missing in `batch`, asked in one call.
@@ -252,10 +266,10 @@ class _Asking:
         ]
 
 
-def _by_target(questions: Sequence[AxisQuestion], gate: Question) -> dict[str, AxisQuestion]:
-    """The gate question first, as one more question with the answers yes and no."""
-    asked = (AxisQuestion(GATE, (gate,), ("yes", NO)), *questions)
-    return {question.axis: question for question in asked}
+def _by_target(questions: Sequence[AxisQuestion], gate: Question | None) -> dict[str, AxisQuestion]:
+    """The gate question, if there is one, first: one more question with the answers yes and no."""
+    first = [] if gate is None else [AxisQuestion(GATE, (gate,), ("yes", NO))]
+    return {question.axis: question for question in (*first, *questions)}
 
 
 def _draw(generator: ImageGenerator, items: Sequence[NewImage | ImageRow]) -> list[Picture]:

@@ -15,23 +15,11 @@ from biasgraph.grammar import indefinite_article
 from biasgraph.methods.concepts import Synonyms, SynonymTable
 
 UNKNOWNS = frozenset(
-    [
-        "unknown",
-        "unspecified",
-        "unclear",
-        "not sure",
-        "not clear",
-        "not visible",
-        "cannot tell",
-        "can't tell",
-        "undetermined",
-        "n/a",
-        "na",
-        "none of the above",
-        "not applicable",
-        "unidentified",
-        "indeterminate",
-    ]
+    {
+        *("unknown", "unspecified", "unclear", "undetermined", "unidentified", "indeterminate"),
+        *("not sure", "not clear", "not visible", "cannot tell", "can't tell", "n/a", "na"),
+        *("none of the above", "not applicable"),
+    }
 )
 """Classes that are no class: unknown is on offer beside the classes of every question."""
 YES_NO = frozenset({"yes", "no"})
