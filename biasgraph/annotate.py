@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,7 @@ from biasgraph.modelwork import JOURNAL
 from biasgraph.references import reopened
 from biasgraph.report.thumbnails import run_directory
 from biasgraph.result import GRAPH, load, read_document
-from biasgraph.run import read_run
-from biasgraph.runrecord import RECORD, shown
+from biasgraph.runrecord import RECORD, read_record, shown
 from biasgraph.verification import axis_set_of
 
 if TYPE_CHECKING:
@@ -129,7 +128,21 @@ def add(
     axes: str | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Add methods' findings to the result in a directory, and write it; returns it.
+    """Add methods' findings to the result in a directory, and write it; see `added`."""
+    whole = added(directory, names, given, axes=axes, progress=progress)
+    whole.write(directory)
+    return whole.placed(directory)
+
+
+def added(
+    directory: Path,
+    names: Sequence[str],
+    given: Mapping[str, Any],
+    *,
+    axes: str | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """The result in a directory with methods' findings; its files stay as they are.
 
     given: embedder and vary, where the user named them; axes: the axis set of a run that was built
     with one that does not ship. Models are asked only for what the run's ledger does not hold.
@@ -144,13 +157,10 @@ def add(
     methods = _with_options(names, recorded(directory), given, toy=toy)
     if (directory / RECORD).is_file():
         with _opened(directory, result, methods, progress) as media:
-            whole = annotated(result, methods, axis_set_of(directory, result, axes), media)
-    elif run_directory(directory) is not None:
+            return annotated(result, methods, axis_set_of(directory, result, axes), media)
+    if run_directory(directory) is not None:
         raise InputError(f"{shown(directory)} is one prompt of a run: give the run's own directory")
-    else:
-        whole = annotated(result, methods)
-    whole.write(directory)
-    return whole.placed(directory)
+    return annotated(result, methods)
 
 
 @contextmanager
@@ -158,8 +168,9 @@ def _opened(
     directory: Path, result: Result, methods: Chosen, progress: Progress | None
 ) -> Iterator[RunMedia]:
     """The pictures of a finished run, with the judge and the options that it was built with."""
-    with closing(read_run(directory)) as run:
-        how = ModelOptions.recorded(run.settings.get("models", {}))
+    record = read_record(directory) or {"builds": []}
+    settings = record["builds"][-1]["settings"] if record["builds"] else {}
+    how = ModelOptions.recorded(settings.get("models", {}))
     judge = load_judge(result.document["graph"]["vqa"], how, directory / JOURNAL)
     with reopened(directory, judge) as (run, _):
         yield RunMedia(run, judge, embedder_of(methods, how), progress)

@@ -123,7 +123,8 @@ class _Scoring:
         parts: list[Part] = [_number("Score", scored, len(images))]
         if len(images) > SUBSAMPLE:
             parts.append(self._spread(similarity, numbers))
-        worst = np.argsort(scored.best_image, kind="stable")[:SHOWN]
+        missed = math.ceil(ALPHA * len(texts))
+        worst = np.argsort(scored.best_image, kind="stable")[: min(SHOWN, max(1, missed))]
         strange = np.argsort(scored.best_text, kind="stable")[:SHOWN]
         parts += [
             self._setting(len(texts)),
@@ -137,7 +138,8 @@ class _Scoring:
                 "Least-aligned images: those whose nearest variation is furthest",
             ),
         ]
-        nodes = {axis: _about_axis(axis, texts, scored) for axis in self.vary}
+        order = {str(node["id"]): node["attributes"] for node in self.subject.document["nodes"]}
+        nodes = {axis: _about_axis(axis, order.get(axis, ()), texts, scored) for axis in self.vary}
         return Annotation(Finding(TITLE, ABOUT, parts, numbers), nodes)
 
     def ranking(self) -> Finding:
@@ -202,12 +204,14 @@ def _number(label: str, scored: Score, n: int) -> Number:
     return Number(label, scored.value, n=n, reason=reason)
 
 
-def _about_axis(axis: str, texts: Sequence[Prompt], scored: Score) -> Finding:
+def _about_axis(
+    axis: str, attributes: Sequence[str], texts: Sequence[Prompt], scored: Score
+) -> Finding:
     """How near the images come to each attribute of an axis, over its variations."""
     found: dict[str, list[float]] = {}
     for text, best in zip(texts, scored.best_image, strict=True):
-        attributes = dict(zip(text.axis.split(JOINT), text.attribute.split(JOINT), strict=True))
-        found.setdefault(attributes[axis], []).append(float(best))
+        said = dict(zip(text.axis.split(JOINT), text.attribute.split(JOINT), strict=True))
+        found.setdefault(said[axis], []).append(float(best))
     means = {attribute: float(np.mean(values)) for attribute, values in found.items()}
     missed = min(means, key=lambda attribute: (means[attribute], attribute))
     bars = Bars(
@@ -215,4 +219,6 @@ def _about_axis(axis: str, texts: Sequence[Prompt], scored: Score) -> Finding:
         "Similarity of the nearest image, mean over the variations that say the attribute",
     )
     numbers: Mapping[str, Any] = {"lowest": means[missed], "highest": max(means.values())}
-    return Finding(TITLE, ABOUT, [Text(f"Furthest from the images: {missed}."), bars], numbers)
+    lists = {"nearest": [means.get(attribute) for attribute in attributes]}
+    parts: list[Part] = [Text(f"Furthest from the images: {missed}."), bars]
+    return Finding(TITLE, ABOUT, parts, numbers, lists)
