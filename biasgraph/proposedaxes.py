@@ -20,6 +20,7 @@ from pydantic import model_validator
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.derivedaxes import derived_axes
 from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.folder.pictured import AXES_FILE as FILE
 from biasgraph.imagestore import write_atomically
 from biasgraph.models.base import LanguageModel, Message
 from biasgraph.models.chat import Exchange, ReplyError, chat
@@ -48,7 +49,6 @@ WAYS = (LLM, AUTO)
 """What ``--axes`` takes besides the name of a set."""
 NAME = "proposed"
 """The name of an axis set that a language model proposed."""
-FILE = "axes.yaml"
 TASK = "axes"
 LONGEST_REPLY = 20_000
 """Characters of a reply that are shown to the model again."""

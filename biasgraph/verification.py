@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgraph.axes import AxisSet, load_axis_set
+from biasgraph.axes import AxisSet, load_axis_set, shipped_axis_sets
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes, Variable
 from biasgraph.counterfactuals import Prompt, PromptPlan, joint_prompts, plan_prompts
 from biasgraph.engine.local import ask, declare, generate
 from biasgraph.engine.questions import questions_about
 from biasgraph.errors import InputError
+from biasgraph.folder.pictured import AXES_FILE
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_generator, load_judge
 from biasgraph.modelwork import JOURNAL
@@ -179,14 +180,17 @@ def _code(answer: str, variable: Variable) -> int:
 
 
 def axis_set_of(directory: Path, result: Result, given: str | None) -> AxisSet:
-    """The axis set that a run was built with; `given` where it is not one that ships.
+    """The axis set that a run was built with: `given`, the run's own file, or one that ships.
 
     Raises InputError when it is another one now.
     """
     recorded = result.document["graph"]["axes"]
     names = [node["id"] for node in result.document["nodes"]]
+    own = directory / AXES_FILE
+    shipped = recorded["name"] in shipped_axis_sets()
+    usual = recorded["name"] if shipped or not own.is_file() else str(own)
     try:
-        axes = load_axis_set(given or recorded["name"]).only(names)
+        axes = load_axis_set(given or usual).only(names)
     except InputError:
         if given is not None:
             raise
