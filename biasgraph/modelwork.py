@@ -90,7 +90,7 @@ class Work:
             axes = load_axis_set(str(options.axes or AXES))
         listed = None if options.prompts is None else PromptList.of(options.prompts)
         spec = options.model or MODEL
-        judge = options.vqa or _usual_judge(spec)
+        judge = options.vqa or usual_judge(spec)
         how = options.model_options()
         # A reference may be a folder, and --max-pixels about its photographs.
         made_by = how if options.reference is None else replace(how, max_pixels=None)
@@ -140,7 +140,7 @@ class Work:
     def _of_pictures(cls, options: BuildOptions, progress: Progress | None) -> Work:
         """The work on pictures made elsewhere; raises as `of` does."""
         spec, how = str(options.model), options.model_options()
-        judge = options.vqa or _usual_judge(spec)
+        judge = options.vqa or usual_judge(spec)
         refuse_unread(how, {GENERATOR: spec, JUDGE: judge, **_proposing(options)})
         text = None if options.prompt is None else strip_brackets(options.prompt)[0]
         name = name_of(spec)
@@ -308,7 +308,8 @@ class Work:
         return self.generator.unseen_words(texts)
 
 
-def _usual_judge(model: str) -> str:
+def usual_judge(model: str) -> str:
+    """The judge of a generator where none is named. Raises InputError, with a suggestion."""
     if backend_of(model) == "sandbox":
         return "sandbox"
     raise InputError(

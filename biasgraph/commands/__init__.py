@@ -19,6 +19,7 @@ from biasgraph.commands.compare import compare
 from biasgraph.commands.export import export
 from biasgraph.commands.label import label
 from biasgraph.commands.models import models
+from biasgraph.commands.openbias import openbias
 from biasgraph.commands.plan import plan
 from biasgraph.commands.prompts import prompts
 from biasgraph.commands.report import report
@@ -55,6 +56,7 @@ for command in (
     agreement,
     models,
     axes,
+    openbias,
     sandbox,
 ):
     cli.add_command(command)

@@ -86,6 +86,23 @@ def present_agreement(agreement: dict[str, Any], path: Path, *, as_json: bool, q
         console.print(f"Wrote {printable(str(path))}", markup=False, soft_wrap=True)
 
 
+def present_openbias(
+    document: dict[str, Any], directory: Path, *, as_json: bool, quiet: bool
+) -> None:
+    """Print an OpenBias report: as one JSON document, as tables, or not at all."""
+    from rich.console import Console
+
+    from biasgraph.report import openbias_terminal
+
+    console = Console(highlight=False, stderr=as_json)
+    if as_json:
+        click.echo(json.dumps(document))
+    elif not quiet:
+        openbias_terminal.show(console, document)
+    if not quiet:
+        _name_files(console, directory, "openbias.html")
+
+
 def _name_files(console: Console, directory: Path, page: str) -> None:
     """Say which files there are, and last which one to open."""
     from biasgraph.errors import printable

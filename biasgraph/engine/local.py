@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,19 +41,41 @@ def generate(run: Run, generator: ImageGenerator, *, progress: Progress | None =
     Raises Interrupted after the batch in flight when the user asks to stop; ModelError when the
     generator or the disk fails. Whatever is recorded by then is kept.
     """
+    return _complete(run, generator, "images", run.wanted_images(), run.images, progress)
+
+
+def generate_others(
+    run: Run,
+    generator: ImageGenerator,
+    wanted: Sequence[NewImage],
+    made: Callable[[], Sequence[ImageRow]],
+    *,
+    progress: Progress | None = None,
+) -> int:
+    """The same as `generate` for images beside the request; made: those of them that there are."""
+    return _complete(run, generator, "other images", wanted, made, progress)
+
+
+def _complete(
+    run: Run,
+    generator: ImageGenerator,
+    work: str,
+    wanted: Sequence[NewImage],
+    there: Callable[[], Sequence[ImageRow]],
+    progress: Progress | None,
+) -> int:
     progress = progress or Quiet()
-    damaged = run.damaged_images()
+    damaged = run.damaged_images(there())
     if damaged:
         with showing(progress, "Damaged images", total=len(damaged), done=0) as stop:
             for images in _make_again(run, generator, damaged):
                 _recorded(len(images), progress, stop)
-    wanted = run.wanted_images()
-    made = {image.id: image.plan for image in run.images()}
+    made = {image.id: image.plan for image in there()}
     if len(made) < len(wanted):
         size = generator.batch_size
-        plan = run.plan("images", [size, [image.id for image in wanted]])
+        plan = run.plan(work, [size, [image.id for image in wanted]])
         items = [image for image in wanted if made.get(image.id, plan) == plan]
-        with showing(progress, "Images", total=len(wanted), done=len(made)) as stop:
+        with showing(progress, work.capitalize(), total=len(wanted), done=len(made)) as stop:
             for batch in batches_to_do(items, size, is_done=lambda image: image.id in made):
                 run.add_images(batch.kept(_draw(generator, batch.items)), plan=plan)
                 _recorded(len(batch.missing), progress, stop)
@@ -82,24 +104,25 @@ def ask(
     progress: Progress | None = None,
     only: Collection[str] | None = None,
     about: Mapping[str, Sequence[str]] | None = None,
-    batch_size: int | None = None,
+    at_most: int | None = None,
 ) -> int:
     """Ask the judge what it has not answered about the requested images; returns how many images.
 
     only: the ids of those to ask about; all unless given. about: what to ask, as targets, about
     the images of each prompt by its text, where that differs; everything unless given.
-    batch_size: images of a batch, the judge's own unless given.
+    at_most: images of a batch, where that is fewer than the judge's own.
 
     The gate question goes with the others in one call; an image it says no to is ``gated`` on
     every axis; without one, every image is asked about. Pictures are read back from disk: one that
-    is missing or damaged is made again by `generator`. The judge is not touched when there is nothing to ask.
+    is missing or damaged is made again by `generator`. The judge is not touched when there is
+    nothing to ask.
 
     Raises as `declare` and `generate` do.
     """
     progress = progress or Quiet()
     keys = declare(run, judge, questions, gate)
     by_target = _by_target(questions, gate)
-    asking = _Asking(run, judge, generator, by_target, keys, only, about, batch_size)
+    asking = _Asking(run, judge, generator, by_target, keys, only, about, at_most)
     asked = 0
     # An image that had to be drawn anew on the way has lost all its answers: look once more.
     while work := asking.work():
@@ -131,7 +154,7 @@ class _Asking:
     keys: Mapping[str, int]
     only: Collection[str] | None
     about: Mapping[str, Sequence[str]] | None
-    batch_size: int | None
+    at_most: int | None
 
     def work(self) -> _Work | None:
         """What is left to ask; None when nothing is."""
@@ -143,7 +166,7 @@ class _Asking:
         }
         if not any(missing.values()):
             return None
-        size = self.batch_size or self.judge.batch_size
+        size = min(self.judge.batch_size, self.at_most or self.judge.batch_size)
         what = [size, list(self.questions), [image.id for image in images]]
         if self.about is not None:
             what.append([self._targets(image) for image in images])

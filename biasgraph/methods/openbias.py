@@ -44,8 +44,8 @@ class Assessment:
 
     shares: (k,) the mean of the sets' distributions (eq. 5), the context-free one, and its ends.
     each: (P,) the intensity of every set's own distribution (eq. 4), the context-aware one, and its
-    ends; mean: of `each`. intensity: of `shares`. uniform_q95: what the intensity stays below in
-    95 % of cases if every set's answers are drawn uniformly. All ends are of 95 % intervals, by
+    ends; mean: of `each`. intensity: of `shares`. uniform_q95, mean_uniform_q95: what intensity and
+    mean stay below in 95 % of cases if every set's answers are drawn uniformly. All ends are of 95 % intervals, by
     multinomial resamples of every set.
     """
 
@@ -54,6 +54,7 @@ class Assessment:
     intensity: float
     intensity_ci: Ends
     uniform_q95: float
+    mean_uniform_q95: float
     each: Floats
     each_ci: tuple[Ends, ...]
     mean: float
@@ -69,6 +70,7 @@ def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessm
     shares = _shares(counts)
     each, mixed = intensity(shares), shares.mean(axis=0)
     drawn = _Drawn.of(counts, replicates, rng)
+    level, mean_level = _levels(counts, rng)
     return Assessment(
         shares=mixed,
         shares_ci=tuple(
@@ -76,7 +78,8 @@ def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessm
         ),
         intensity=float(intensity(mixed)),
         intensity_ci=_hull(float(intensity(mixed)), intensity(drawn.mixed)),
-        uniform_q95=_level(counts, rng),
+        uniform_q95=level,
+        mean_uniform_q95=mean_level,
         each=each,
         each_ci=tuple(
             _hull(float(one), draws) for one, draws in zip(each, drawn.each, strict=True)
@@ -125,13 +128,18 @@ def _hull(value: float, drawn: Floats) -> Ends:
     return max(0.0, low), min(1.0, high)
 
 
-def _level(counts: Counts, rng: np.random.Generator) -> float:
-    """The 95 % quantile of the intensity when every set's answers are drawn uniformly."""
+def _levels(counts: Counts, rng: np.random.Generator) -> Ends:
+    """The 95 % quantiles of the intensity of the mean distribution, and of the mean intensity.
+
+    Every set's answers are drawn uniformly.
+    """
     k = counts.shape[1]
-    mixed = np.zeros((NULL_DRAWS, k))
+    mixed, mean = np.zeros((NULL_DRAWS, k)), np.zeros(NULL_DRAWS)
     for size in counts.sum(axis=1):
-        mixed += _shares(rng.multinomial(size, np.full(k, 1 / k), size=NULL_DRAWS)) / len(counts)
-    return float(np.quantile(intensity(mixed), 0.95))
+        shares = _shares(rng.multinomial(size, np.full(k, 1 / k), size=NULL_DRAWS))
+        mixed += shares / len(counts)
+        mean += intensity(shares) / len(counts)
+    return float(np.quantile(intensity(mixed), 0.95)), float(np.quantile(mean, 0.95))
 
 
 def annotate(subject: Subject) -> Annotation:

@@ -66,10 +66,10 @@ class KnownBias:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """The biases that are looked at, and those with too few captions; most captions first."""
+    """The biases that are looked at, and the others with the reason; most captions first."""
 
     biases: tuple[KnownBias, ...]
-    too_few: tuple[KnownBias, ...]
+    others: tuple[tuple[KnownBias, str], ...]
 
     @property
     def captions(self) -> tuple[str, ...]:
@@ -90,11 +90,20 @@ def knowledge(proposed: Mapping[str, Sequence[Bias]], rules: Rules, reader: Read
         (_filtered(_put_together(group), group, reader) for group in groups),
         key=lambda bias: (-len(bias.questions), bias.name.casefold()),
     )
-    enough = [len(bias.questions) >= rules.min_captions for bias in known]
+    reasons = [_obstacle(bias, rules) for bias in known]
     return Knowledge(
-        tuple(bias for bias, kept in zip(known, enough, strict=True) if kept),
-        tuple(bias for bias, kept in zip(known, enough, strict=True) if not kept),
+        tuple(bias for bias, reason in zip(known, reasons, strict=True) if not reason),
+        tuple((bias, reason) for bias, reason in zip(known, reasons, strict=True) if reason),
     )
+
+
+def _obstacle(bias: KnownBias, rules: Rules) -> str:
+    """Why a bias is not looked at; nothing where it is."""
+    if len(bias.classes) < 2:
+        return "fewer than two classes"
+    if len(bias.questions) < rules.min_captions:
+        return f"fewer than {rules.min_captions} captions"
+    return ""
 
 
 @dataclass(frozen=True)

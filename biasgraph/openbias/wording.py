@@ -18,10 +18,13 @@ UNKNOWNS = frozenset(
     {
         *("unknown", "unspecified", "unclear", "undetermined", "unidentified", "indeterminate"),
         *("not sure", "not clear", "not visible", "cannot tell", "can't tell", "n/a", "na"),
-        *("none of the above", "not applicable"),
+        *("none of the above", "not applicable", "gated"),
     }
 )
-"""Classes that are no class: unknown is on offer beside the classes of every question."""
+"""Classes that are no class: unknown is on offer beside the classes of every question.
+
+And ``gated``, which is what an answer about a withheld image is called.
+"""
 YES_NO = frozenset({"yes", "no"})
 LONGEST = 3
 """Words of a phrase that is looked up in a dictionary of synonyms."""
