@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,6 +57,17 @@ class ImageSets:
     concepts: tuple[str, ...]
     axes: tuple[str, ...]
     sets: Mapping[Intervention, ImageSet]
+    mentions: Indices = field(default_factory=lambda: np.empty((0, 3), dtype=np.int64))
+    """(M, 3) of every mention: image, question and concept. Images are numbered set by set; a
+    question past the axes is a caption."""
+
+    def words(self, question: int) -> dict[Intervention, Counts]:
+        """(n, C') for every set how often each concept of the answers to a question is said."""
+        image, _, concept = self.mentions[self.mentions[:, 1] == question].T
+        used, place = np.unique(concept, return_inverse=True)
+        sizes = [len(found.counts) for found in self.sets.values()]
+        counts = tallied(image, place, (sum(sizes), len(used)))
+        return dict(zip(self.sets, np.split(counts, np.cumsum(sizes)[:-1]), strict=True))
 
 
 def closed_sets(subject: Subject, prompt: str) -> ImageSets:
@@ -135,7 +146,8 @@ def _sets(
     for intervention, place in number.items():
         of_set = counts[set_of == place]
         sets[intervention] = ImageSet(of_set, about[place, :-1] / len(of_set))
-    return ImageSets(concepts, axes, sets)
+    in_sets = np.argsort(np.argsort(set_of, kind="stable"), kind="stable")
+    return ImageSets(concepts, axes, sets, np.stack([in_sets[image], question, concept], axis=1))
 
 
 def _labels(choices: Sequence[tuple[str, str]]) -> tuple[str, ...]:

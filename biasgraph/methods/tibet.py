@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from biasgraph.causal.sensitivity import Interval
 from biasgraph.causal.tables import Floats
 from biasgraph.errors import printable
 from biasgraph.findings import Bar, Bars, Entry, Finding, Number, Part, Ranking, Table, Text
+from biasgraph.methods import openpairs
 from biasgraph.methods.concepts import TABLE, top
 from biasgraph.methods.imagesets import (
     INITIAL,
@@ -18,6 +20,7 @@ from biasgraph.methods.imagesets import (
     closed_sets,
     open_sets,
 )
+from biasgraph.methods.openpairs import OpenTest, open_tests
 from biasgraph.methods.resemblance import Draws, Scores
 from biasgraph.methods.subject import Annotation, Subject
 from biasgraph.methods.wordnet import best_synonyms
@@ -61,7 +64,22 @@ def annotate(subject: Subject) -> Annotation:
         axis: _about(axis, names, Scores.mean([one[axis] for one in scored]), shown, vocabulary)
         for axis, names in axes.items()
     }
+    if subject.media is not None and subject.media.describer is not None:
+        found = {
+            axis: _with_tests(axis, finding, open_tests(images, axis, subject.settings))
+            for axis, finding in found.items()
+        }
     return Annotation(graph=_summary(found, shown, vocabulary), nodes=found)
+
+
+def _with_tests(axis: str, finding: Finding, tests: Sequence[OpenTest]) -> Finding:
+    """A finding with what the axis's counterfactuals change in free words, before its last part."""
+    *parts, vocabulary = finding.show
+    return replace(
+        finding,
+        show=[*parts, *openpairs.shown(axis, tests), vocabulary],
+        lists={**finding.lists, **openpairs.listed(tests)},
+    )
 
 
 def _described(subject: Subject) -> tuple[dict[str, ImageSets], Text]:

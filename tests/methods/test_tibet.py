@@ -341,7 +341,7 @@ def test_a_run_is_described_once(tmp_path) -> None:
             found.append(tibet.annotate(subject))
     assert judge.described == 2 * 12, "a caption and an answer about gender for each image"
     assert found[0] == found[1]
-    [table] = [part for part in found[0].nodes["gender"].show if part.kind == "table"]
+    [table, _] = [part for part in found[0].nodes["gender"].show if part.kind == "table"]
     assert {"somebody", "picture"} <= {*table.rows[0][2].replace(",", "").split()}
     assert all(0 < score <= 1 for score in found[0].nodes["gender"].lists["cas"])
 
