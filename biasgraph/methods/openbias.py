@@ -45,8 +45,8 @@ class Assessment:
     shares: (k,) the mean of the sets' distributions (eq. 5), the context-free one, and its ends.
     each: (P,) the intensity of every set's own distribution (eq. 4), the context-aware one, and its
     ends; mean: of `each`. intensity: of `shares`. uniform_q95, mean_uniform_q95: what intensity and
-    mean stay below in 95 % of cases if every set's answers are drawn uniformly. All ends are of 95 % intervals, by
-    multinomial resamples of every set.
+    mean stay below in 95 % of cases if every set's answers are drawn uniformly. All ends are those
+    of 95 % intervals, by multinomial resamples of every set.
     """
 
     shares: Floats

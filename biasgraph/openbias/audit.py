@@ -95,14 +95,15 @@ class Report:
 
     def files(self) -> dict[str, bytes]:
         """The contents of all files by their names."""
-        from biasgraph.report import openbias_page, openbiasfigure
+        from biasgraph.report.openbias_page import PAGE, openbias_html
+        from biasgraph.report.openbiasfigure import FIGURE, openbias_figure
 
         tables = {RANKING: self.ranking(), CAPTIONS: self.captions(), ANSWERS: self.answers}
         return {
             DOCUMENT: to_json(self.document),
             **{name: to_csv(frame) for name, frame in tables.items()},
-            openbias_page.PAGE: openbias_page.openbias_html(self.document),
-            openbiasfigure.FIGURE: openbiasfigure.openbias_figure(self.document),
+            PAGE: openbias_html(self.document),
+            FIGURE: openbias_figure(self.document),
         }
 
     def ranking(self) -> pd.DataFrame:
