@@ -130,18 +130,21 @@ def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Ima
                 size = f"{image.width:,} x {image.height:,} pixels"
                 problem = f"of more than {max_pixels:,} pixels (--max-pixels)"
                 return replace(look, problem=problem, remarks=(size,)), None
-            upright, remarks = _upright(image)
+            turned, remarks = upright(image)
     except UnidentifiedImageError:
         return replace(look, problem=_no_picture(suffix)), None
     except MemoryError:
         return replace(look, problem="larger than memory"), None
     except Exception as error:  # decoders raise many kinds about somebody else's bytes
         return replace(look, problem=_damage(error)), None
-    return replace(look, width=upright.width, height=upright.height, remarks=remarks), upright
+    return replace(look, width=turned.width, height=turned.height, remarks=remarks), turned
 
 
-def _upright(image: Image) -> tuple[Image, tuple[str, ...]]:
-    """The picture as it is meant to be seen, and what was done to it."""
+def upright(image: Image) -> tuple[Image, tuple[str, ...]]:
+    """An opened file's picture as it is meant to be seen, in RGB, and what was done to it.
+
+    Raises whatever decoders raise.
+    """
     from PIL import ImageOps
 
     remarks = []

@@ -6,7 +6,6 @@ import base64
 import binascii
 import io
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from biasgraph.models.openai.faults import Complaint, document_of
 from biasgraph.models.openai.journal import Stored
 from biasgraph.models.openai.server import Cut, Response
 from biasgraph.models.openai.sidebyside import side_by_side
+from biasgraph.models.picturefile import FORMATS, MAX_PIXELS, upright
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -209,22 +209,14 @@ def read_painted(stored: Stored) -> Painted:
 
 
 def decoded(content: bytes) -> Image:
-    """A file's picture as RGB, on white where it is transparent. Raises Garbled."""
-    from PIL import Image, ImageOps
+    """A file's picture as RGB, read as a folder's would be. Raises Garbled."""
+    from PIL import Image
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(content)) as file:
-                if max(file.size) > LARGEST_SIDE:
-                    raise Garbled(f"its image has {file.width}x{file.height} pixels")
-                image = ImageOps.exif_transpose(file)
-                image.load()
-        if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-            image = image.convert("RGBA")
-            white = Image.new("RGBA", image.size, "white")
-            image = Image.alpha_composite(white, image)
-        return image.convert("RGB")
+        with Image.open(io.BytesIO(content), formats=FORMATS) as file:
+            if max(file.size) > LARGEST_SIDE or file.width * file.height > MAX_PIXELS:
+                raise Garbled(f"its image has {file.width}x{file.height} pixels")
+            return upright(file)[0]
     except Garbled:
         raise
     except Exception as error:  # Pillow raises whatever its decoders do

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.models.openai.addresses import may_send_to
 
 URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 OPENAI = "https://api.openai.com/v1"
@@ -136,7 +137,10 @@ class Server:
             raise Cut(f"the response broke off ({self._named(error)})", reached=True) from error
 
     def fetch(self, url: str) -> Response:
-        """A file that a response points to; no key is sent along. Raises Cut."""
+        """A file that a response points to; no key is sent along.
+
+        Raises Cut, also for an address that this server may not send us to.
+        """
         import openai
 
         if urlsplit(url).scheme not in ("http", "https"):
@@ -144,7 +148,9 @@ class Server:
         deadline = time.monotonic() + self.whole
         try:
             with (
-                openai.DefaultHttpxClient(timeout=self._timeout) as client,
+                openai.DefaultHttpxClient(
+                    timeout=self._timeout, event_hooks={"request": [self._refuse_inside]}
+                ) as client,
                 client.stream("GET", url) as response,
             ):
                 content = _read(response.iter_bytes(), deadline, self.whole)
@@ -153,6 +159,15 @@ class Server:
             raise
         except Exception as error:
             raise Cut(f"the picture did not arrive ({self._named(error)})", reached=True) from error
+
+    def _refuse_inside(self, request: Any) -> None:
+        """Called before every request of `fetch`, redirections among them. Raises Cut."""
+        host = request.url.host
+        if not may_send_to(urlsplit(self.base_url).hostname or "", host):
+            raise Cut(
+                f"its address leads into the network of this machine ({printable(host)})",
+                reached=False,
+            )
 
     def models(self) -> list[str]:
         """The models that the server says it has; empty where it does not say."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
+from PIL import EpsImagePlugin, Image
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.openai.asking import Garbled, Patience
@@ -165,6 +165,26 @@ def test_pictures_of_no_use_are_refused() -> None:
         decoded(file_of(bomb))
     with pytest.raises(Garbled, match="cannot be read"):
         decoded(b"")
+
+
+def test_no_program_is_run_for_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[object] = []
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *tile, **how: ran.append(tile))
+    with pytest.raises(Garbled, match="cannot be read"):
+        decoded(file_of(Image.new("RGB", (8, 8)), "EPS"))
+    assert ran == []
+
+
+def test_sixteen_bits_become_eight() -> None:
+    deep = Image.new("I;16", (6, 4), 0x8080)
+    assert decoded(file_of(deep)).getpixel((0, 0)) == (0x80, 0x80, 0x80)
+
+
+def test_a_rewritten_prompt_can_be_stored_whatever_it_holds() -> None:
+    coded = base64.b64encode(file_of(Image.new("RGB", (8, 8)))).decode()
+    data = [{"b64_json": coded, "revised_prompt": "a nurse \ud800"}]
+    painted = read_painted(Stored(200, json.dumps({"data": data}).encode()))
+    assert painted.revised_prompt == "a nurse ?"
 
 
 def test_a_prompt_too_long_for_any_server() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from biasgraph.errors import InputError, ModelError
+from biasgraph.models.openai.addresses import may_send_to
 from biasgraph.models.openai.server import Cut, Server
 from tests.openai_server import Behaviour, in_turn, serving
 
@@ -123,3 +126,44 @@ def test_words_of_a_server_are_printable_short_and_without_keys(
 def test_no_other_address_than_http_is_fetched() -> None:
     with pytest.raises(Cut, match="no http address"):
         Server.at("http://x/v1").fetch("file:///etc/passwd")
+
+
+@pytest.mark.parametrize(
+    ("server", "host", "may"),
+    [
+        ("1.1.1.1", "8.8.8.8", True),
+        ("1.1.1.1", "127.0.0.1", False),
+        ("1.1.1.1", "[::1]", False),
+        ("1.1.1.1", "::ffff:10.0.0.1", False),
+        ("1.1.1.1", "192.168.1.5", False),
+        ("1.1.1.1", "1.1.1.1", True),
+        ("1.1.1.1", "nowhere.invalid", True),  # a proxy may know it
+        ("10.0.0.1", "10.0.0.2", True),
+        ("localhost", "127.0.0.1", True),
+        ("10.0.0.1", "8.8.8.8", True),
+        ("10.0.0.1", "169.254.169.254", False),
+        ("169.254.1.1", "169.254.169.254", True),
+    ],
+)
+def test_a_server_on_the_internet_sends_nobody_into_a_network(
+    server: str, host: str, may: bool
+) -> None:
+    assert may_send_to(server, host) is may
+
+
+def test_a_redirection_is_not_followed_where_an_address_would_not_be() -> None:
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302)
+            self.send_header("Location", "http://169.254.169.254/latest")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as http:
+        threading.Thread(target=http.handle_request, daemon=True).start()
+        url = f"http://127.0.0.1:{http.server_port}"
+        with pytest.raises(Cut, match=r"into the network .* \(169\.254\.169\.254\)") as cut:
+            Server.at(f"{url}/v1").fetch(f"{url}/picture.png")
+    assert not cut.value.reached
