@@ -48,8 +48,8 @@ class Complaint:
     def of(cls, response: Response) -> Complaint:
         """What a response with an error status says."""
         try:
-            document = json.loads(response.body)
-        except (ValueError, RecursionError):
+            document = parsed(response.body)
+        except ValueError:
             # A gateway's page: its status says all there is to know.
             text = response.body[:500].decode("utf-8", "replace")
             return cls(response.status, "" if "<" in text else text)
@@ -104,16 +104,37 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         except ValueError:
             continue
         return max(seconds, 0.0) if math.isfinite(seconds) else None
-    date = email.utils.parsedate_tz(headers.get("retry-after", ""))
-    return None if date is None else max(email.utils.mktime_tz(date) - time.time(), 0.0)
+    try:
+        date = email.utils.parsedate_tz(headers.get("retry-after", ""))
+        return None if date is None else max(email.utils.mktime_tz(date) - time.time(), 0.0)
+    except (ValueError, OverflowError):  # of a year that no calendar has
+        return None
+
+
+def parsed(body: bytes) -> Any:
+    """The JSON value that a response is. Raises ValueError.
+
+    Lone surrogates, which JSON can hold and neither UTF-8 nor SQLite can, become question marks.
+    """
+    try:
+        return _encodable(json.loads(body))
+    except (ValueError, RecursionError) as error:
+        raise ValueError("it is no JSON") from error
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list):
+        return [_encodable(item) for item in value]
+    if isinstance(value, dict):
+        return {_encodable(name): _encodable(item) for name, item in value.items()}
+    return value
 
 
 def document_of(body: bytes) -> dict[str, Any]:
-    """The JSON object that a response is. Raises ValueError."""
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise ValueError("it is no JSON") from error
+    """The JSON object that a response is, as `parsed` reads it. Raises ValueError."""
+    document = parsed(body)
     if not isinstance(document, dict):
         raise ValueError("it is no JSON object")
     return document

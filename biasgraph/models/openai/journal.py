@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import uuid
+import weakref
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -254,6 +255,8 @@ class Journal:
                 connection.close()
                 raise
             self._opened = connection
+            # Nobody owns a model, and so its journal; at the end requests may still be in flight.
+            weakref.finalize(self, connection.close).atexit = False
         return self._opened
 
     def _prepare(self, connection: sqlite3.Connection) -> None:

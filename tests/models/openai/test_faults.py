@@ -80,6 +80,7 @@ def test_the_time_to_wait() -> None:
     assert retry_after({"retry-after": "inf"}) is None
     assert retry_after({"retry-after": "nan"}) is None
     assert retry_after({}) is None
+    assert retry_after({"retry-after": "Wed, 21 Oct 99999999999 07:28:00 GMT"}) is None
     later = email.utils.formatdate(time.time() + 30, usegmt=True)
     assert 25 < (retry_after({"retry-after": later}) or 0) <= 30
     assert retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
@@ -89,3 +90,9 @@ def test_the_time_to_wait() -> None:
 def test_what_is_no_json_object(body: bytes) -> None:
     with pytest.raises(ValueError, match="it is no JSON"):
         document_of(body)
+
+
+def test_what_no_file_can_hold_becomes_question_marks() -> None:
+    body = rb'{"a\ud800": ["\udfff", "\ud83d\ude00", 1, null, "\u00e9"]}'
+    assert document_of(body) == {"a?": ["?", "\U0001f600", 1, None, "é"]}
+    assert Complaint.of(Response(400, {}, rb'{"error": {"message": "\ud800"}}')).message == "?"

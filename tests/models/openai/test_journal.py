@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import threading
@@ -30,6 +31,15 @@ def test_a_response_is_there_for_the_next_process(tmp_path: Path) -> None:
     assert again.identity == journal.identity
     assert again.spent() == (1, 0)
     assert again.heard("chat m") == {Heard("m", "fp"): 1}
+
+
+def test_a_journal_that_nobody_holds_leaves_no_file_open(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.answered(journal.reserve("a", 0, Budget()), entry("a"))
+    assert (tmp_path / f"{FILE}-wal").exists()
+    del journal
+    gc.collect()
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
 def test_journals_in_memory_are_apart() -> None:
