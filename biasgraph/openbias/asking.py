@@ -13,12 +13,12 @@ from biasgraph.engine.local import ask, declare, generate
 from biasgraph.engine.progress import Interrupted, Progress, Quiet, showing
 from biasgraph.engine.questions import AxisQuestion
 from biasgraph.errors import InputError
-from biasgraph.models.base import Message, Question
+from biasgraph.models.base import Question
 from biasgraph.models.chat import ReplyError
 from biasgraph.models.registry import backend_of
-from biasgraph.openbias.knowledge import KnownBias
+from biasgraph.openbias.knowledge import TASK, KnownBias, conversation
 from biasgraph.openbias.wording import captions_of
-from biasgraph.proposals import Bias, Biases, instruction
+from biasgraph.proposals import Bias, Biases
 from biasgraph.transcripts import answered
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from biasgraph.models.base import ImageGenerator, LanguageModel, VisualQA
     from biasgraph.run import Run
 
-TASK = "openbias"
-"""What the transcripts of proposals are named after."""
 IN_A_ROW = 3
 """So many captions without a usable reply, one after the other, and nobody else is asked for."""
 
@@ -41,14 +39,6 @@ class Proposals:
 
     biases: Mapping[str, Sequence[Bias]]
     without: Mapping[str, str] = field(default_factory=dict)
-
-
-def conversation(caption: str) -> list[Message]:
-    """What a language model is asked about one caption (app. A, fig. 17)."""
-    return [
-        Message("system", instruction(TASK, "system")),
-        Message("user", instruction(TASK, "prompt", prompt=caption)),
-    ]
 
 
 def propose(

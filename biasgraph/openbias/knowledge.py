@@ -10,15 +10,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from biasgraph.errors import InputError
+from biasgraph.models.base import Message
 from biasgraph.openbias.wording import YES_NO, Reader, is_class, words_in
-from biasgraph.proposals import Bias
+from biasgraph.proposals import Bias, instruction
 
 OVERLAP = 0.75
 MIN_CAPTIONS = 30
 MOST_CLASSES = 30
 """Classes of one question; of more, those that the most captions had are kept."""
 
+TASK = "openbias"
+"""What the transcripts of proposals are named after."""
 BY_MODEL = "the language model says that the caption answers it"
+
+
+def conversation(caption: str) -> list[Message]:
+    """What a language model is asked about one caption (app. A, fig. 17)."""
+    return [
+        Message("system", instruction("openbias", "system")),
+        Message("user", instruction("openbias", "prompt", prompt=caption)),
+    ]
 
 
 @dataclass(frozen=True)
@@ -176,6 +187,35 @@ def share(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) ->
     if not one or not other or one <= yes_no or other <= yes_no:
         return 0.0
     return len(one & other) / min(len(one), len(other))
+
+
+def lacking(
+    proposed: Sequence[Bias], prompt: str, axes: Mapping[str, Sequence[str]], reader: Reader
+) -> list[Bias]:
+    """The biases proposed for a prompt that are none of the axes and that it leaves open.
+
+    axes: name -> attributes. A bias is one of them where its name ends with the axis's, or most of
+    its classes (`OVERLAP`) say one of the attributes.
+    """
+    return [
+        bias
+        for bias in proposed
+        if not bias.present_in_prompt
+        and reader.said(prompt, bias.classes) is None
+        and sum(map(is_class, bias.classes)) > 1
+        and not any(_is_axis(bias, name, names, reader) for name, names in axes.items())
+    ]
+
+
+def _is_axis(bias: Bias, axis: str, attributes: Sequence[str], reader: Reader) -> bool:
+    size = len(words_in(axis))
+    if size and words_in(bias.name)[-size:] == words_in(axis):
+        return True
+    classes = [name for name in bias.classes if is_class(name)]
+    if {name.casefold() for name in classes} <= YES_NO:
+        return False
+    said = [name for name in classes if reader.said(name, attributes) is not None]
+    return len(said) >= OVERLAP * len(classes)
 
 
 def _put_together(groups: Sequence[_Group]) -> KnownBias:
