@@ -47,10 +47,11 @@ def made(*prompts: str) -> list[tuple[NewImage, Made]]:
 
 
 def test_settings_of_the_file(tmp_path: Path, ledger: Ledger) -> None:
-    ask = sqlite3.connect(tmp_path / "ledger.sqlite").execute
-    assert ask("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert ask("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
-    assert ask("PRAGMA foreign_key_check").fetchall() == []
+    with closing(sqlite3.connect(tmp_path / "ledger.sqlite")) as connection:
+        ask = connection.execute
+        assert ask("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert ask("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+        assert ask("PRAGMA foreign_key_check").fetchall() == []
 
 
 def test_a_newer_schema_is_refused_naming_both_versions(tmp_path: Path) -> None:
