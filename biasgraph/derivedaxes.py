@@ -19,7 +19,7 @@ from biasgraph.axes import Attribute, Axis, AxisSet, load_axis_set
 from biasgraph.counterfactuals import find_subject
 from biasgraph.errors import printable
 from biasgraph.intervention import intervene
-from biasgraph.openquestions import question_about
+from biasgraph.openquestions import closed_question
 from biasgraph.subject import Subject, strip_brackets
 from biasgraph.suitedaxes import SETS, kind_of_subject
 
@@ -33,7 +33,6 @@ _ARTICLES = frozenset(["a", "an", "the"])
 _FILLERS = _ARTICLES | {"of", "with"}
 _OPENINGS = _FILLERS | {"in", "who", "that", "which", "is", "are", "being"}
 """Words that a name does without: "who is happy" is called happy."""
-_LISTED = re.compile(r"\s*\([^()]*\)")
 
 Placement = Literal["before", "after"]
 
@@ -186,7 +185,6 @@ def _axis(title: str, prompt: str, subject: Subject, texts: Sequence[str]) -> Ax
     phrases = distinct([one.phrase for one in said])
     names = distinct([called(phrase, _OPENINGS) for phrase in phrases])
     others = {phrase.casefold() for phrase in phrases}
-    question = _LISTED.sub("", question_about(_LISTED.sub("", title)))
     try:
         attributes = [
             Attribute(
@@ -197,7 +195,7 @@ def _axis(title: str, prompt: str, subject: Subject, texts: Sequence[str]) -> Ax
             )
             for name, phrase, one in zip(names, phrases, said, strict=True)
         ]
-        axis = Axis(name=title, attributes=tuple(attributes), question=question)
+        axis = Axis(name=title, attributes=tuple(attributes), question=closed_question(title))
         intervention = intervene(prompt, subject, axis)
         whole = [
             attribute

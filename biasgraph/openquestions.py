@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 CAPTION = "Describe the image."
 TEMPLATE = "What is {axis} in the image?"
 _ETHNICITY = "What is the ethnicity of the person in the image?"
@@ -26,6 +28,14 @@ QUESTIONS = {
     "background": "Describe the background of the image.",
 }
 """The open questions about common axes (table 4)."""
+
+
+_LISTED = re.compile(r"\s*\([^()]*\)")
+
+
+def closed_question(axis: str) -> str:
+    """The question about an axis for a judge that is given choices: none are listed in it."""
+    return _LISTED.sub("", question_about(_LISTED.sub("", axis)))
 
 
 def question_about(axis: str) -> str:

@@ -25,6 +25,7 @@ from biasgraph.imagestore import write_atomically
 from biasgraph.models.base import LanguageModel, Message
 from biasgraph.models.chat import Exchange, ReplyError, chat
 from biasgraph.models.options import ModelOptions
+from biasgraph.models.registry import LANGUAGE_MODEL, refuse_unread
 from biasgraph.proposals import Counterfactuals, instruction
 from biasgraph.run import refuse_what_is_no_run
 from biasgraph.runrecord import shown, storing
@@ -50,6 +51,8 @@ WAYS = (LLM, AUTO)
 NAME = "proposed"
 """The name of an axis set that a language model proposed."""
 TASK = "axes"
+RESPONSES = "responses"
+"""Where what a server said is kept, beside a file of axes."""
 LONGEST_REPLY = 20_000
 """Characters of a reply that are shown to the model again."""
 
@@ -120,21 +123,53 @@ def proposed_axes(
             "--axes llm proposes axes for one prompt, and prompts of a list share theirs: let it "
             f"propose for one of them, and give that run's {FILE} with --axes"
         )
-    prompt = prompts[0]
     model = language_model(llm, "--axes llm", generator=generator, options=options, journal=journal)
     refuse_what_is_no_run(directory)
+    edited = None if fresh else directory / FILE
+    return _by_language_model(
+        model, prompts[0], directory, edited=edited, progress=progress, dry_run=dry_run
+    )
+
+
+def _by_language_model(
+    model: LanguageModel,
+    prompt: str,
+    directory: Path,
+    *,
+    edited: Path | None = None,
+    progress: Progress | None = None,
+    dry_run: bool = False,
+) -> Proposal:
+    """What the model proposes, or proposed before; then a file, `edited`, goes before it."""
     schema = _usable(prompt)
     clean, _ = strip_brackets(prompt)
     key = key_of(model, _asked(clean), schema.model_json_schema())
     path = transcript_path(directory, TASK, key)
     said = found(directory, TASK, key, schema)
-    if said is not None and not fresh and (directory / FILE).is_file():
-        edited = load_axis_set(str(directory / FILE))
-        return Proposal(edited, _notes(model, path, derived_axes(prompt, said.root, NAME)[1]), path)
+    is_edited = said is not None and edited is not None and edited.is_file()
     if said is None:
         said = _ask(model, clean, schema, directory, key, progress, dry_run=dry_run)
     axes, remarks = _derived(prompt, said)
+    axes = load_axis_set(str(edited)) if is_edited else axes
     return Proposal(axes, _notes(model, path, remarks), path)
+
+
+def propose(prompt: str, file: Path, llm: str | None, options: ModelOptions) -> Proposal:
+    """Write the axes that a language model proposes for a prompt to a new file.
+
+    The conversation goes to `transcripts`, and what a server said to `responses`, beside the file.
+    Raises as `proposed_axes` does; InputError where the file is there already.
+    """
+    if file.suffix.lower() not in (".yaml", ".yml"):
+        raise InputError(f"{shown(file)}: an axis set's file ends in .yaml")
+    if file.exists():
+        raise InputError(f"{shown(file)} is there already: give another -o")
+    model = language_model(llm, "axes propose", options=options, journal=file.parent / RESPONSES)
+    refuse_unread(options, {LANGUAGE_MODEL: model.spec})
+    proposal = _by_language_model(model, prompt, file.parent)
+    with storing(file.parent):
+        write_atomically(file, as_yaml(proposal.axes, proposal.notes).encode())
+    return proposal
 
 
 def as_yaml(axes: AxisSet, notes: Sequence[str] = ()) -> str:

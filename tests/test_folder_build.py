@@ -135,7 +135,12 @@ class TestTheSameAnswers:
         expected = answers_of(made).drop(columns="image")  # their ids hold the axis's name
         pd.testing.assert_frame_equal(own.drop(columns="image"), expected)
         kept = load_axis_set(str(run / "axes.yaml"))  # for commands that ask for the axes
-        assert kept.digest() == load(run).document["graph"]["axes"]["digest"]
+        graph = load(run).document["graph"]
+        assert kept.digest() == graph["axes"]["digest"]
+        assert graph["settings"]["alpha"] == 0.05  # BiasConnect supp. A.4
+        assert any(note.startswith("edges need p <= 0.05") for note in graph["notes"])
+        assert main(["build", *map(str, arguments), *SMALL[2:], "--alpha", "0.001"]) == 0
+        assert load(run).document["graph"]["settings"]["alpha"] == 0.001
 
     @staticmethod
     def _copy(source: Path, target: Path) -> None:

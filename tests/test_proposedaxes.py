@@ -107,6 +107,34 @@ def _never(*_: object) -> str:
     raise AssertionError("asked again")
 
 
+class TestBeforeABuild:
+    def test_axes_are_proposed_to_a_file(self, tmp_path: Path, capsys) -> None:
+        file = tmp_path / "axes.yaml"
+        arguments = ["axes", "propose", "a [dog] in a park", "-o", str(file)]
+        assert main(arguments) == 2
+        assert "axes propose needs a language model" in capsys.readouterr().err
+        assert main([*arguments, "--llm", "sandbox", "--budget", "calls=1"]) == 2
+        assert not list(tmp_path.iterdir())
+        assert main([*arguments, "--llm", "sandbox"]) == 0
+        shown = capsys.readouterr()
+        assert "a playful dog in a park" in shown.out
+        assert ABOUT in shown.err
+        axes = load_axis_set(str(file))
+        assert axes.subject == "animal"
+        assert main([*arguments, "--llm", "sandbox"]) == 2  # it is there, perhaps edited
+        file.unlink()
+        capsys.readouterr()
+        assert main([*arguments, "--llm", "sandbox", "--json"]) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert said["axes"]["name"] == "proposed"
+        assert len(list((tmp_path / "transcripts").iterdir())) == 1
+
+    def test_another_ending_is_refused(self, tmp_path: Path, capsys) -> None:
+        target = str(tmp_path / "axes.txt")
+        assert main(["axes", "propose", "a dog", "--llm", "sandbox", "-o", target]) == 2
+        assert "ends in .yaml" in capsys.readouterr().err
+
+
 class TestByRules:
     def test_the_set_that_suits(self, tmp_path: Path) -> None:
         for prompt, name in (("a dog", "animal"), ("a street", "scene"), ("a cook", "occupation")):

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from biasgraph.commands.model_options import language_model_options, llm_option
+from biasgraph.errors import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -67,7 +70,6 @@ def show_command(name: str, as_json: bool) -> None:
 def new_command(name: str, subject: SubjectKind, output: Path | None) -> None:
     """Write a commented axis set to start from; it passes the check as it is."""
     from biasgraph.axischeck import starter, write_starter
-    from biasgraph.errors import printable
 
     if str(output) == "-":
         click.echo(starter(name, subject), nl=False)
@@ -95,6 +97,45 @@ def check_command(file: str, prompt: str | None, as_json: bool) -> None:
         click.echo(json.dumps(check.record()))
     else:
         show_check(_console(), check)
+
+
+@axes.command("propose")
+@click.argument("prompt", metavar="PROMPT")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    default=Path("axes.yaml"),
+    show_default=True,
+    help="Where the axes go; the conversation goes to transcripts/ beside it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+@llm_option
+@language_model_options
+def propose_command(
+    prompt: str, output: Path, as_json: bool, llm: str | None, **how: object
+) -> None:
+    """Let a language model propose axes for PROMPT (TIBET), to edit and build with.
+
+    Nothing else is made or asked. `biasgraph build --axes llm` does the same on its way.
+    """
+    from biasgraph.axischeck import AxisCheck
+    from biasgraph.models.options import ModelOptions
+    from biasgraph.proposedaxes import propose, record
+    from biasgraph.report.axes_terminal import show_check
+
+    proposal = propose(prompt, output, llm, ModelOptions(**how))  # type: ignore[arg-type]
+    if as_json:
+        click.echo(json.dumps(record(proposal)))
+        return
+    show_check(_console(), AxisCheck.of(str(output), prompt))
+    for note in proposal.notes:
+        click.echo(note, err=True)
+    shown = printable(str(output))
+    click.echo(
+        f"Wrote {shown}: edit it, then 'biasgraph build --prompt ... --axes {shown}'", err=True
+    )
 
 
 def _console() -> Console:

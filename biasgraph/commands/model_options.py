@@ -140,6 +140,11 @@ def llm_option(command: Command) -> Command:
     return decorated
 
 
+def language_model_options(command: Command) -> Command:
+    """Those that say how language models run."""
+    return _decorated(command, _OF_LANGUAGE_MODELS)
+
+
 def model_options(command: Command) -> Command:
     """All fields of `ModelOptions` as options of a command."""
     return _decorated(command, _OPTIONS)
@@ -148,6 +153,9 @@ def model_options(command: Command) -> Command:
 def judge_options(command: Command) -> Command:
     """Those that say how judges run."""
     return _decorated(command, _OF_JUDGES)
+
+
+_OF_LANGUAGE_MODELS = ("device", "dtype", "trust_remote_code", "base_url", "concurrency", "budget")
 
 
 def _decorated(command: Command, names: Iterable[str]) -> Command:

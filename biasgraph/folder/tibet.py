@@ -30,6 +30,7 @@ from biasgraph.folder.layouts import (
     named,
 )
 from biasgraph.folder.listing import NO_SET, TOO_DEEP, Listing, join
+from biasgraph.openquestions import closed_question
 from biasgraph.subject import find_subject
 
 Subject = Literal["person", "animal", "object"]
@@ -251,7 +252,7 @@ def _own_axis(name: str, texts: Sequence[str], told: Described, head: int) -> Ax
                 Attribute(name=one, phrase=one, placement=words.placement)
                 for one, words in zip(names, said, strict=True)
             ),
-            question=told.questions.get(name) or f"What is the {bare(name)} in the image?",
+            question=told.questions.get(name) or closed_question(bare(name)),
         )
     except ValidationError as error:
         raise _no_axes(told, error) from None

@@ -80,7 +80,7 @@ def test_its_axes_can_be_asked_about(root: Path) -> None:
     tell(root.parent / "P_1.json")
     gate, questions = questions_about(layout_of(root).axes)
     assert gate.captions[0] == "a photo of a person"
-    assert questions[0].questions[0].text == "What is the gender in the image?"
+    assert questions[0].questions[0].text == "What is the gender of the person in the image?"
     assert questions[0].questions[0].captions[1] == "a photo of a male person"
     assert questions[2].questions[0].captions[0] == "a photo of a person working in a garage"
 
