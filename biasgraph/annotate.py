@@ -6,14 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.media import RunMedia
 from biasgraph.methods import minethegap
 from biasgraph.methods.subject import Annotation, Media, Subject
+from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.options import ModelOptions
-from biasgraph.models.registry import backend_of, load_embedder, load_judge
+from biasgraph.models.registry import (
+    backend_of,
+    load_embedder,
+    load_generator,
+    load_judge,
+    load_language_model,
+)
 from biasgraph.modelwork import JOURNAL
 from biasgraph.references import reopened
 from biasgraph.report.thumbnails import run_directory
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
 
     from biasgraph.axes import AxisSet
     from biasgraph.engine.progress import Progress
-    from biasgraph.models.base import Embedder
+    from biasgraph.models.base import Embedder, LanguageModel
     from biasgraph.options import BuildOptions
     from biasgraph.result import Result
 
@@ -85,7 +92,12 @@ def chosen(options: BuildOptions, before: Chosen, *, toy: bool = False) -> Chose
         names = methods_in(options.annotate)
     if NEEDS_IMAGES in names and options.answers is not None:
         raise InputError(f"{NEEDS_IMAGES} looks at images, and an answers table has none")
-    given = {"embedder": options.embedder, "vary": options.vary and list(options.vary)}
+    given = {
+        "embedder": options.embedder,
+        "vary": options.vary and list(options.vary),
+        "llm": options.llm,
+        "null": options.null,
+    }
     return _with_options(names, before, given, toy=toy)
 
 
@@ -95,7 +107,14 @@ def _with_options(
     found = {name: dict(before.get(name, {})) for name in METHODS if name in names}
     if NEEDS_IMAGES in found:
         own = found[NEEDS_IMAGES]
-        own |= {name: value for name, value in given.items() if value}
+        if given.get("vary") or given.get("llm"):  # another source of variations
+            own = {name: value for name, value in own.items() if name not in ("vary", "llm")}
+        own |= {name: value for name, value in given.items() if value is not None and value != []}
+        if own.get("vary"):
+            own.pop("llm", None)
+        if not own.get("null"):
+            own.pop("null", None)
+        found[NEEDS_IMAGES] = own
         if toy:
             own.setdefault("embedder", "sandbox")
         if "embedder" not in own:
@@ -106,18 +125,41 @@ def _with_options(
     return found
 
 
-def check(methods: Chosen, axes: AxisSet, prompts: Sequence[str]) -> None:
-    """Raise InputError, before any image is made, for what the methods will not take."""
+def check(methods: Chosen, axes: AxisSet, prompts: Sequence[str], model: str) -> None:
+    """Raise InputError, before any image is made, for what the methods will not take.
+
+    model: the spec of the generator.
+    """
     if NEEDS_IMAGES in methods:
-        vary = methods[NEEDS_IMAGES].get("vary") or minethegap.usual_axes(axes)
+        options = methods[NEEDS_IMAGES]
+        varying = minethegap.Varying.of(axes, options)
         for prompt in prompts:
-            minethegap.variations(prompt, axes, vary)
+            varying.texts(prompt)
+        if options.get("null") and backend_of(model) == FOLDER:
+            raise InputError(
+                "--null makes images of variations, and pictures of a folder are made elsewhere: "
+                "leave it out"
+            )
 
 
-def embedder_of(methods: Chosen, how: ModelOptions) -> Embedder | None:
-    """The embedder that the chosen methods name, if one does. Raises as `load_embedder`."""
-    specs = [options["embedder"] for options in methods.values() if options.get("embedder")]
-    return load_embedder(specs[0], how) if specs else None
+class Helpers(NamedTuple):
+    """The models that methods need beside the judge."""
+
+    embedder: Embedder | None
+    language_model: LanguageModel | None
+
+    @classmethod
+    def of(cls, methods: Chosen, how: ModelOptions, journal: Path) -> Helpers:
+        """Those that the chosen methods name. Raises as the registry's `load_*` do."""
+
+        def named(name: str) -> list[str]:
+            return [str(options[name]) for options in methods.values() if options.get(name)]
+
+        embedders, proposers = named("embedder"), named("llm")
+        return cls(
+            load_embedder(embedders[0], how) if embedders else None,
+            load_language_model(proposers[0], how, journal) if proposers else None,
+        )
 
 
 def add(
@@ -144,8 +186,9 @@ def added(
 ) -> Result:
     """The result in a directory with methods' findings; its files stay as they are.
 
-    given: embedder and vary, where the user named them; axes: the axis set of a run that was built
-    with one that does not ship. Models are asked only for what the run's ledger does not hold.
+    given: embedder, vary, llm and null, where the user named them; axes: the axis set of a run that
+    was built with one that does not ship. Models are asked only for what the run does not hold, and
+    images are made for `null` alone.
 
     Raises:
         InputError: no such result or method, or it needs what the result does not have.
@@ -156,8 +199,12 @@ def added(
     toy = is_toy(graph["model"], graph["vqa"] or "")
     methods = _with_options(names, recorded(directory), given, toy=toy)
     if (directory / RECORD).is_file():
+        declared = axis_set_of(directory, result, axes)
+        parts = [part.document["graph"] for part in result.prompts or (result,)]
+        prompts = [str(part.get("typed") or part["prompt"]) for part in parts]
+        check(methods, declared, prompts, graph["model"])
         with _opened(directory, result, methods, progress) as media:
-            return annotated(result, methods, axis_set_of(directory, result, axes), media)
+            return annotated(result, methods, declared, media)
     if run_directory(directory) is not None:
         raise InputError(f"{shown(directory)} is one prompt of a run: give the run's own directory")
     return annotated(result, methods)
@@ -165,15 +212,22 @@ def added(
 
 @contextmanager
 def _opened(
-    directory: Path, result: Result, methods: Chosen, progress: Progress | None
+    directory: Path,
+    result: Result,
+    methods: Chosen,
+    progress: Progress | None,
 ) -> Iterator[RunMedia]:
-    """The pictures of a finished run, with the judge and the options that it was built with."""
+    """The pictures of a finished run, with the models and the options that it was built with."""
     record = read_record(directory) or {"builds": []}
     settings = record["builds"][-1]["settings"] if record["builds"] else {}
     how = ModelOptions.recorded(settings.get("models", {}))
-    judge = load_judge(result.document["graph"]["vqa"], how, directory / JOURNAL)
-    with reopened(directory, judge) as (run, _):
-        yield RunMedia(run, judge, embedder_of(methods, how), progress)
+    graph, journal = result.document["graph"], directory / JOURNAL
+    judge = load_judge(graph["vqa"], how, journal)
+    helpers = Helpers.of(methods, how, journal)
+    null = methods.get(NEEDS_IMAGES, {}).get("null")
+    generator = load_generator(graph["model"], how, journal) if null else None
+    with reopened(directory, judge, generator) as (run, _):
+        yield RunMedia(run, judge, helpers.embedder, progress, generator, helpers.language_model)
 
 
 def is_toy(*models: str) -> bool:

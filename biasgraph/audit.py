@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.annotate import annotated, check, chosen, embedder_of, is_toy, recorded
+from biasgraph.annotate import Helpers, annotated, check, chosen, is_toy, recorded
 from biasgraph.answers import Answers
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.causal.graph import Analysis, analyze
@@ -81,7 +81,7 @@ def build_from_models(
 ) -> Result:
     """Prompts, images, answers, graph: what is in the run already is not done again."""
     from biasgraph.media import RunMedia
-    from biasgraph.modelwork import Work
+    from biasgraph.modelwork import JOURNAL, Work
     from biasgraph.photographs import Photographs
 
     work = Work.of(options, progress)
@@ -92,8 +92,9 @@ def build_from_models(
     check_correction(options.correct, work.judge)
     before = {} if options.fresh else recorded(work.directory)
     methods = chosen(options, before, toy=is_toy(work.generator.spec, work.judge.spec))
-    check(methods, work.axes, [plan.typed or plan.initial.text for plan in work.plans])
-    embedder = embedder_of(methods, work.model_options)
+    typed = [plan.typed or plan.initial.text for plan in work.plans]
+    check(methods, work.axes, typed, work.generator.spec)
+    helpers = Helpers.of(methods, work.model_options, work.directory / JOURNAL)
     with work.opened(fresh=options.fresh) as run:
         settings = asdict(options.analysis_settings())
         reference = photographs.ask(command, progress) if photographs else None
@@ -114,7 +115,8 @@ def build_from_models(
             reference=reference,
             directory=run.directory,
         )
-        media = RunMedia(run, work.judge, embedder, progress)
+        models = helpers.embedder, progress, work.generator, helpers.language_model
+        media = RunMedia(run, work.judge, *models)
         result = annotated(result, methods, work.axes, media)
         result.write(run.directory)
     return result.placed(work.directory)

@@ -15,7 +15,9 @@ from typing import Any
 
 from biasgraph.errors import InputError, printable
 from biasgraph.ledgerrows import (
+    IMAGES,
     LATER,
+    REQUESTED,
     SCHEMA,
     SCHEMA_VERSION,
     Answered,
@@ -146,6 +148,15 @@ class Ledger:
                 ],
             )
 
+    def add_prompts(self, prompts: Sequence[PromptRow]) -> None:
+        """Record prompts beside the request; those that are there stay as they are."""
+        with self.transaction():
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?, ?, ?, NULL)",
+                [(one.id, one.initial, one.text, one.role, one.axis, one.attribute)
+                 for one in prompts],
+            )  # fmt: skip
+
     def given(self) -> dict[str, dict[int, Given]]:
         """prompt id -> number -> the picture that is there already; empty where all are made."""
         found: dict[str, dict[int, Given]] = {}
@@ -191,15 +202,18 @@ class Ledger:
 
     def images(self) -> list[ImageRow]:
         """The requested images that are made: every prompt's first, every prompt's second ..."""
-        rows = self._connection.execute(
-            "SELECT key, images.id, text, seed, plan, withheld, sha256, bytes, mtime_ns"
-            " FROM images JOIN prompts ON prompts.id = prompt JOIN files USING (sha256)"
-            " WHERE position IS NOT NULL AND number < (SELECT images FROM request)"
-            " ORDER BY number, position"
-        )
+        return self._images(f"{IMAGES} WHERE {REQUESTED} ORDER BY number, position")
+
+    def images_of(self, prompt: str) -> list[ImageRow]:
+        """The images of the prompt with this id that are made, requested or not."""
+        return self._images(f"{IMAGES} WHERE prompts.id = ? ORDER BY number", prompt)
+
+    def _images(self, query: str, *values: str) -> list[ImageRow]:
         return [
             ImageRow(key, id, text, seed, plan, FileRow(*file), withheld)
-            for key, id, text, seed, plan, withheld, *file in rows
+            for key, id, text, seed, plan, withheld, *file in self._connection.execute(
+                query, values
+            )
         ]
 
     def add_images(self, images: Sequence[tuple[NewImage, Made]], *, plan: int) -> None:

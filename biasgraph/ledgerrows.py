@@ -95,6 +95,13 @@ LATER = {  # version -> what brings a ledger from the one before up to it
     + GIVEN
 }
 
+IMAGES = (
+    "SELECT key, images.id, text, seed, plan, withheld, sha256, bytes, mtime_ns"
+    " FROM images JOIN prompts ON prompts.id = prompt JOIN files USING (sha256)"
+)
+REQUESTED = "position IS NOT NULL AND number < (SELECT images FROM request)"
+"""Which images are those of the latest request."""
+
 GATE = ""
 """The target under which the answer to the gate question is kept."""
 

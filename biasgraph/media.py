@@ -13,12 +13,22 @@ import numpy as np
 from biasgraph.engine.progress import Interrupted, Progress, Quiet, showing
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Describer
+from biasgraph.others import imagine
+from biasgraph.transcripts import answered, written_by
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from biasgraph.counterfactuals import Prompt
     from biasgraph.ledgerrows import ImageRow
-    from biasgraph.models.base import Embedder, VisualQA
+    from biasgraph.models.base import (
+        Embedder,
+        ImageGenerator,
+        LanguageModel,
+        Message,
+        VisualQA,
+    )
+    from biasgraph.models.reading import Schema
     from biasgraph.run import Run
 
 PORTION = 64
@@ -29,15 +39,18 @@ PORTION = 64
 class RunMedia:
     """What models tell of a run's pictures (`biasgraph.methods.subject.Media`).
 
-    A model is touched only for what the ledger does not hold. Raises ModelError when a picture's
+    A model is touched only for what the run does not hold; one that no method needs may be
+    missing. generator: makes images of other texts (`imagined`). Raises ModelError when a picture's
     file is damaged or a model fails, Interrupted when the user asks to stop, InputError when there
     is no model for what is asked.
     """
 
     run: Run
-    judge: VisualQA
+    judge: VisualQA | None = None
     embedding: Embedder | None = None
     progress: Progress | None = None
+    generator: ImageGenerator | None = None
+    language_model: LanguageModel | None = None
 
     @property
     def embedder(self) -> str | None:
@@ -48,8 +61,10 @@ class RunMedia:
         return self.judge.spec if isinstance(self.judge, Describer) else None
 
     def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
+        return self._embedded([self._rows[image] for image in ids])
+
+    def _embedded(self, rows: Sequence[ImageRow]) -> np.ndarray:
         embedding = self._embedding
-        rows = [self._rows[image] for image in ids]
         known = self.run.ledger.vectors(embedding.fingerprint)
         new = {row.file.sha256: row for row in rows if row.file.sha256 not in known}
         for portion in self._portions(list(new.values()), "Embeddings", len(rows)):
@@ -69,7 +84,8 @@ class RunMedia:
     def described(self, ids: Sequence[str], question: str) -> list[str]:
         judge = self.judge
         if not isinstance(judge, Describer):
-            raise InputError(f"{printable(judge.spec)} cannot answer in words of its own")
+            name = "nobody" if judge is None else printable(judge.spec)
+            raise InputError(f"{name} cannot answer in words of its own")
         rows = [self._rows[image] for image in ids]
         known = self.run.ledger.texts(judge.spec, question)
         new = [row for row in rows if row.key not in known]
@@ -79,6 +95,25 @@ class RunMedia:
             self.run.ledger.add_texts(judge.spec, question, found)
             known |= dict(found)
         return [known[row.key] for row in rows]
+
+    def shown(self, ids: Sequence[str]) -> list[str]:
+        return [image for image in ids if self._rows[image].withheld is None]
+
+    @property
+    def proposer(self) -> str | None:
+        return None if self.language_model is None else written_by(self.language_model)
+
+    def proposed(self, task: str, messages: Sequence[Message], form: type[Schema]) -> Schema:
+        model = self.language_model
+        if model is None:
+            raise InputError("a language model is needed: name one with --llm")
+        return answered(self.run.directory, task, model, messages, form)
+
+    def imagined(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
+        if self.generator is None:
+            raise InputError("there is no model to make images of variations with")
+        made = imagine(self.run, self.generator, prompt, texts, count, self.progress)
+        return self._embedded([row for row in made if row.withheld is None])
 
     @property
     def _embedding(self) -> Embedder:

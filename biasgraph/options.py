@@ -24,7 +24,7 @@ ANALYSIS = (
 )  # fmt: skip
 MODEL_WORK = (
     "prompt", "prompts", "model", "vqa", "llm", "images", "seed", "fresh", "dry_run", "embedder",
-    "vary", *MODEL_OPTIONS
+    "vary", "null", *MODEL_OPTIONS
 )  # fmt: skip
 OUTPUTS = Path("outputs")
 
@@ -48,7 +48,8 @@ class BuildOptions(ModelOptions):
     output: where the result goes; fresh: move a run that is there aside first.
     dry_run: plan and say what would be done, and do nothing.
     annotate: the methods whose findings hang on the nodes, or "none"; embedder: the model that
-    puts images and texts into one space for them; vary: axes that MineTheGap varies.
+    puts images and texts into one space for them; vary: axes that MineTheGap varies; null: whether
+    images of its variations are made and scored, too.
     min_is, global_test: `global_min_is` and `global_test` of `AnalysisSettings`, for several
     prompts; the others are those of `AnalysisSettings` too.
 
@@ -85,6 +86,7 @@ class BuildOptions(ModelOptions):
     annotate: str | Sequence[str] | None = None
     embedder: str | None = None
     vary: Sequence[str] | None = None
+    null: bool | None = None
     output: str | Path | None = None
     fresh: bool = False
     dry_run: bool = False

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasgraph.engine.progress import Progress
-    from biasgraph.models.base import VisualQA
+    from biasgraph.models.base import ImageGenerator, VisualQA
 
 ANSWER_COLUMNS = ("image", "target", "answer")
 TABLES = (".csv", ".tsv", ".txt", ".parquet")
@@ -229,10 +229,15 @@ def _loaded(spec: str, options: ModelOptions, journal: Path) -> VisualQA:
 
 
 @contextmanager
-def reopened(directory: Path, judge: Any) -> Iterator[tuple[Run, RecordedGenerator]]:
-    """A run as it was made, locked, with one more judge; images are not made.
+def reopened(
+    directory: Path, judge: Any, maker: ImageGenerator | None = None
+) -> Iterator[tuple[Run, RecordedGenerator]]:
+    """A run as it was made, locked, with one more judge; its images are not made.
 
-    Raises InputError when `directory` is no run, ModelError when images are missing from it.
+    maker: the run's generator, where images beside its own are to be made.
+
+    Raises InputError when `directory` is no run or was made with another generator, ModelError when
+    images are missing from it.
     """
     record = read_record(directory)
     if record is None:
@@ -241,7 +246,8 @@ def reopened(directory: Path, judge: Any) -> Iterator[tuple[Run, RecordedGenerat
             f"({', '.join(ANSWER_COLUMNS)})"
         )
     generator = RecordedGenerator(directory=directory, **record["generator"])
-    with open_run(directory, generator=generator, judges=[judge], seed=int(record["seed"])) as run:
+    same = maker or generator
+    with open_run(directory, generator=same, judges=[judge], seed=int(record["seed"])) as run:
         damaged = len(run.damaged_images())
         if damaged:
             raise generator.missing(damaged)

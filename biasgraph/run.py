@@ -214,10 +214,10 @@ class Run:
         with storing(self.directory):
             return self.ledger.images()
 
-    def damaged_images(self) -> list[ImageRow]:
-        """Those of `images` whose file is missing or is not the one that was recorded."""
+    def damaged_images(self, among: Sequence[ImageRow] | None = None) -> list[ImageRow]:
+        """Those of `images`, or of others, whose file is missing or not the recorded one."""
         with storing(self.directory):
-            images = self.ledger.images()
+            images = self.ledger.images() if among is None else among
             now = {file: self._store.check(file) for file in {image.file for image in images}}
             self.ledger.record_files(
                 [found for file, found in now.items() if found is not None and found != file]

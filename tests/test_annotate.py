@@ -141,3 +141,55 @@ def test_one_prompt_of_many_is_referred_to_the_run(tmp_path: Path, capsys) -> No
     assert main(["annotate", str(part), "openbias"]) == 2
     assert "give the run's own directory" in capsys.readouterr().err
     assert json.loads((part / "graph.json").read_bytes())["graph"]["findings"] == {}
+
+
+def test_images_of_the_variations_are_made_once_and_stay_out_of_the_tables(tmp_path: Path) -> None:
+    run = tmp_path / "r"
+    vary = ("gender", "age")  # together: what no counterfactual says
+    options = {**SMALL, "images": 8, "annotate": "minethegap", "vary": vary, "output": run}
+    plain = biasgraph.build("a nurse", **options)
+    assert main(["annotate", str(run), "minethegap", "--null", "-q"]) == 0
+    found = biasgraph.load(run)
+    made = list((run / "images").glob("*.png"))
+    assert len(made) == len(set(plain.answers["image"])) + 8
+    assert numbers(found, "minethegap")["score_null"] > numbers(plain, "minethegap")["score"]
+    assert numbers(found, "minethegap")["score"] == numbers(plain, "minethegap")["score"]
+    assert found.tables.equals(plain.tables)
+    assert found.answers.equals(plain.answers)
+    again = biasgraph.build("a nurse", **options)
+    assert numbers(again, "minethegap") == numbers(found, "minethegap"), "--null is kept"
+    assert len(list((run / "images").glob("*.png"))) == len(made)
+    without = biasgraph.build("a nurse", **options, null=False)
+    assert "score_null" not in numbers(without, "minethegap")
+
+
+def test_a_language_model_proposes_the_variations_once(tmp_path: Path) -> None:
+    run = tmp_path / "r"
+    options = {**SMALL, "images": 4, "annotate": "minethegap", "output": run}
+    first = biasgraph.build("a nurse", **options, llm="sandbox")
+    [transcript] = (run / "transcripts").iterdir()
+    assert numbers(first, "minethegap")["n_variations"] == 15
+    assert first.document["graph"]["methods"]["minethegap"]["llm"] == "sandbox"
+    shown = str(numbers(first, "minethegap")["show"])
+    assert "rules over word lists" in shown
+    gender = next(node for node in first.document["nodes"] if node["id"] == "gender")
+    assert None not in gender["findings"]["minethegap"]["nearest"]
+    before = transcript.stat().st_mtime_ns
+    assert biasgraph.build("a nurse", **options).document == first.document
+    assert transcript.stat().st_mtime_ns == before
+    combined = biasgraph.build("a nurse", **options, vary="age")
+    assert combined.document["graph"]["methods"]["minethegap"] == {
+        "embedder": "sandbox",
+        "vary": ["age"],
+    }
+
+
+def test_pictures_of_a_folder_have_no_null(tmp_path: Path, built: biasgraph.Result) -> None:
+    folder = str(tmp_path / "f")
+    assert main(["export", str(built.directory), "--to", "folder", "-o", folder]) == 0
+    with pytest.raises(InputError, match="made elsewhere"):
+        biasgraph.build(
+            model=f"folder:{tmp_path / 'f'}", vqa="sandbox", annotate="minethegap",
+            embedder="sandbox", null=True, only=("gender", "age"), output=tmp_path / "r",
+        )  # fmt: skip
+    assert not (tmp_path / "r").exists()

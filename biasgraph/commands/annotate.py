@@ -6,6 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
+from biasgraph.commands.model_options import llm_option
 from biasgraph.commands.output import output_options
 
 WHAT, WHERE = "Methods", "Output"
@@ -30,17 +31,27 @@ WHAT, WHERE = "Methods", "Output"
     "ethnicity, where there are such axes.",
 )
 @click.option(
+    "--null/--no-null",
+    default=None,
+    panel=WHAT,
+    help="For minethegap: make as many images of the variations as the prompt has, and score them, "
+    "too: the best that this model can reach.",
+)
+@click.option(
     "--axes",
     metavar="FILE",
     panel=WHAT,
     help="The axis set that RUN was built with, where it is not one that ships.",
 )
+@llm_option
 @output_options(WHERE)
 def annotate(
     run: Path,
     methods: str,
     embedder: str | None,
     vary: str | None,
+    null: bool | None,
+    llm: str | None,
     axes: str | None,
     as_json: bool,
     quiet: bool,
@@ -57,6 +68,6 @@ def annotate(
     names = annotations.methods_in(methods)
     varied = [name.strip() for name in (vary or "").split(",") if name.strip()]
     progress = None if quiet else TerminalProgress()
-    given = {"embedder": embedder, "vary": varied}
+    given = {"embedder": embedder, "vary": varied, "llm": llm, "null": null}
     result = annotations.add(run, names, given, axes=axes, progress=progress)
     present(result, as_json=as_json, quiet=quiet)

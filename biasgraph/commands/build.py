@@ -219,6 +219,13 @@ METHODS, WHERE = "Other methods", "Output"
     "ethnicity, where there are such axes.",
 )
 @click.option(
+    "--null/--no-null",
+    default=None,
+    panel=METHODS,
+    help="For minethegap: make as many images of the variations as the prompt has, and score them, "
+    "too: the best that this model can reach.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),

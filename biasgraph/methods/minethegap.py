@@ -15,10 +15,18 @@ import numpy as np
 
 from biasgraph.causal.settings import TAIL, generator
 from biasgraph.causal.tables import Floats
-from biasgraph.counterfactuals import JOINT, joint_prompts
-from biasgraph.errors import InputError
+from biasgraph.errors import InputError, printable
 from biasgraph.findings import Bar, Bars, Finding, Images, Number, Part, Picture, Ranking, Text
 from biasgraph.methods.subject import Annotation, Media, Subject
+from biasgraph.methods.variations import (
+    PROPOSED,
+    conversation,
+    proposed,
+    usual_axes,
+    variations,
+)
+from biasgraph.methods.variations import said as said_by
+from biasgraph.subject import strip_brackets
 
 if TYPE_CHECKING:
     from biasgraph.axes import AxisSet
@@ -35,8 +43,10 @@ ALPHA = 0.25
 SUBSAMPLE = 15
 """Images of the paper's setting (sec. 5); the spread is that over subsamples of so many."""
 SUBSAMPLES = 200
-MOST_VARIATIONS = 64
 SHOWN = 5
+MISSED_SHOWN = 8
+MISSED = "Missed visual concepts: the variations whose nearest image is furthest"
+_NOTHING = (np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -66,40 +76,84 @@ def score(similarity: Floats, alpha: float = ALPHA) -> Score:
     return Score(ends / 2 / mean if mean > 0 else None, best_image, best_text)
 
 
-def variations(prompt: str, axes: AxisSet, vary: Sequence[str]) -> tuple[Prompt, ...]:
-    """The prompt with every combination of the attributes of some axes (sec. 4.2).
+@dataclass(frozen=True)
+class Spanned:
+    """The images of a prompt against its variations.
 
-    Raises InputError for an axis that the set lacks, for more than 64 texts, and as
-    `counterfactuals.joint_prompts` does.
+    texts: (V) variations; images: (N) ids; similarity: (V, N) cosines.
     """
-    varied = axes.only(vary).axes
-    count = math.prod(len(axis.attributes) for axis in varied)
-    if count > MOST_VARIATIONS:
-        raise InputError(
-            f"--vary {','.join(vary)} gives {count} variations, more than {MOST_VARIATIONS}: name "
-            "fewer axes"
+
+    prompt: str
+    texts: tuple[Prompt, ...]
+    images: tuple[str, ...]
+    similarity: Floats
+
+
+@dataclass(frozen=True)
+class Varying:
+    """How the variations of prompts come about.
+
+    vary: axes whose attributes are combined; without any, a language model proposes `count`.
+    """
+
+    axes: AxisSet
+    vary: tuple[str, ...] = ()
+    count: int = PROPOSED
+
+    @classmethod
+    def of(cls, axes: AxisSet, options: Mapping[str, Any]) -> Varying:
+        """What a user chose (``vary``, ``llm``), or the usual axes."""
+        vary = tuple(options.get("vary") or ())
+        return cls(axes, vary if vary or options.get("llm") else usual_axes(axes))
+
+    def texts(self, typed: str, media: Media | None = None) -> tuple[Prompt, ...]:
+        """The variations of a prompt; raises InputError as `variations` does."""
+        if self.vary:
+            return variations(typed, self.axes, self.vary)
+        if media is None:
+            return ()
+        messages, form = conversation(strip_brackets(typed)[0], self.count)
+        replied: Any = media.proposed(f"{NAME}-variations", messages, form)
+        return proposed(replied.variations, self.count)
+
+    def spanned(
+        self, prompt: str, images: Sequence[str], media: Media, typed: str | None = None
+    ) -> Spanned:
+        """A prompt's images, those left out that a service withheld. Raises as models do."""
+        texts, seen = self.texts(typed or prompt, media), media.shown(images)
+        if not seen:
+            return Spanned(prompt, texts, (), np.empty((len(texts), 0)))
+        said = media.embedded_texts([text.text for text in texts])
+        return Spanned(prompt, texts, tuple(seen), _similarity(said, media.embedded_images(seen)))
+
+    def ceiling(self, spanned: Spanned, media: Media) -> Score:
+        """The score of as many images made from the variations themselves."""
+        made = media.imagined(spanned.prompt, spanned.texts, len(spanned.images))
+        said = media.embedded_texts([text.text for text in spanned.texts])
+        return score(_similarity(said, made)) if len(made) else Score(None, *_NOTHING)
+
+    def about(self, count: int, media: Media) -> str:
+        """How it was got, in a sentence."""
+        source = (
+            f"every combination of {' and '.join(self.vary)}"
+            if self.vary
+            else f"proposed by {media.proposer}"
         )
-    return joint_prompts(prompt, varied)
-
-
-def usual_axes(axes: AxisSet) -> tuple[str, ...]:
-    """Gender and ethnicity, as in the paper, where the set has them; its first axis otherwise."""
-    names = [axis.name for axis in axes.axes]
-    return tuple(name for name in ("gender", "ethnicity") if name in names) or (names[0],)
+        return f"{count} variations: {source}; similarities by {printable(str(media.embedder))}."
 
 
 def annotate(subject: Subject) -> Annotation:
     """Score each prompt's images against the variations of the prompt.
 
     The graph of several prompts gets the mean of the scores, and their ranking. Raises InputError
-    where there is no run, no embedder or no axis set.
+    where there is no run, no embedder or no axis set, and as models do.
     """
     if subject.media is None or subject.axes is None:
         raise InputError(
             f"{NAME} needs images: the result of an answers table, which has none, cannot be scored"
         )
-    vary = tuple(subject.options.get("vary") or usual_axes(subject.axes))
-    scoring = _Scoring(subject, subject.media, subject.axes, vary)
+    varying = Varying.of(subject.axes, subject.options)
+    scoring = _Scoring(subject, subject.media, varying, bool(subject.options.get("null")))
     if len(subject.prompts) == 1:
         return scoring.of_prompt(subject.prompts[0])
     return Annotation(graph=scoring.ranking())
@@ -109,89 +163,127 @@ def annotate(subject: Subject) -> Annotation:
 class _Scoring:
     subject: Subject
     media: Media
-    axes: AxisSet
-    vary: tuple[str, ...]
+    varying: Varying
+    null: bool
 
     def of_prompt(self, prompt: str) -> Annotation:
-        texts, images, similarity = self._similarity(prompt)
-        scored = score(similarity)
+        found = self._spanned(prompt)
+        scored = scored_of(found)
         numbers: dict[str, float | int | None] = {
             "score": scored.value,
-            "n_images": len(images),
-            "n_variations": len(texts),
+            "n_images": len(found.images),
+            "n_variations": len(found.texts),
         }
-        parts: list[Part] = [_number("Score", scored, len(images))]
-        if len(images) > SUBSAMPLE:
-            parts.append(self._spread(similarity, numbers))
-        missed = math.ceil(ALPHA * len(texts))
-        worst = np.argsort(scored.best_image, kind="stable")[: min(SHOWN, max(1, missed))]
-        strange = np.argsort(scored.best_text, kind="stable")[:SHOWN]
-        parts += [
-            self._setting(len(texts)),
-            Ranking(
-                [Bar(texts[i].text, float(scored.best_image[i])) for i in worst],
-                "Missed visual concepts: the variations whose nearest image is furthest, with "
-                "that similarity",
-            ),
-            Images(
-                [Picture(images[j], f"{scored.best_text[j]:.3f}") for j in strange],
-                "Least-aligned images: those whose nearest variation is furthest",
-            ),
-        ]
-        order = {str(node["id"]): node["attributes"] for node in self.subject.document["nodes"]}
-        nodes = {axis: _about_axis(axis, order.get(axis, ()), texts, scored) for axis in self.vary}
+        parts: list[Part] = [_number("Score", scored, len(found.images))]
+        if len(found.images) > SUBSAMPLE:
+            parts.append(self._spread(found.similarity, numbers))
+        if self.null and found.images:
+            parts += self._ceiling(found, numbers)
+        parts.append(Text(self.varying.about(len(found.texts), self.media)))
+        if not found.images:
+            return Annotation(Finding(TITLE, ABOUT, parts, numbers))
+        said = [said_by(self.varying.axes, text, prompt) for text in found.texts]
+        parts += _elements(found, scored)
+        nodes = {
+            str(node["id"]): _about_axis(node, found, scored, said)
+            for node in self.subject.document["nodes"]
+            if any(node["id"] in one for one in said)
+        }
         return Annotation(Finding(TITLE, ABOUT, parts, numbers), nodes)
 
     def ranking(self) -> Finding:
-        scored = {prompt: self._similarity(prompt) for prompt in self.subject.prompts}
-        values = {prompt: score(similarity).value for prompt, (_, _, similarity) in scored.items()}
+        spanned = [self._spanned(prompt) for prompt in self.subject.prompts]
+        values = {one.prompt: scored_of(one).value for one in spanned}
         known = {prompt: value for prompt, value in values.items() if value is not None}
         mean = float(np.mean(list(known.values()))) if len(known) == len(values) else None
         reason = "" if mean is not None else "a prompt has no score"
-        order = sorted(known, key=lambda prompt: (known[prompt], prompt))
-        count = len(next(iter(scored.values()))[0])
+        numbers: dict[str, float | int | None] = {"score": mean, "n_prompts": len(values)}
         parts: list[Part] = [
             Number("Mean score over prompts", mean, n=len(known), reason=reason),
-            self._setting(count),
-            Ranking([Bar(prompt, known[prompt]) for prompt in order], "Prompts, most biased first"),
+            Text(self.varying.about(len(spanned[0].texts), self.media)),
         ]
-        return Finding(TITLE, ABOUT, parts, {"score": mean, "n_prompts": len(values)})
+        ceilings: dict[str, float | None] = {}
+        if self.null:
+            ceilings = {one.prompt: self._best(one).value for one in spanned if one.images}
+            reached = [value for value in ceilings.values() if value is not None]
+            numbers["score_null"] = float(np.mean(reached)) if reached else None
+        order = sorted(known, key=lambda prompt: (known[prompt], prompt))
+        caption = "Prompts, most biased first"
+        if self.null:
+            caption += "; the mark: images made from the variations"
+        bars = [Bar(prompt, known[prompt], reference=ceilings.get(prompt)) for prompt in order]
+        parts.append(Ranking(bars, caption))
+        return Finding(TITLE, ABOUT, parts, numbers)
 
-    def _similarity(self, prompt: str) -> tuple[tuple[Prompt, ...], list[str], Floats]:
-        """The variations, the ids of the images, and how similar they are (V, N)."""
-        texts = variations(self.subject.typed.get(prompt, prompt), self.axes, self.vary)
+    def _spanned(self, prompt: str) -> Spanned:
         images = self.subject.initial_images(prompt)
-        said = self.media.embedded_texts([text.text for text in texts])
-        return texts, images, _similarity(said, self.media.embedded_images(images))
+        typed = self.subject.typed.get(prompt)
+        return self.varying.spanned(prompt, images, self.media, typed)
 
-    def _setting(self, count: int) -> Text:
-        return Text(
-            f"{count} variations: every combination of {' and '.join(self.vary)}; similarities by "
-            f"{self.media.embedder}."
-        )
+    def _best(self, found: Spanned) -> Score:
+        return self.varying.ceiling(found, self.media)
+
+    def _ceiling(self, found: Spanned, numbers: dict[str, float | int | None]) -> list[Part]:
+        best = self._best(found)
+        numbers["score_null"] = best.value
+        return [
+            _number("Score of images made from the variations", best, len(best.best_text)),
+            Text(
+                "That is what this model, embedder and these variations allow: a low score far "
+                "below it is the prompt's, one near it is the ceiling's."
+            ),
+        ]
 
     def _spread(self, similarity: Floats, numbers: dict[str, float | int | None]) -> Part:
         """The score of subsamples of 15 images without replacement.
 
         An order statistic of maxima has no ordinary bootstrap.
         """
-        rng = self._generator("spread")
-        n = similarity.shape[1]
-        values = [
-            score(similarity[:, rng.choice(n, SUBSAMPLE, replace=False)]).value
-            for _ in range(SUBSAMPLES)
-        ]
-        known = [value for value in values if value is not None]
-        if len(known) < len(values):
+        seed = int(self.subject.settings["seed"])
+        found = spread(similarity, generator(seed, self.subject.name, NAME, "spread"))
+        if found is None:
             return Text("Some subsamples of 15 images have no score.", "warning")
-        low, high = (float(q) for q in np.quantile(known, [TAIL, 1 - TAIL]))
-        mean = float(np.mean(known))
+        mean, low, high = found
         numbers |= {"score_15": mean, "score_15_low": low, "score_15_high": high}
         label = f"Score of {SUBSAMPLE} images, mean and 95 % of {SUBSAMPLES} subsamples"
         return Number(label, mean, low, high, SUBSAMPLE)
 
-    def _generator(self, what: str) -> np.random.Generator:
-        return generator(int(self.subject.settings["seed"]), self.subject.name, NAME, what)
+
+def scored_of(found: Spanned) -> Score:
+    """Eq. 1; no value where there is no image."""
+    return score(found.similarity) if found.images else Score(None, *_NOTHING)
+
+
+def spread(similarity: Floats, rng: np.random.Generator) -> tuple[float, float, float] | None:
+    """Mean and 95 % of the scores of subsamples of 15 images; None where one has no score."""
+    n = similarity.shape[1]
+    values = [
+        score(similarity[:, rng.choice(n, SUBSAMPLE, replace=False)]).value
+        for _ in range(SUBSAMPLES)
+    ]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return None
+    low, high = (float(q) for q in np.quantile(known, [TAIL, 1 - TAIL]))
+    return float(np.mean(known)), low, high
+
+
+def missed(scored: Score) -> list[int]:
+    """The variations in the lowest alpha of their best images, the worst first."""
+    count = max(1, math.ceil(ALPHA * len(scored.best_image)))
+    return [int(place) for place in np.argsort(scored.best_image, kind="stable")[:count]]
+
+
+def _elements(found: Spanned, scored: Score) -> list[Part]:
+    worst = [Bar(found.texts[i].text, float(scored.best_image[i])) for i in missed(scored)]
+    strange = np.argsort(scored.best_text, kind="stable")[:SHOWN]
+    return [
+        Ranking(worst[:MISSED_SHOWN], f"{MISSED}, with that similarity"),
+        Images(
+            [Picture(found.images[j], f"{scored.best_text[j]:.3f}") for j in strange],
+            "Least-aligned images: those whose nearest variation is furthest",
+        ),
+    ]
 
 
 def _similarity(texts: np.ndarray, images: np.ndarray) -> Floats:
@@ -201,24 +293,34 @@ def _similarity(texts: np.ndarray, images: np.ndarray) -> Floats:
 
 def _number(label: str, scored: Score, n: int) -> Number:
     reason = "" if scored.value is not None else "the mean similarity is not above 0"
-    return Number(label, scored.value, n=n, reason=reason)
+    return Number(label, scored.value, n=n, reason=reason if n else "there is no image")
 
 
 def _about_axis(
-    axis: str, attributes: Sequence[str], texts: Sequence[Prompt], scored: Score
+    node: Mapping[str, Any], found: Spanned, scored: Score, said: Sequence[Mapping[str, str]]
 ) -> Finding:
-    """How near the images come to each attribute of an axis, over its variations."""
-    found: dict[str, list[float]] = {}
-    for text, best in zip(texts, scored.best_image, strict=True):
-        said = dict(zip(text.axis.split(JOINT), text.attribute.split(JOINT), strict=True))
-        found.setdefault(said[axis], []).append(float(best))
-    means = {attribute: float(np.mean(values)) for attribute, values in found.items()}
-    missed = min(means, key=lambda attribute: (means[attribute], attribute))
-    bars = Bars(
-        [Bar(attribute, mean) for attribute, mean in means.items()],
-        "Similarity of the nearest image, mean over the variations that say the attribute",
+    """How near the images come to each attribute of an axis, over the variations that say it."""
+    axis, attributes = str(node["id"]), [str(name) for name in node["attributes"]]
+    of: dict[str, list[float]] = {}
+    for one, best in zip(said, scored.best_image, strict=True):
+        if axis in one:
+            of.setdefault(one[axis], []).append(float(best))
+    means = {attribute: float(np.mean(values)) for attribute, values in of.items()}
+    furthest = min(means, key=lambda attribute: (means[attribute], attribute))
+    shown = [name for name in attributes if name in means]
+    parts: list[Part] = []
+    if len(shown) > 1:
+        parts.append(Text(f"Furthest from the images: {printable(furthest)}."))
+    parts.append(
+        Bars(
+            [Bar(name, means[name]) for name in shown],
+            "Similarity of the nearest image, mean over the variations that say the attribute",
+        )
     )
-    numbers: Mapping[str, Any] = {"lowest": means[missed], "highest": max(means.values())}
+    own = [place for place in missed(scored) if axis in said[place]]
+    if own:
+        bars = [Bar(found.texts[i].text, float(scored.best_image[i])) for i in own]
+        parts.append(Ranking(bars[:MISSED_SHOWN], f"{MISSED}, that say an attribute"))
+    numbers = {"lowest": means[furthest], "highest": max(means.values()), "n_missed": len(own)}
     lists = {"nearest": [means.get(attribute) for attribute in attributes]}
-    parts: list[Part] = [Text(f"Furthest from the images: {missed}."), bars]
     return Finding(TITLE, ABOUT, parts, numbers, lists)

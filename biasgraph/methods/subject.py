@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasgraph.axes import AxisSet
+    from biasgraph.counterfactuals import Prompt
     from biasgraph.findings import Finding
+    from biasgraph.models.base import Message
+    from biasgraph.models.reading import Schema
 
 
 class Media(Protocol):
@@ -40,6 +43,26 @@ class Media(Protocol):
 
     def described(self, ids: Sequence[str], question: str) -> list[str]:
         """What the describer says to an open question about each image."""
+        ...
+
+    def shown(self, ids: Sequence[str]) -> list[str]:
+        """Those of the images that nobody withheld."""
+        ...
+
+    @property
+    def proposer(self) -> str | None:
+        """Who proposes, for people; None where no language model is named."""
+        ...
+
+    def proposed(self, task: str, messages: Sequence[Message], form: type[Schema]) -> Schema:
+        """What a language model replies to a conversation; it is asked once."""
+        ...
+
+    def imagined(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
+        """(n, d) float32 unit vectors of `count` images made from texts that vary a prompt.
+
+        They are spread evenly over the texts; those that a service withheld are left out.
+        """
         ...
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from biasgraph.axes import load_axis_set
 from biasgraph.errors import InputError
-from biasgraph.methods import minethegap
+from biasgraph.methods import minethegap, variations
 
 
 def test_the_order_statistic_is_the_fourth_of_fifteen() -> None:
@@ -38,7 +38,7 @@ def test_a_mean_that_is_not_positive_gives_no_score(mean: float) -> None:
 
 def test_variations_are_all_combinations() -> None:
     axes = load_axis_set("occupation")
-    texts = minethegap.variations("a nurse", axes, ("gender", "age"))
+    texts = variations.variations("a nurse", axes, ("gender", "age"))
     assert len(texts) == 6
     assert {(text.axis, text.attribute) for text in texts} == {
         ("gender + age", f"{gender} + {age}")
@@ -51,12 +51,12 @@ def test_variations_are_all_combinations() -> None:
 def test_too_many_variations_are_refused_with_their_number() -> None:
     axes = load_axis_set("occupation")
     with pytest.raises(InputError, match=r"gives 72 variations, more than 64"):
-        minethegap.variations("a nurse", axes, ("gender", "age", "ethnicity", "clothing"))
+        variations.variations("a nurse", axes, ("gender", "age", "ethnicity", "clothing"))
     with pytest.raises(InputError, match="Did you mean 'gender'"):
-        minethegap.variations("a nurse", axes, ("gendr",))
+        variations.variations("a nurse", axes, ("gendr",))
 
 
 def test_the_usual_axes() -> None:
     axes = load_axis_set("occupation")
-    assert minethegap.usual_axes(axes) == ("gender", "ethnicity")
-    assert minethegap.usual_axes(axes.only(["age", "clothing"])) == ("age",)
+    assert variations.usual_axes(axes) == ("gender", "ethnicity")
+    assert variations.usual_axes(axes.only(["age", "clothing"])) == ("age",)
