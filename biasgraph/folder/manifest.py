@@ -8,7 +8,7 @@ a service refused to make it or to show it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -51,7 +51,7 @@ def read_manifest(file: Path, listing: Listing, axes: AxisSet, prompt: str | Non
     of its own. Raises InputError, naming the line, for what cannot be.
     """
     rows = _rows(file, axes)
-    files = _Files(listing)
+    files = _Files(listing, frozenset(row.path for row in rows))
     groups = _by_initial(rows, axes, prompt, printable(str(file)))
     prompts = tuple(
         PicturedPrompt(initial, tuple(_sets(group, files))) for initial, group in groups.items()
@@ -228,12 +228,17 @@ def _sets(rows: Sequence[Row], files: _Files) -> Iterator[PictureSet]:
 
 @dataclass
 class _Files:
-    """Finds the files that a manifest names, under another suffix of pictures if need be."""
+    """Finds the files that a manifest names, under another suffix of pictures if need be.
+
+    named: all that it names; under another name none of them is found, nor any file twice.
+    """
 
     listing: Listing
+    named: Set[str]
 
     def __post_init__(self) -> None:
         self.missing: list[str] = []
+        self._taken: set[str] = set()
         self._folders: dict[str, dict[str, str]] = {}
 
     def find(self, path: str) -> str | None:
@@ -241,10 +246,11 @@ class _Files:
         folder, name = os.path.split(path)
         there = self._in(folder)
         found = there.get(name) or there.get(_stem(name))
-        if found is None:
+        here = f"{folder}/{found}" if folder and found else found
+        if here is None or here in self._taken or (here != path and here in self.named):
             self.missing.append(path)
             return None
-        here = f"{folder}/{found}" if folder else found
+        self._taken.add(here)
         if not self.listing.is_within(self.listing.root / here):
             self.listing.leave_out(OUTSIDE, here)
             return None

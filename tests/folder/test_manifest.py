@@ -112,6 +112,21 @@ def test_files_that_are_not_there_are_named(pics: Path) -> None:
         layout_of(manifest(pics, "path,role", "a/9.png,initial"))
 
 
+def test_no_file_stands_for_two_names(pics: Path) -> None:
+    """Twice the same picture would count as two that agree."""
+    path = manifest(
+        pics,
+        "path,role",
+        "a/0.jpg,initial",  # the file of the next line
+        "a/0.png,initial",
+        "a/1.JPG,initial",
+        "a/1.webp,initial",  # that of the line before
+    )
+    layout = layout_of(path)
+    assert layout.prompts[0].sets[0].files == ("a/0.png", "a/1.png")
+    assert layout.missing == ("a/0.jpg", "a/1.webp")
+
+
 def test_another_suffix_will_do(pics: Path) -> None:
     picture(1).save(pics / "a/Fifth.WebP")
     path = manifest(pics, "path,role", "a/fifth.png,initial", "b/0.jpg,initial")
