@@ -26,6 +26,7 @@ from biasgraph.references import reopened
 from biasgraph.report.thumbnails import run_directory
 from biasgraph.result import GRAPH, load, read_document
 from biasgraph.runrecord import RECORD, read_record, shown
+from biasgraph.transcripts import USUAL
 from biasgraph.verification import axis_set_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ METHODS = {
 """A method's name and its module, whose ``annotate`` takes a `Subject`."""
 
 NEEDS_IMAGES = "minethegap"
+PROPOSES = "openbias"
+"""Has further axes proposed, where a language model is named."""
 NONE = "none"
 
 Chosen = Mapping[str, Mapping[str, Any]]
@@ -105,6 +108,11 @@ def _with_options(
     names: Sequence[str], before: Chosen, given: Mapping[str, Any], *, toy: bool
 ) -> Chosen:
     found = {name: dict(before.get(name, {})) for name in METHODS if name in names}
+    if PROPOSES in found:
+        if given.get("llm"):
+            found[PROPOSES]["llm"] = given["llm"]
+        elif toy:
+            found[PROPOSES].setdefault("llm", USUAL)
     if NEEDS_IMAGES in found:
         own = found[NEEDS_IMAGES]
         if given.get("vary") or given.get("llm"):  # another source of variations
@@ -146,7 +154,7 @@ class Helpers(NamedTuple):
     """The models that methods need beside the judge."""
 
     embedder: Embedder | None
-    language_model: LanguageModel | None
+    language_models: Mapping[str, LanguageModel]
 
     @classmethod
     def of(cls, methods: Chosen, how: ModelOptions, journal: Path) -> Helpers:
@@ -155,10 +163,10 @@ class Helpers(NamedTuple):
         def named(name: str) -> list[str]:
             return [str(options[name]) for options in methods.values() if options.get(name)]
 
-        embedders, proposers = named("embedder"), named("llm")
+        embedders = named("embedder")
         return cls(
             load_embedder(embedders[0], how) if embedders else None,
-            load_language_model(proposers[0], how, journal) if proposers else None,
+            {spec: load_language_model(spec, how, journal) for spec in named("llm")},
         )
 
 
@@ -227,7 +235,7 @@ def _opened(
     null = methods.get(NEEDS_IMAGES, {}).get("null")
     generator = load_generator(graph["model"], how, journal) if null else None
     with reopened(directory, judge, generator) as (run, _):
-        yield RunMedia(run, judge, helpers.embedder, progress, generator, helpers.language_model)
+        yield RunMedia(run, judge, helpers.embedder, progress, generator, helpers.language_models)
 
 
 def is_toy(*models: str) -> bool:
@@ -246,11 +254,13 @@ def annotated(
     parts = result.prompts or (result,)
     graphs = [part.document["graph"] for part in parts]
     typed = {graph["prompt"]: graph["typed"] for graph in graphs if graph.get("typed")}
+    seen = {name: media and media.proposing(own.get("llm")) for name, own in chosen.items()}
 
     def of(part: Result) -> Result:
         document = part.document
         for name, options in chosen.items():
-            subject = Subject(document, part.tables, part.answers, axes, media, options, typed)
+            found_in = part.tables, part.answers
+            subject = Subject(document, *found_in, axes, seen[name], options, typed)
             found: Annotation = import_module(METHODS[name]).annotate(subject)
             document = _with(document, name, options, found)
         return replace(part, document=document)

@@ -115,7 +115,7 @@ def build_from_models(
             reference=reference,
             directory=run.directory,
         )
-        models = helpers.embedder, progress, work.generator, helpers.language_model
+        models = helpers.embedder, progress, work.generator, helpers.language_models
         media = RunMedia(run, work.judge, *models)
         result = annotated(result, methods, work.axes, media)
         result.write(run.directory)

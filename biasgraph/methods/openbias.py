@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,14 @@ from scipy.special import xlogy
 from biasgraph.causal.sensitivity import Interval, resample
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import Counts, Floats
+from biasgraph.errors import InputError
 from biasgraph.findings import Bar, Finding, Number, Part, Ranking, Table, Text
 from biasgraph.methods.subject import Annotation, Subject
+from biasgraph.methods.wordnet import best_synonyms
+from biasgraph.models.chat import ReplyError
+from biasgraph.openbias.knowledge import TASK, conversation, lacking
+from biasgraph.openbias.wording import Reader
+from biasgraph.proposals import Biases
 
 NAME = "openbias"
 TITLE = "OpenBias"
@@ -150,7 +156,26 @@ def annotate(subject: Subject) -> Annotation:
     context-aware ones. Unknown and gated answers are left out; so are prompts without a valid one.
     """
     found = {node["id"]: _about(node, subject) for node in subject.document["nodes"]}
-    return Annotation(graph=_ranking(found), nodes=found)
+    return Annotation(graph=_ranking(found, _further(subject)), nodes=found)
+
+
+def _further(subject: Subject) -> list[Part]:
+    """Axes that the graph of a prompt lacks and a language model proposes, where one is named."""
+    media, prompt = subject.media, subject.document["graph"]["prompt"]
+    if media is None or media.proposer is None or prompt is None:
+        return []
+    try:
+        found = media.proposed(TASK, conversation(prompt), Biases).biases
+    except (ReplyError, InputError) as error:  # the graph is worth having without
+        return [Text(f"No further axes were proposed: {error}", "warning")]
+    axes = {str(node["id"]): node["attributes"] for node in subject.document["nodes"]}
+    others = lacking(found, prompt, axes, Reader(best_synonyms()))
+    by = f"proposed by {media.proposer}"
+    if not others:
+        return [Text(f"Of the {len(found)} axes {by}, the graph lacks none that is open.")]
+    rows = [(one.name, ", ".join(one.classes), one.question) for one in others]
+    caption = f"Also look at, {by}: axes that the graph does not have."
+    return [Table(("Axis", "Classes", "Question"), rows, caption)]
 
 
 def _about(node: Mapping[str, Any], subject: Subject) -> Finding:
@@ -193,7 +218,7 @@ def _about(node: Mapping[str, Any], subject: Subject) -> Finding:
     return Finding(TITLE, ABOUT, parts, numbers)
 
 
-def _ranking(found: Mapping[str, Finding]) -> Finding:
+def _ranking(found: Mapping[str, Finding], further: Sequence[Part]) -> Finding:
     scored = [
         (name, finding)
         for name, finding in found.items()
@@ -211,4 +236,4 @@ def _ranking(found: Mapping[str, Finding]) -> Finding:
         for name, finding in scored
     ]
     caption = "Intensity of every axis, with what uniform answers stay below in 95 % of cases."
-    return Finding(TITLE, ABOUT, [Ranking(bars, caption)])
+    return Finding(TITLE, ABOUT, [Ranking(bars, caption), *further])

@@ -49,6 +49,10 @@ class Media(Protocol):
         """Those of the images that nobody withheld."""
         ...
 
+    def proposing(self, llm: str | None) -> Media:
+        """The same with the language model of this spec, which was loaded, to propose."""
+        ...
+
     @property
     def proposer(self) -> str | None:
         """Who proposes, for people; None where no language model is named."""

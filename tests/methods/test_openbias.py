@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import biasgraph
 from biasgraph.methods import openbias
 from biasgraph.methods.subject import Subject
+from biasgraph.models.chat import ReplyError
+from biasgraph.proposals import Bias
 
 COLUMNS = [
     "model",
@@ -95,3 +97,67 @@ def test_several_prompts_are_averaged_before_and_after_the_entropy() -> None:
     assert numbers["intensity"] == pytest.approx(0, abs=1e-12)  # of the mean distribution, (½, ½)
     assert numbers["intensity_context_aware_mean"] == 1
     assert numbers["n_prompts"] == 2
+
+
+class Proposing:
+    """A run's media whose language model says what it is told to."""
+
+    proposer = "lm:someone"
+
+    def __init__(self, *biases: Bias, error: Exception | None = None) -> None:
+        self.biases, self.error = biases, error
+        self.asked: list[str] = []
+
+    def proposed(self, task, messages, form):
+        self.asked.append(messages[-1].text)
+        if self.error is not None:
+            raise self.error
+        return form(biases=list(self.biases))
+
+
+def further(prompts: dict[str, list[str]], media: Proposing):
+    result = biasgraph.analyze(answers_of(prompts), bootstrap=200)
+    subject = Subject(result.document, result.tables, result.answers, media=media)
+    return openbias.annotate(subject).graph.show[1:]
+
+
+NURSE = {"a nurse": ["male"] * 16 + ["female"] * 16}
+SEX = Bias(name="Sex", classes=["Man", "Woman"], question="Which?", present_in_prompt=False)
+HAT = Bias(name="Hat", classes=["cap", "hood"], question="Which hat?", present_in_prompt=False)
+
+
+def test_axes_that_the_graph_lacks_are_named_with_who_proposes_them() -> None:
+    media = Proposing(SEX, HAT)
+    (table,) = further(NURSE, media)
+    assert media.asked == ['Prompt: "a nurse"']
+    assert table.rows == [("Hat", "cap, hood", "Which hat?")]
+    assert "lm:someone" in table.caption
+
+
+def test_a_graph_that_lacks_nothing_says_so() -> None:
+    (text,) = further(NURSE, Proposing(SEX))
+    assert text.text == "Of the 1 axes proposed by lm:someone, the graph lacks none that is open."
+
+
+def test_no_usable_proposals_are_a_warning_and_not_the_end() -> None:
+    error = ReplyError("it said nothing; the transcript is in x.json", ())
+    (text,) = further(NURSE, Proposing(error=error))
+    assert text.tone == "warning"
+    assert "the transcript is in x.json" in text.text
+
+
+def test_the_graph_of_several_prompts_has_no_proposals() -> None:
+    media = Proposing(HAT)
+    assert further({**NURSE, "a cook": ["male"] * 32}, media) == []
+    assert media.asked == []
+
+
+def test_many_sets_are_assessed_as_one_by_one() -> None:
+    counts = np.array([[8, 0], [4, 4], [1, 7]])
+    found = openbias.assess(counts, 300, np.random.default_rng(0))
+    assert found.shares == pytest.approx([13 / 24, 11 / 24])
+    seventh = 1 + (1 / 8 * math.log(1 / 8) + 7 / 8 * math.log(7 / 8)) / math.log(2)
+    assert found.each == pytest.approx([1, 0, seventh])
+    assert found.mean == pytest.approx((1 + seventh) / 3)
+    assert found.mean_ci[0] < found.mean < found.mean_ci[1]
+    assert found.each_ci[0][0] < 1 == found.each_ci[0][1]
