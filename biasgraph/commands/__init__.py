@@ -18,6 +18,7 @@ from biasgraph.commands.build import build
 from biasgraph.commands.compare import compare
 from biasgraph.commands.export import export
 from biasgraph.commands.label import label
+from biasgraph.commands.minethegap import minethegap
 from biasgraph.commands.models import models
 from biasgraph.commands.openbias import openbias
 from biasgraph.commands.plan import plan
@@ -57,6 +58,7 @@ for command in (
     models,
     axes,
     openbias,
+    minethegap,
     sandbox,
 ):
     cli.add_command(command)

@@ -35,7 +35,7 @@ WHAT, WHERE = "Methods", "Output"
     default=None,
     panel=WHAT,
     help="For minethegap: make as many images of the variations as the prompt has, and score them, "
-    "too: the best that this model can reach.",
+    "too: what this model can do.",
 )
 @click.option(
     "--axes",

@@ -223,7 +223,7 @@ METHODS, WHERE = "Other methods", "Output"
     default=None,
     panel=METHODS,
     help="For minethegap: make as many images of the variations as the prompt has, and score them, "
-    "too: the best that this model can reach.",
+    "too: what this model can do.",
 )
 @click.option(
     "-o",

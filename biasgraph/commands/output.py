@@ -103,6 +103,23 @@ def present_openbias(
         _name_files(console, directory, "openbias.html")
 
 
+def present_scores(
+    document: dict[str, Any], directory: Path, *, as_json: bool, quiet: bool
+) -> None:
+    """Print a ranking of prompts: as one JSON document, as a table, or not at all."""
+    from rich.console import Console
+
+    from biasgraph.report import scores_terminal
+
+    console = Console(highlight=False, stderr=as_json)
+    if as_json:
+        click.echo(json.dumps(document))
+    elif not quiet:
+        scores_terminal.show(console, document)
+    if not quiet:
+        _name_files(console, directory, "scores.csv")
+
+
 def _name_files(console: Console, directory: Path, page: str) -> None:
     """Say which files there are, and last which one to open."""
     from biasgraph.errors import printable

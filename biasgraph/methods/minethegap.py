@@ -229,8 +229,8 @@ class _Scoring:
         return [
             _number("Score of images made from the variations", best, len(best.best_text)),
             Text(
-                "That is what this model, embedder and these variations allow: a low score far "
-                "below it is the prompt's, one near it is the ceiling's."
+                "A score far below that is about the prompt's own images. Where the two are near, "
+                "this model, embedder and these variations allow little more."
             ),
         ]
 

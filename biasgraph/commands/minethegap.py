@@ -1,0 +1,128 @@
+"""`biasgraph minethegap`: prompts ranked by how biased their images are."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+
+from biasgraph.commands.model_options import llm_option, model_options
+from biasgraph.commands.output import output_options
+
+WHAT, SCORES, WHERE = "What to score", "Scores", "Output"
+"""The panels of the help."""
+
+
+@click.group()
+def minethegap() -> None:
+    """MineTheGap: how well images span what their prompt may mean."""
+
+
+@minethegap.command()
+@click.option(
+    "--prompts",
+    metavar="NAME|FILE",
+    required=True,
+    panel=WHAT,
+    help="The prompts: a shipped list ('occupations'), or your own file with one on each line.",
+)
+@click.option(
+    "--model",
+    metavar="SPEC",
+    panel=WHAT,
+    help="The image generator, as backend:name. Default: sandbox:stereotyped, a toy that ships "
+    "with biasgraph.",
+)
+@click.option(
+    "--images",
+    type=click.IntRange(min=1),
+    default=15,
+    show_default=True,
+    panel=WHAT,
+    help="Images of each prompt. Only scores of as many images can be compared.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    panel=WHAT,
+    help="Seed of the images.",
+)
+@click.option(
+    "--embedder",
+    metavar="SPEC",
+    panel=SCORES,
+    help="The model that puts images and texts into one space. Default for the sandbox: sandbox.",
+)
+@click.option(
+    "--vary",
+    metavar="AXIS,...",
+    panel=SCORES,
+    help="The axes whose combinations the images are held against. Default: gender and ethnicity, "
+    "where there are such axes.",
+)
+@click.option(
+    "--axes",
+    metavar="NAME|FILE",
+    panel=SCORES,
+    help="The axis set of --vary. Default: occupation.",
+)
+@click.option(
+    "--variations",
+    type=click.IntRange(2, 64),
+    default=15,
+    show_default=True,
+    panel=SCORES,
+    help="How many variations of each prompt --llm proposes.",
+)
+@click.option(
+    "--null",
+    is_flag=True,
+    panel=SCORES,
+    help="Make as many images of the variations, and score them, too: what this model can do.",
+)
+@click.option(
+    "--truth",
+    metavar="NAME|FILE",
+    panel=SCORES,
+    help="Hold the ranking against a table (CSV: prompt or occupation, and bias or shares) or "
+    "'us-occupations', the shares of women and men in 40 occupations.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    panel=WHERE,
+    help="Where the run and its ranking go. Default: outputs/MODEL/minethegap-PROMPTS.",
+)
+@click.option(
+    "--fresh",
+    is_flag=True,
+    panel=WHERE,
+    help="Move a run that is already there aside and begin anew.",
+)
+@llm_option
+@model_options
+@output_options(WHERE, "scores.json")
+def score(as_json: bool, quiet: bool, **options: Any) -> None:
+    """Rank prompts by MineTheGap's bias score.
+
+    Images are made of each prompt, and held against variations of it: combinations of attributes
+    (--vary), or what a language model proposes (--llm). A score is low where some variations find
+    no image near them, or some images no variation. What the run has is never made again.
+    """
+    from biasgraph.minethegap.scoring import ScoreOptions, rank
+
+    varied = options.pop("vary")
+    names = None if varied is None else tuple(filter(None, map(str.strip, varied.split(","))))
+    wanted = ScoreOptions(vary=names, **options)
+    from biasgraph.commands.output import present_scores
+    from biasgraph.commands.progress import TerminalProgress
+
+    progress = None if quiet else TerminalProgress()
+    ranking = rank(wanted, progress, command=sys.argv[1:])
+    present_scores(ranking.document, ranking.directory, as_json=as_json, quiet=quiet)

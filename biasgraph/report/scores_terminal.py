@@ -1,0 +1,106 @@
+"""A ranking of prompts by MineTheGap's score, in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from biasgraph.errors import printable
+from biasgraph.report.terminal import show_list
+
+Record = Mapping[str, Any]
+
+CAPTION = (
+    "Score: how well the images span the variations of their prompt (MineTheGap, eq. 1); lower is "
+    "more biased. Missed: the variation that no image comes near."
+)
+NULL = " Null: the score of as many images made from the variations themselves."
+
+
+def show(console: Console, document: Record) -> None:
+    """Print where the scores come from, the ranking, and how it agrees with a reference."""
+    if document["toy"]:
+        toy = Text(printable(document["toy"]))
+        console.print(Panel(toy, title="Sandbox", box=box.ASCII, style="yellow"))
+    grid = Table.grid(padding=(0, 2))
+    for title, text in _facts(document):
+        grid.add_row(Text(title, "bold"), Text(printable(text)))
+    console.print(grid)
+    console.print(_ranking(document))
+    console.print()
+    notes = [*document["notes"], *_remarks(document)]
+    show_list(console, "To keep in mind", [Text(printable(note)) for note in notes])
+
+
+def _facts(document: Record) -> list[tuple[str, str]]:
+    settings = document["settings"]
+    if settings.get("vary"):
+        source = f"every combination of {' and '.join(settings['vary'])}"
+    else:
+        source = f"{settings['variations']} proposed by {document['proposed_by']}"
+    facts = [
+        ("Model", document["model"]),
+        ("Images", f"{settings['images']} of each of {len(document['prompts']):,} prompts"),
+        ("Variations", source),
+        ("Embedder", document["embedder"]),
+    ]
+    if document["truth"]:
+        facts.append(("Reference", _agreement(document["truth"])))
+    return facts
+
+
+def _agreement(truth: Record) -> str:
+    about = f"{truth['source']}, {truth['n']} prompts"
+    if truth["rho"] is None:
+        return f"{about}: Spearman's rho is undefined, {truth['reason']}"
+    interval = "" if truth["low"] is None else f" [{truth['low']:.2f}, {truth['high']:.2f}]"
+    reason = f" ({truth['reason']})" if truth["reason"] else ""
+    return f"{about}: Spearman's rho {truth['rho']:.2f}{interval}{reason}"
+
+
+def _ranking(document: Record) -> Table:
+    null, truth = document["settings"]["null"], document["truth"]
+    table = Table(
+        caption=Text(CAPTION + (NULL if null else "")),
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+    )
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("Prompt")
+    table.add_column("Score", justify="right", no_wrap=True)
+    if null:
+        table.add_column("Null", justify="right", no_wrap=True)
+    if truth:
+        table.add_column("Reference", justify="right", no_wrap=True)
+    table.add_column("Missed")
+    for row in document["prompts"]:
+        missed = row["missed"][0]["text"] if row["missed"] else row["reason"]
+        cells = [str(row["rank"] or ""), printable(row["prompt"]), _number(row["score"])]
+        cells += [_number(row.get("score_null"))] if null else []
+        cells += [_number(row["truth"])] if truth else []
+        table.add_row(*map(Text, [*cells, printable(missed)]))
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _remarks(document: Record) -> list[str]:
+    found = []
+    if document["unseen_words"]:
+        words = ", ".join(document["unseen_words"])
+        found.append(f"words that the generator never saw: {words}")
+    if document["truth"] and document["truth"]["not_in_table"]:
+        names = ", ".join(document["truth"]["not_in_table"][:5])
+        count = len(document["truth"]["not_in_table"])
+        found.append(f"{count:,} prompts are not in {document['truth']['source']}: {names}")
+    return found
