@@ -14,6 +14,9 @@ from biasgraph.runrecord import shown
 SCHEMA_NAME = "biasgraph-agreement"
 SCHEMA = f"{SCHEMA_NAME}/1"
 
+MOST = 10**9
+"""Images in a cell; more would be a mistake."""
+
 Record = dict[str, Any]
 Number = Annotated[float, Field(allow_inf_nan=False)] | None
 Interval = tuple[Number, Number] | None
@@ -27,7 +30,7 @@ class _Reference(BaseModel):
 class _Axis(BaseModel):
     axis: str
     attributes: list[str]
-    table: list[list[Annotated[int, Field(ge=0, strict=True)]]]
+    table: list[list[Annotated[int, Field(ge=0, le=MOST, strict=True)]]]
     n: int
     n_valid: int
     coverage: Number

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import unicodedata
 from collections.abc import Iterable
+
+FULL_DISK = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+"""What an OSError has as its errno where a disk, or one's share of it, is full."""
 
 
 class BiasgraphError(Exception):

@@ -17,6 +17,8 @@ COUNT_COLUMNS = ("axis", "attribute", "count")
 EXAMPLE = "'gender: {male: 120, female: 80}'"
 MOST = 10**9
 """A larger count is taken for a mistake; resampling could not tell it from an exact share."""
+LONGEST = 100
+"""Digits of a count that are read: Python refuses to read thousands."""
 
 
 def counts_in_yaml(path: Path, variables: Sequence[Variable]) -> Counts:
@@ -56,8 +58,8 @@ def counts_in_cells(file: CsvFile, source: str, variables: Sequence[Variable]) -
             raise InputError(f"{where}: '{printable(attribute)}' of {printable(axis)} again")
         if not (count.isascii() and count.isdecimal()):
             raise InputError(f"{where}: the count '{printable(count)}' is no whole number")
-        own[attribute] = int(count)
-        for _, text in _problems({axis: {attribute: int(count) or 1}}, variables):
+        own[attribute] = int(count.lstrip("0")[:LONGEST] or 0)  # more is too large in any case
+        for _, text in _problems({axis: {attribute: own[attribute] or 1}}, variables):
             raise InputError(f"{where}: {text}")
     for _, text in _problems(found, variables):
         raise InputError(f"the reference {source}: {text}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import platform
 import sqlite3
@@ -13,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
-from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.errors import FULL_DISK, InputError, ModelError, printable
 from biasgraph.imagestore import write_atomically
 from biasgraph.models.plug_ins import plug_ins
 
@@ -168,7 +167,7 @@ def storing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+        full = error.errno in FULL_DISK
         where = f" ({printable(str(error.filename))})" if error.filename else ""
         raise _storage_error(folder, f"{error.strerror or error}{where}", full=full) from error
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):

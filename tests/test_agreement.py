@@ -271,12 +271,15 @@ def test_options_of_models_mean_nothing_to_a_file(run: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", ["{", "[]", '{"schema": "biasgraph-agreement/9"}', "table", "kappa"]
+    "damage", ["{", "[]", '{"schema": "biasgraph-agreement/9"}', "table", "count", "kappa"]
 )
 def test_a_damaged_agreement_is_refused(run: Path, damage: str) -> None:
     found = check(run, str(run / "answers.csv"), FEW)
     if damage == "table":
         found["axes"][0]["table"][0].pop()
+        damage = json.dumps(found)
+    if damage == "count":
+        found["axes"][0]["table"][0][0] = 10**30
         damage = json.dumps(found)
     if damage == "kappa":
         del found["axes"][1]["kappa"]

@@ -296,6 +296,12 @@ WRONG = [
     ("x.yaml", "", "must hold lines"),
     ("x.yaml", "gender: {male: [1]}", "whole number"),
     ("x.csv", "axis,attribute,count\ngender,male,x", "line 2: the count 'x' is no whole number"),
+    pytest.param(
+        "x.csv",
+        f"axis,attribute,count\ngender,male,{'9' * 5000}",
+        "line 2: the count of gender 'male' must be a whole number from 0 to 1,000,000,000",
+        id="5000 digits",
+    ),
     ("x.csv", "axis,attribute,count\ngender,mael,1", "line 2: gender has no attribute 'mael'"),
     ("x.csv", "axis,attribute,count\ngender,male,1\ngender,male,2", "line 3: 'male' of gender aga"),
     ("x.csv", "axis,attribute,count\ngender,male,0", "all zero"),

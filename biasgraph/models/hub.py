@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sys
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from biasgraph.errors import BiasgraphError, InputError, ModelError, printable
+from biasgraph.errors import FULL_DISK, BiasgraphError, InputError, ModelError, printable
 from biasgraph.models.devices import is_out_of_memory, out_of_memory
 from biasgraph.models.files import fingerprint
 from biasgraph.models.options import Spec
@@ -218,7 +217,7 @@ def _reason(error: BaseException) -> str | None:
     if "HfHubHTTPError" in kinds:
         status = getattr(getattr(error, "response", None), "status_code", "an error")
         return f"the hub answered {status}; try again later, the same command goes on"
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if isinstance(error, OSError) and error.errno in FULL_DISK:
         return (
             "the disk is full: make room, or set HF_HOME to a folder on another disk; the same "
             "command goes on"

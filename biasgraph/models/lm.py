@@ -13,7 +13,6 @@ from biasgraph.models.devices import device_of, dtype_of, is_out_of_memory, out_
 from biasgraph.models.hub import Source, loading_errors
 from biasgraph.models.options import ModelOptions, Spec
 
-READS = ("device", "dtype", "trust_remote_code")
 LONGEST_REPLY = 2_048  # tokens
 ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
 """How turns are told apart for a model without a chat template."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from biasgraph.errors import ModelError, printable
+from biasgraph.errors import FULL_DISK, ModelError, printable
 from biasgraph.imagestore import TEMPORARY
 
 PROMPTS = "prompts"
 """The folder in which each of several prompts has a folder of its own."""
-
-_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> list[Path]:
@@ -74,7 +71,7 @@ def writing_to(directory: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        hint = "make room, or give another -o" if error.errno in _FULL else "give another -o"
+        hint = "make room, or give another -o" if error.errno in FULL_DISK else "give another -o"
         reason = error.strerror or str(error)
         message = f"cannot write to {printable(str(directory))}: {reason}; {hint}"
         raise ModelError(message) from None
