@@ -17,6 +17,7 @@ from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages
 from biasgraph.coding import code_images, variable_of
 from biasgraph.declared import Declared
+from biasgraph.errors import InputError
 from biasgraph.options import BuildOptions, folder_name
 from biasgraph.report import tables
 from biasgraph.report.files import PROMPTS
@@ -83,6 +84,7 @@ def build_from_models(
     from biasgraph.media import RunMedia
     from biasgraph.modelwork import JOURNAL, Work
     from biasgraph.photographs import Photographs
+    from biasgraph.proposedaxes import LLM
 
     work = Work.of(options, progress)
     own_alpha = options.alpha
@@ -92,6 +94,10 @@ def build_from_models(
     check_correction(options.correct, work.judge)
     before = {} if options.fresh else recorded(work.directory)
     methods = chosen(options, before, toy=is_toy(work.generator.spec, work.judge.spec))
+    if options.llm and options.axes != LLM and not any(one.get("llm") for one in methods.values()):
+        raise InputError(
+            "--llm has nothing to propose: give --axes llm, or --annotate openbias or minethegap"
+        )
     typed = [plan.typed or plan.initial.text for plan in work.plans]
     check(methods, work.axes, typed, work.generator.spec)
     helpers = Helpers.of(methods, work.model_options, work.directory / JOURNAL)

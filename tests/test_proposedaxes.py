@@ -193,6 +193,12 @@ class TestRefused:
         with pytest.raises(InputError, match="--axes llm needs a language model"):
             proposed_axes("llm", ["a cook"], directory=tmp_path, generator="diffusers:some/model")
 
+    def test_a_language_model_without_work(self, tmp_path: Path, capsys) -> None:
+        arguments = ["build", "--prompt", "a cook", "--llm", "sandbox", "-o", str(tmp_path / "r")]
+        assert main([*arguments, "--annotate", "none"]) == 2
+        assert "--llm has nothing to propose: give --axes llm" in capsys.readouterr().err
+        assert not (tmp_path / "r").exists()
+
     def test_python(self) -> None:
         with pytest.raises(InputError, match="these are made already"):
             BuildOptions(answers="x.csv", axes="auto")
