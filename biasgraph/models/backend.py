@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -52,8 +52,6 @@ class Backend:
     extra: str = ""
     needs: str = ""
     obstacle: str | Obstacle | None = None
-    named: Sequence[str] = field(default=())
-    """The names there are, where there is a fixed list."""
 
     def missing(self) -> list[str]:
         """Its packages that are not installed."""

@@ -21,7 +21,8 @@ def fingerprint(*folders: Path) -> str:
     digest = hashlib.sha256()
     for folder in folders:
         try:
-            files = sorted(path for path in folder.rglob("*") if path.suffix in WEIGHTS)
+            files = [path for path in folder.rglob("*") if path.suffix in WEIGHTS]
+            files.sort(key=lambda path: path.parts)  # paths themselves compare by system
             if not any(path.suffix == ".safetensors" for path in files):
                 raise ModelError(f"no safetensors weights in {printable(str(folder))}")
             for path in files:
