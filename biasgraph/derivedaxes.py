@@ -224,6 +224,8 @@ def _joined(words: Sequence[str]) -> str:
     words = [word.strip(".,;:!?") for word in words]
     while words and words[0].lower() in _ARTICLES:
         words = words[1:]
+    if len(words) > 1 and words[-1].lower() == "and":  # it joins the phrase to one that was there
+        words = words[:-1]
     return " ".join(words).strip()
 
 

@@ -166,7 +166,14 @@ def test_names() -> None:
     "prompt",
     [
         *("a librarian", "A photo of a happy old nurse in Paris", "two programmers"),
-        *("a male librarian", "a dog", "a kitchen", "a chair", "a philanthropist"),
+        *(
+            "an astronaut riding a horse",
+            "a male librarian",
+            "a dog",
+            "a kitchen",
+            "a chair",
+            "a philanthropist",
+        ),
     ],
 )
 def test_the_sandboxs_counterfactuals_come_out_word_for_word(prompt: str) -> None:
