@@ -150,6 +150,16 @@ def check(methods: Chosen, axes: AxisSet, prompts: Sequence[str], model: str) ->
             )
 
 
+def images_beside(methods: Chosen, initial: int) -> list[str]:
+    """What is made beside a build's own images, in a sentence; none where nothing is.
+
+    initial: how many images the initial prompts have.
+    """
+    if not methods.get(NEEDS_IMAGES, {}).get("null"):
+        return []
+    return [f"--null makes {initial:,} more images, of the variations"]
+
+
 class Helpers(NamedTuple):
     """The models that methods need beside the judge."""
 

@@ -8,7 +8,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.annotate import Helpers, annotated, check, chosen, is_toy, recorded
+from biasgraph.annotate import (
+    Chosen,
+    Helpers,
+    annotated,
+    check,
+    chosen,
+    images_beside,
+    is_toy,
+    recorded,
+)
 from biasgraph.answers import Answers
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.causal.graph import Analysis, analyze
@@ -74,7 +83,10 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     work = Work.of(options)
     photographs = Photographs.of(options, work)
     _check_ideal(options, work, photographs.placeholder() if photographs else None)
-    return work.size() | ({"reference": photographs.size()} if photographs else {})
+    methods = _methods(options, work)
+    size = work.size()
+    size["notes"] = [*size["notes"], *images_beside(methods, work.images * len(work.plans))]
+    return size | ({"reference": photographs.size()} if photographs else {})
 
 
 def build_from_models(
@@ -126,6 +138,15 @@ def build_from_models(
         result = annotated(result, methods, work.axes, media)
         result.write(run.directory)
     return result.placed(work.directory)
+
+
+def _methods(options: BuildOptions, work: Work) -> Chosen:
+    """The methods that are wanted; raises InputError for what they will not take."""
+    before = {} if options.fresh else recorded(work.directory)
+    methods = chosen(options, before, toy=is_toy(work.generator.spec, work.judge.spec))
+    typed = [plan.typed or plan.initial.text for plan in work.plans]
+    check(methods, work.axes, typed, work.generator.spec)
+    return methods
 
 
 def build_from_answers(

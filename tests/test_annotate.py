@@ -193,3 +193,12 @@ def test_pictures_of_a_folder_have_no_null(tmp_path: Path, built: biasgraph.Resu
             embedder="sandbox", null=True, only=("gender", "age"), output=tmp_path / "r",
         )  # fmt: skip
     assert not (tmp_path / "r").exists()
+
+
+def test_a_plan_says_what_null_costs() -> None:
+    from biasgraph import audit
+
+    options = BuildOptions(prompt="a nurse", images=8, null=True, annotate="minethegap")
+    assert "--null makes 8 more images, of the variations" in audit.plan(options)["notes"]
+    plain = BuildOptions(prompt="a nurse", images=8)
+    assert not any("--null" in note for note in audit.plan(plain)["notes"])

@@ -274,13 +274,19 @@ def missed(scored: Score) -> list[int]:
     return [int(place) for place in np.argsort(scored.best_image, kind="stable")[:count]]
 
 
+def _least_aligned(scored: Score) -> list[int]:
+    return [int(place) for place in np.argsort(scored.best_text, kind="stable")[:SHOWN]]
+
+
 def _elements(found: Spanned, scored: Score) -> list[Part]:
     worst = [Bar(found.texts[i].text, float(scored.best_image[i])) for i in missed(scored)]
-    strange = np.argsort(scored.best_text, kind="stable")[:SHOWN]
     return [
         Ranking(worst[:MISSED_SHOWN], f"{MISSED}, with that similarity"),
         Images(
-            [Picture(found.images[j], f"{scored.best_text[j]:.3f}") for j in strange],
+            [
+                Picture(found.images[j], f"{scored.best_text[j]:.3f}")
+                for j in _least_aligned(scored)
+            ],
             "Least-aligned images: those whose nearest variation is furthest",
         ),
     ]
@@ -321,6 +327,16 @@ def _about_axis(
     if own:
         bars = [Bar(found.texts[i].text, float(scored.best_image[i])) for i in own]
         parts.append(Ranking(bars[:MISSED_SHOWN], f"{MISSED}, that say an attribute"))
+    nearest = found.similarity.argmax(axis=0)
+    strange = [
+        Picture(found.images[j], f"{said[nearest[j]][axis]}, {scored.best_text[j]:.3f}")
+        for j in _least_aligned(scored)
+        if axis in said[nearest[j]]
+    ]
+    if strange:
+        parts.append(
+            Images(strange, "Least-aligned images, with what their nearest variation says")
+        )
     numbers = {"lowest": means[furthest], "highest": max(means.values()), "n_missed": len(own)}
     lists = {"nearest": [means.get(attribute) for attribute in attributes]}
     return Finding(TITLE, ABOUT, parts, numbers, lists)

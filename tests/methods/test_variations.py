@@ -1,0 +1,91 @@
+"""Variations of a prompt: what they say of its subject, and what a language model is asked."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from biasgraph.axes import AxisSet, load_axis_set
+from biasgraph.counterfactuals import Prompt
+from biasgraph.methods.minethegap import Score, Varying, missed
+from biasgraph.methods.variations import conversation, proposed, said, variations
+
+OCCUPATION = load_axis_set("occupation")
+
+
+def other(text: str) -> Prompt:
+    return Prompt(text, "other")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a photo of an old female doctor", {"gender": "female", "age": "old"}),
+        ("a photo of a doctor in a white lab coat", {}),
+        ("a photo of a doctor in a clinic", {}),
+        ("a photo of a doctor who is happy", {"emotion": "happy"}),
+        ("an angry doctor", {}),  # a word of the axis that is none of its attributes
+        ("everything, everywhere", {}),
+    ],
+)
+def test_words_about_the_subject_are_read(text: str, expected: dict[str, str]) -> None:
+    assert said(OCCUPATION, other(text), "a photo of a doctor") == expected
+
+
+def test_what_the_prompt_says_itself_is_not_varied() -> None:
+    assert said(OCCUPATION, other("a young woman reading"), "a woman reading") == {"age": "young"}
+
+
+def test_a_combination_is_known() -> None:
+    texts = variations("a nurse", OCCUPATION, ("gender", "age"))
+    assert said(OCCUPATION, texts[0], "a nurse") == {"gender": "male", "age": "young"}
+
+
+def test_the_meta_prompts_are_those_of_the_paper() -> None:
+    messages, form = conversation("a doctor", 3)
+    assert [message.role for message in messages] == ["system", "user"]
+    assert messages[1].text.startswith("Generate 3 diverse, short and concise variations")
+    assert '"a doctor"' in messages[1].text
+    with pytest.raises(ValidationError, match="at least 3 items"):
+        form.model_validate({"variations": ["a", "b"]})
+    with pytest.raises(ValidationError, match="twice"):
+        form.model_validate({"variations": ["a", "b", "A"]})
+    form.model_validate({"variations": ["a", "b", "c", "d"]})
+
+
+def test_more_than_was_asked_for_is_cut() -> None:
+    assert [one.text for one in proposed(["a", "b", "c"], 2)] == ["a", "b"]
+
+
+def test_whole_prompts_of_one_axis_are_its_variations() -> None:
+    axes = AxisSet.model_validate(
+        {
+            "name": "x",
+            "subject": "person",
+            "gate": "Is there a person?",
+            "prompt": "a librarian",
+            "axes": [
+                {
+                    "name": "job",
+                    "question": "Which job (nurse, cook)?",
+                    "attributes": [
+                        {"name": "nurse", "phrase": "nurse", "prompt": "a nurse",
+                         "placement": "before"},
+                        {"name": "cook", "phrase": "cook", "prompt": "a cook",
+                         "placement": "before"},
+                    ],
+                }
+            ],
+        }
+    )  # fmt: skip
+    varying = Varying.of(axes, {})
+    assert varying.vary == ("job",)
+    assert [one.text for one in varying.texts("a librarian")] == ["a nurse", "a cook"]
+
+
+def test_a_quarter_is_missed() -> None:
+    import numpy as np
+
+    best = np.array([0.5, 0.1, 0.4, 0.2, 0.3])
+    assert missed(Score(1.0, best, best)) == [1, 3]
+    assert missed(Score(1.0, best[:1], best)) == [0]
