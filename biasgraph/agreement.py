@@ -71,6 +71,8 @@ def check(
     models = models or ModelOptions()
     # Labels named as a judge are still labels: what nobody labelled is no answer of theirs.
     reference = reference.removeprefix("human:")
+    if not reference.strip():
+        raise InputError("--with is empty: name a judge, or a file of labels or answers")
     if Path(reference).is_dir():
         raise InputError(
             f"{shown(Path(reference))} is a folder: name a judge, or a file of labels or answers"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from biasgraph.errors import InputError, did_you_mean
-from biasgraph.models.options import MODEL_OPTIONS, ModelOptions, is_given, option
+from biasgraph.models.options import MODEL_OPTIONS, ModelOptions, Spec, is_given, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,8 +94,9 @@ class BuildOptions(ModelOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.analysis_settings()
-        for name in ("model", "vqa", "llm", "only", "embedder", "vary"):
-            if (value := getattr(self, name)) is not None and not len(value):
+        for name in ("model", "vqa", "llm", "only", "embedder", "vary", "axes"):
+            value = getattr(self, name)
+            if isinstance(value, Sized) and not len(value):
                 raise InputError(f"--{name} is empty: name something, or leave it out")
         pictured = str(self.model).startswith("folder:")
         if pictured and self.prompts is not None:
@@ -104,6 +105,10 @@ class BuildOptions(ModelOptions):
                 "one prompt of a manifest with --prompt"
             )
         if self.answers is None and self.prompt is None and self.prompts is None and not pictured:
+            if self.model is not None:  # "foldr:pictures" is the news, not the missing prompt
+                from biasgraph.models.registry import GENERATOR, find_backend
+
+                find_backend(Spec(self.model), GENERATOR)
             raise InputError(
                 "nothing to build from: give --prompt 'a librarian', --prompts occupations, "
                 "--answers FILE, or pictures with --model folder:DIR"

@@ -9,13 +9,14 @@ import rich_click as click
 
 from biasgraph.commands.model_options import judge_options
 from biasgraph.commands.output import output_options
+from biasgraph.commands.paths import FilePath
 
 WHAT, WHERE = "Comparison", "Output"
 """The panels of the help."""
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("run", type=FilePath(), metavar="RUN")
 @click.option(
     "--with",
     "reference",
@@ -51,7 +52,7 @@ WHAT, WHERE = "Comparison", "Output"
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(dir_okay=False),
     metavar="FILE",
     panel=WHERE,
     help="Write the agreement to FILE and leave RUN as it is. Without it, agreement.json goes into "

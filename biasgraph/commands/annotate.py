@@ -8,13 +8,14 @@ import rich_click as click
 
 from biasgraph.commands.model_options import llm_option
 from biasgraph.commands.output import output_options
+from biasgraph.commands.paths import FilePath
 
 WHAT, WHERE = "Methods", "Output"
 """The panels of the help."""
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("run", type=FilePath(), metavar="RUN")
 @click.argument("methods", metavar="METHOD,...")
 @click.option(
     "--embedder",

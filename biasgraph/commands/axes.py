@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from biasgraph.commands.model_options import language_model_options, llm_option
+from biasgraph.commands.paths import FilePath
 from biasgraph.errors import printable
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def show_command(name: str, as_json: bool) -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="FILE",
     help="Where it goes; '-' prints it. Default: NAME.yaml.",
 )
@@ -104,7 +105,7 @@ def check_command(file: str, prompt: str | None, as_json: bool) -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="FILE",
     default=Path("axes.yaml"),
     show_default=True,

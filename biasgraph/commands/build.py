@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import rich_click as click
 
 from biasgraph.commands.model_options import llm_option, model_options
 from biasgraph.commands.output import output_options, present, present_plan
+from biasgraph.commands.paths import FilePath
 
 FROM, AXES, TESTS = "What to audit", "Axes and ideal", "Analysis"
 METHODS, WHERE = "Other methods", "Output"
@@ -59,7 +59,7 @@ METHODS, WHERE = "Other methods", "Output"
 )
 @click.option(
     "--answers",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="FILE",
     panel=FROM,
     help="Analyse a finished answers table (CSV or Parquet) instead: no model does any work. "
@@ -81,7 +81,7 @@ METHODS, WHERE = "Other methods", "Output"
 )
 @click.option(
     "--ideal",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="FILE",
     panel=AXES,
     help="The ideal distributions, as YAML: 'axis: {attribute: share}'. An axis that the file "
@@ -89,7 +89,7 @@ METHODS, WHERE = "Other methods", "Output"
 )
 @click.option(
     "--reference",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="FOLDER|RUN|FILE",
     panel=AXES,
     help="A real-world distribution as the ideal, resampled with everything else: photographs "
@@ -98,7 +98,7 @@ METHODS, WHERE = "Other methods", "Output"
 )
 @click.option(
     "--correct",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="FILE",
     panel=AXES,
     help="Set numbers without the judge's errors beside the others: agreement.json of `biasgraph "
@@ -228,7 +228,7 @@ METHODS, WHERE = "Other methods", "Output"
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="DIR",
     panel=WHERE,
     help="Where the result goes. Default: outputs/MODEL/PROMPT, outputs/MODEL/LIST or "

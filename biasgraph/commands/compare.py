@@ -7,16 +7,15 @@ from pathlib import Path
 import rich_click as click
 
 from biasgraph.commands.output import output_options, present_comparison
+from biasgraph.commands.paths import FilePath
 
 WHAT, WHERE = "Comparison", "Output"
 """The panels of the help."""
 
 
 @click.command()
-@click.argument("baseline", type=click.Path(path_type=Path), metavar="BASELINE")
-@click.argument(
-    "runs", type=click.Path(path_type=Path), metavar="RUN [RUN ...]", nargs=-1, required=True
-)
+@click.argument("baseline", type=FilePath(), metavar="BASELINE")
+@click.argument("runs", type=FilePath(), metavar="RUN [RUN ...]", nargs=-1, required=True)
 @click.option(
     "--common",
     is_flag=True,
@@ -42,7 +41,7 @@ WHAT, WHERE = "Comparison", "Output"
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="DIR",
     required=True,
     panel=WHERE,

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import rich_click as click
 
+from biasgraph.commands.paths import FilePath
+
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("run", type=FilePath(), metavar="RUN")
 @click.option(
     "--to",
     "formats",
@@ -26,7 +28,7 @@ import rich_click as click
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="DIR",
     help="Where the files go. Default: export in RUN.",
 )

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import rich_click as click
 
+from biasgraph.commands.paths import FilePath
+
 PAGE = "label.html"
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("run", type=FilePath(), metavar="RUN")
 @click.option(
     "--sample",
     type=click.IntRange(min=1),
@@ -29,7 +31,7 @@ PAGE = "label.html"
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(dir_okay=False),
     metavar="FILE",
     help="Where the page goes. Default: label.html in RUN.",
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import rich_click as click
 
 from biasgraph.commands.model_options import llm_option, model_options
 from biasgraph.commands.output import output_options
+from biasgraph.commands.paths import FilePath
 
 WHAT, SCORES, WHERE = "What to score", "Scores", "Output"
 """The panels of the help."""
@@ -94,7 +94,7 @@ def minethegap() -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="DIR",
     panel=WHERE,
     help="Where the run and its ranking go. Default: outputs/MODEL/minethegap-PROMPTS.",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import rich_click as click
 
 from biasgraph.commands.model_options import llm_option, model_options
 from biasgraph.commands.output import output_options
+from biasgraph.commands.paths import FilePath
 
 WHAT, RULES, WHERE = "What to audit", "Proposals and scores", "Output"
 """The panels of the help."""
@@ -18,7 +18,7 @@ WHAT, RULES, WHERE = "What to audit", "Proposals and scores", "Output"
 @click.command()
 @click.option(
     "--captions",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="FILE",
     required=True,
     panel=WHAT,
@@ -81,7 +81,7 @@ WHAT, RULES, WHERE = "What to audit", "Proposals and scores", "Output"
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="DIR",
     panel=WHERE,
     help="Where the run and its report go. Default: outputs/MODEL/openbias-CAPTIONS.",

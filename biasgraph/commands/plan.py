@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import rich_click as click
 
 from biasgraph.commands.output import output_options
+from biasgraph.commands.paths import FilePath
 
 WHAT, CHECK, WHERE = "What to reach", "Verification", "Output"
 """The panels of the help."""
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("run", type=FilePath(), metavar="RUN")
 @click.option(
     "--targets",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="FILE",
     panel=WHAT,
     help="The axes to bring closer to an ideal, as YAML: 'axis: {weight: 2, ideal: {attribute: "
@@ -55,7 +55,7 @@ WHAT, CHECK, WHERE = "What to reach", "Verification", "Output"
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="DIR",
     panel=WHERE,
     help="Where plan.json goes. Default: RUN.",

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import rich_click as click
 
+from biasgraph.commands.paths import FilePath
+
 
 @click.command()
 @click.option("--prompt", metavar="TEXT", help="The prompt to audit: 'a librarian'.")
@@ -36,7 +38,7 @@ import rich_click as click
 @click.option(
     "--to",
     "target",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="FILE.csv",
     required=True,
     help="The table to write; the pictures' paths in it are seen from its folder.",

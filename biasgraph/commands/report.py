@@ -7,11 +7,13 @@ from pathlib import Path
 
 import rich_click as click
 
+from biasgraph.commands.paths import FilePath
+
 DOCTYPE = b"<!doctype html>"
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("run", type=FilePath(), metavar="RUN")
 @click.option(
     "--no-images",
     is_flag=True,
@@ -20,7 +22,7 @@ DOCTYPE = b"<!doctype html>"
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(dir_okay=False),
     metavar="FILE",
     help="Where the page goes. Default: report.html in RUN, and those of its prompts.",
 )

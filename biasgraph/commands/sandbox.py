@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from biasgraph.commands.paths import FilePath
 from biasgraph.sandbox.training import PARTS
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _print(prompt: str, world: str, found: Truth) -> None:
 @sandbox.command("train")
 @click.option(
     "--work",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FilePath(file_okay=False),
     required=True,
     metavar="DIR",
     help="Checkpoints and finished parts; the same command goes on where it was stopped.",
@@ -138,7 +139,7 @@ def _print(prompt: str, world: str, found: Truth) -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FilePath(file_okay=False),
     metavar="DIR",
     help="Where the fp16 weights go when all parts are done. Default: WORK/weights.",
 )

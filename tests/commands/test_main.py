@@ -120,7 +120,7 @@ def test_every_analysis_option_reaches_the_analysis(run: Run, tmp_path: Path) ->
         (["build", "--prompt", "a librarian", "--model", ""], "--model is empty"),
         (["build", "--prompt", "a librarian", "--vqa", ""], "--vqa is empty"),
         (["build", "--prompt", "a librarian", "--only", " , "], "--only is empty"),
-        (["report", ".", "-o", ""], ". is there already and is no report"),
+        (["report", ".", "-o", ""], "it is empty"),
         (["show"], "Missing argument 'RUN'"),
     ],
 )
@@ -185,6 +185,33 @@ def test_a_full_disk_is_exit_code_1_and_leaves_nothing(run: Run, tmp_path: Path)
     assert done.returncode == 1
     assert "cannot write to out: File too large" in done.stderr
     assert os.listdir(tmp_path) == ["librarian.csv"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["show", ""],
+        ["agreement", "", "--with", "x.csv"],
+        ["label", "run", "-o", ""],
+        ["prompts", "--prompt", "a librarian", "--to", ""],
+        *(
+            ["build", "--prompt", "a librarian", option, ""]
+            for option in ("--reference", "--correct", "--ideal", "--axes", "--model", "-o")
+        ),
+    ],
+)
+def test_an_empty_name_is_not_the_working_directory(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert " is empty" in said
+    assert said.count("\n") == 1
+
+
+def test_a_misspelt_folder_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["build", "--model", "foldr:pictures"]) == 2
+    assert "Did you mean 'folder'?" in capsys.readouterr().err
 
 
 def test_names_from_other_scripts_on_a_narrow_terminal(run: Run, tmp_path: Path) -> None:
