@@ -162,5 +162,7 @@ class RunMedia:
 
 
 def _stacked(blobs: Sequence[bytes]) -> np.ndarray:
-    """(n, d) float32 of vectors as the ledger holds them."""
+    """(n, d) float32 of vectors as the ledger holds them; (0, 0) of none."""
+    if not blobs:
+        return np.empty((0, 0), dtype=np.float32)
     return np.stack([np.frombuffer(blob, dtype="<f4") for blob in blobs])
