@@ -347,3 +347,25 @@ def test_hostile_names_are_shown_and_do_no_harm(tmp_path: Path) -> None:
     assert "\u202e" not in page
     figure = openbias_figure(whole).decode()
     assert "<script>alert" not in figure and "$x_1$" in figure
+
+
+@pytest.mark.parametrize("caption", sorted(BAD))
+def test_wrong_replies_without_end_cost_three_and_are_paid_once(
+    caption: str, tmp_path: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    path = tmp_path / "c.txt"
+    path.write_text(f"{caption}\n")
+    with serving(Behaviour(says=lambda body: BAD[caption])) as fake:
+        command = (
+            *("--captions", path, "-o", tmp_path / "run", "--model", "openai:painter", "-q"),
+            *("--vqa", "openai:judge", "--llm", "openai:writer", "--base-url", fake.base_url),
+        )
+        for _ in range(2):
+            code, _, err = run(capsys, *command)
+            (line,) = err.strip().splitlines()
+            assert code == 1
+            assert "gave no usable reply in 3 attempts" in line
+            assert "-failed.json" in line
+            assert len(line) < 1_000
+        assert (fake.counted.calls, fake.counted.images) == (3, 0)
