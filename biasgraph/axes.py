@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -224,8 +225,19 @@ def _shape_problems(error: ValidationError) -> Iterator[Problem]:
                 yield location, f"expected an entry with the keys {keys}"
             case "string_type":
                 yield location, f"'{key}' must be text (quote what YAML takes for another type)"
+            case "tuple_type":
+                yield location, f"'{key}' must be a list, as in [one, two]"
+            case "literal_error":
+                known = re.findall("'([^']+)'", detail["ctx"]["expected"])
+                said = str(detail["input"])[:100]
+                hint = did_you_mean(said, known)
+                yield (
+                    location,
+                    f"'{key}' must be {' or '.join(known)}, not '{printable(said)}'.{hint}",
+                )
             case _:
-                yield location, f"'{key}': {printable(detail['msg'])}"
+                text = detail["msg"].removeprefix("Value error, ")
+                yield location, f"'{key}': {printable(text)}"
 
 
 def _keys(location: Location) -> list[str]:

@@ -307,4 +307,9 @@ def _cells(path: Path) -> CsvFile | None:
         raise InputError(
             f"{source} is the tables.csv of a run, not a reference: give the run's directory"
         )
+    if {"axis", "attribute"} <= names and not {"count", "target", "answer"} & names:
+        raise InputError(
+            f"{source} lacks the column 'count' (axis, attribute, count)."
+            + did_you_mean("count", sorted(names - {"axis", "attribute"}))
+        )
     return file if "count" in names and not {*COLUMNS} <= names else None

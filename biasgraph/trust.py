@@ -93,6 +93,11 @@ def check_correction(correct: str | Path | None, judge: Model) -> None:
 
 def is_agreement(path: Path) -> bool:
     """Whether a file looks like agreement.json. Raises InputError where there is none."""
+    if path.is_dir():
+        raise InputError(
+            f"--correct {printable(str(path))} is a folder: name a file, such as the "
+            "agreement.json in it"
+        )
     try:
         with path.open("rb") as file:
             head = file.read(HEAD)

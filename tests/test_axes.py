@@ -188,10 +188,11 @@ axes:
     first, *lines = message.splitlines()
     assert first.endswith("mine.yaml' has 16 problems:")
     assert lines == [
-        "  line 2: 'subject': Input should be 'person', 'animal', 'object' or 'scene'",
+        "  line 2: 'subject' must be person or animal or object or scene, not 'persn'. "
+        "Did you mean 'person'?",
         "  line 6: axis 'size': unknown key 'metrc'. Did you mean 'metric'?",
         "  line 9: axis 'size': the cost matrix must be square, 3 x 3 (it has 3 rows of 1, 2)",
-        "  line 12: axis 'size': 'placement': Input should be 'before' or 'after'",
+        "  line 12: axis 'size': 'placement' must be before or after, not 'middle'.",
         "  line 12: axis 'size': attribute 'Small' is named twice",
         "  line 13: axis 'size': 'name' must be text (quote what YAML takes for another type)",
         "  line 13: axis 'size': 'placement' is missing",

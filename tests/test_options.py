@@ -11,6 +11,7 @@ import pytest
 
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.errors import InputError
+from biasgraph.models.options import ModelOptions
 from biasgraph.options import BuildOptions, folder_name, slug
 from tests.answer_tables import librarian_table
 from tests.hostile import HOSTILE
@@ -107,3 +108,9 @@ def test_options_offer_every_setting_of_the_analysis() -> None:
     offered = {*typing.get_type_hints(AnalysisSettings)}
     internal = {"amplification_replicates", "noise_draws", "global_alpha", "global_min_is"}
     assert offered - internal <= {field for field in BuildOptions.__dataclass_fields__}
+
+
+@pytest.mark.parametrize("guidance", [float("nan"), float("inf")])
+def test_a_guidance_is_a_number(guidance: float) -> None:
+    with pytest.raises(InputError, match="--guidance must be a number"):
+        ModelOptions(guidance=guidance)

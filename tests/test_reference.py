@@ -307,6 +307,11 @@ WRONG = [
     ("x.csv", "axis,attribute,count\ngender,male,0", "all zero"),
     ("x.csv", "axis,attribute,count\n", "must hold lines"),
     ("x.csv", "axis,count\ngender,1", "lacks the column attribute"),
+    (
+        "x.csv",
+        "axis,attribute,cont\ngender,male,1",
+        "lacks the column 'count'.*Did you mean 'cont'",
+    ),
     ("x.csv", "prompt,axis,attribute,target,answer,count\n", "is the tables.csv of a run"),
     ("x.csv", "a,b\n1,2\n", "is not an answers table"),
     ("x.csv", "", "is empty"),

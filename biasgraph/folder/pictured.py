@@ -199,10 +199,10 @@ def _planned(text: str, axes: AxisSet) -> PromptPlan:
 def _left_out(layout: Layout) -> list[str]:
     notes = []
     if layout.missing:
-        notes.append(
-            f"{len(layout.missing):,} pictures that the manifest names are not there "
-            f"({names(layout.missing)})"
-        )
+        some = len(layout.missing)
+        what, are = ("picture", "is") if some == 1 else ("pictures", "are")
+        said = f"{some:,} {what} that the manifest names {are}"
+        notes.append(f"{said} not there ({names(layout.missing)})")
     for reason, paths in layout.left_out.items():
         notes.append(f"{counted(paths)} left out: {reason} ({names(paths)})")
     return notes

@@ -145,6 +145,8 @@ def _entry(path: Path, name: str) -> Described | None:
     except OSError as error:
         raise InputError(f"cannot read {source}: {error.strerror}") from None
     except (ValueError, RecursionError):
+        if path.stem == name:
+            raise InputError(f"{source} is no readable JSON") from None
         return None
     alone = _is_entry(data) and ("id" not in data or path.parent.name == name)
     if alone or (_is_entry(data) and str(data["id"]) == name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -54,6 +55,8 @@ class ModelOptions:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{option(name)} must be at least 1, not {value}")
+        if self.guidance is not None and not math.isfinite(self.guidance):
+            raise InputError(f"--guidance must be a number, not {self.guidance}")
         if self.size is not None:
             self.pixels  # noqa: B018  (raises for a size that is none)
 

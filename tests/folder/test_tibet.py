@@ -136,6 +136,12 @@ def test_without_its_json_the_layout_says_nothing(root: Path, data: Any) -> None
         layout_of(root)
 
 
+def test_json_that_is_cut_short_is_named(root: Path) -> None:
+    (root.parent / "P_1.json").write_text('{"initial_prompt":')
+    with pytest.raises(InputError, match=r"P_1.json is no readable JSON"):
+        layout_of(root)
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
