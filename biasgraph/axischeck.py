@@ -118,7 +118,12 @@ def write_starter(name: str, subject: SubjectKind, output: Path | None = None) -
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:  # a full disk leaves no half of it
+                path.unlink(missing_ok=True)
+                raise
     except FileExistsError:
         raise InputError(f"{shown} is there already: give another name or -o FILE") from None
     except (OSError, ValueError) as error:  # ValueError: a null character in the path

@@ -41,11 +41,11 @@ def write_orders(
     if path.suffix.lower() != ".csv":
         raise InputError(f"--to {printable(str(target))}: give a name that ends in .csv")
     content = manifest_of(plans, images, seed)
-    with writing_to(path.parent):
+    with writing_to(path.parent, "--to"):
         if path.exists() and (not path.is_file() or path.read_bytes() != content):
             raise InputError(
                 f"{printable(str(path))} is there already and holds something else; nothing was "
                 "written: give another --to"
             )
-    write_files(path.parent, {path.name: content})
+    write_files(path.parent, {path.name: content}, option="--to")
     return path, sum(len(plan.prompts) for plan in plans)

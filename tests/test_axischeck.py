@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import TextIO, get_args
 
 import pytest
 import yaml
 
 from biasgraph.axes import Attribute, Axis, AxisSet, load_axis_set, shipped_axis_sets
 from biasgraph.axischeck import AxisCheck, SubjectKind, starter, write_starter
-from biasgraph.errors import InputError
+from biasgraph.errors import InputError, ModelError
 from tests.hostile import HOSTILE
 
 SUBJECTS = get_args(SubjectKind)
@@ -134,3 +134,17 @@ def test_the_page_about_axes_is_true(tmp_path: Path) -> None:
         assert f" | {axes} | " in page
     for model in (AxisSet, Axis, Attribute):
         assert all(f"`{key}`" in page for key in model.model_fields)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_leaves_no_half_of_a_starter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, mode: str, encoding: str) -> TextIO:
+        path.touch()
+        return open("/dev/full", "w", encoding=encoding)
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(ModelError, match="No space left"):
+        write_starter("mine", "animal", tmp_path / "mine.yaml")
+    assert not list(tmp_path.iterdir())

@@ -53,9 +53,9 @@ class Source:
         Raises:
             InputError: no name, a folder that is not there, or what can be no name on the hub.
         """
-        said = printable(spec.text)
+        said, backend = printable(spec.text), printable(spec.backend)
         if not spec.rest.strip():
-            raise InputError(f"'{said}' names no model: {printable(spec.backend)}:NAME or :FOLDER")
+            raise InputError(f"'{said}' names no model: {backend}:NAME or {backend}:FOLDER")
         for name, revision in ((spec.rest, None), (spec.name, spec.revision)):
             path = Path(os.path.expanduser(name))
             if path.is_dir():

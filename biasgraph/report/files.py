@@ -14,19 +14,19 @@ PROMPTS = "prompts"
 """The folder in which each of several prompts has a folder of its own."""
 
 
-def write_files(directory: Path, files: Mapping[str, bytes]) -> list[Path]:
+def write_files(directory: Path, files: Mapping[str, bytes], *, option: str = "-o") -> list[Path]:
     """Write files into `directory`, which is made if need be; returns their paths.
 
     A name may lead into a folder ("prompts/a-nurse/graph.json"). All contents are on the disk
     before the first file gets its name, so that a full disk or a crash leaves the directory as it
-    was.
+    was. option: what names another directory, for errors.
 
     Raises:
         ModelError: the directory cannot be made or written, or the disk is full.
     """
     paths = {directory / name: content for name, content in files.items()}
     temporary = {path: path.with_name(path.name + TEMPORARY) for path in paths}
-    with writing_to(directory):
+    with writing_to(directory, option):
         folders = {directory, *(path.parent for path in paths)}
         needed = {above for folder in folders for above in (folder, *folder.parents)}
         made = sorted((folder for folder in needed if not folder.exists()), reverse=True)
@@ -66,12 +66,16 @@ def remove_stale(directory: Path, names: Collection[str], kept: Collection[str])
 
 
 @contextmanager
-def writing_to(directory: Path) -> Iterator[None]:
-    """Turn what the file system raises into one ModelError about `directory`."""
+def writing_to(directory: Path, option: str = "-o") -> Iterator[None]:
+    """Turn what the file system raises into one ModelError about `directory`.
+
+    option: what names another directory.
+    """
     try:
         yield
     except OSError as error:
-        hint = "make room, or give another -o" if error.errno in FULL_DISK else "give another -o"
+        full = error.errno in FULL_DISK
+        hint = f"make room, or give another {option}" if full else f"give another {option}"
         reason = error.strerror or str(error)
         message = f"cannot write to {printable(str(directory))}: {reason}; {hint}"
         raise ModelError(message) from None
