@@ -232,7 +232,8 @@ class Asking:
         if response.status >= 300:
             complaint = Complaint.of(response)
             if complaint.moderated is None:
-                problem = f"{complaint.status}: {complaint.message or complaint.code}"
+                said = complaint.message or complaint.code
+                problem = f"{complaint.status}: {said}" if said else str(complaint.status)
                 self._settle(ticket, problem, charged=complaint.in_doubt)
                 raise _Refused(problem, complaint, retry_after(response.headers))
         stored = Stored(response.status, response.body)

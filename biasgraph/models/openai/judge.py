@@ -204,7 +204,7 @@ def find_letter(text: str, sheet: Sheet) -> tuple[int, int] | None:
     if marked and _nothing_else(reply[marked.end() :], marked[1], sheet):
         return sheet.letters.index(marked[1]), start + marked.start(1)
     said = re.findall(
-        rf"(?:answer|option)(?:\s+is)?\s*:?\s*[*(\"']*([{letters}])(?![^\W_])[*)\"']*\s*(?:[.]|$)",
+        rf"(?:answer|option)(?:\s+is)?(?:\s*:)?\s*[*(\"']*([{letters}])(?![^\W_])[*)\"']*\s*(?:[.]|$)",
         reply,
         re.IGNORECASE,
     )
