@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -29,6 +30,8 @@ from biasgraph.commands.show import show
 from biasgraph.errors import BiasgraphError, printable
 
 INTERRUPTED = 130
+UNREACHABLE = (errno.ENAMETOOLONG, errno.EACCES, errno.ELOOP)
+"""What even asking whether a path is there can end with."""
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -87,7 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except MemoryError as error:
         return _fail(f"out of memory ({str(error) or 'no size given'}): ask for less", 1)
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in UNREACHABLE and error.filename:
+            return _fail(f"{error.filename}: {error.strerror}", 2)
         traceback.print_exc()
         return _fail("this is a bug in biasgraph: please report it with the lines above", 1)
     return code if isinstance(code, int) else 0

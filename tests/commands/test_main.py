@@ -327,3 +327,33 @@ def test_without_a_command_there_is_help() -> None:
 def test_version() -> None:
     done = CliRunner().invoke(cli, ["--version"], prog_name="biasgraph")
     assert done.output == f"biasgraph {biasgraph.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["build", "--prompt", "a nurse", "--model", "diffusers:{}", "--vqa", "sandbox"],
+        ["build", "--prompt", "a nurse", "--reference", "{}"],
+        ["agreement", "run", "--with", "{}"],
+        ["label", "{}"],
+        ["prompts", "--prompt", "a nurse", "--to", "{}.csv"],
+    ],
+)
+def test_a_name_that_no_file_can_have_is_one_line(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As what was meant for another option, a prompt or a whole file, is pasted into this one."""
+    name = "a" * 300
+    assert main([one.format(name) for one in arguments]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_error_of_the_system_that_no_path_explains_is_still_a_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("biasgraph.axes.shipped_axis_sets", fail)
+    assert main(["axes", "list"]) == 1
+    assert "this is a bug" in capsys.readouterr().err
