@@ -46,10 +46,12 @@ def images_by_prompt(directory: Path) -> dict[str, int]:
 
 
 def files(directory: Path) -> dict[str, bytes]:
+    """What was found, without what the run keeps for all of its prompts."""
     return {
         str(path.relative_to(directory)): path.read_bytes()
         for path in directory.rglob("*")
         if path.suffix in (".csv", ".json", ".graphml") and path.name != "run.json"
+        and "transcripts" not in path.parts
     }
 
 

@@ -49,7 +49,10 @@
   function picture(item) {
     const image = item.image === null ? null : biasgraph.model.images[item.image];
     if (!image || !image.src) return el("span", { class: "undefined" }, "a picture that is not in the run");
-    return el("img", { src: image.src, alt: item.caption || image.text, title: item.caption || image.text });
+    const text = item.caption ? `${image.text}. ${item.caption}` : image.text;
+    return el("div", { class: "captioned" },
+      el("img", { src: image.src, alt: text, title: text }),
+      item.caption ? el("small", null, name(item.caption)) : null);
   }
 
   function unknownPart() {

@@ -93,14 +93,14 @@ def test_clicking_an_axis_shows_the_numbers_of_graph_json(page: Any, document: J
         assert numbers_of(page, "By chance") == [node["w1_null"]["q95"]]
         diagonal = node["diagonal"]
         assert numbers_of(page, "Naming it worked") == [diagonal["accuracy"], diagonal["cramers_v"]]
-        assert page.locator("#detail img").count() == 12
+        assert page.locator("#detail .group img").count() == 12
     page.mouse.click(5, 5)
     click_on_canvas(page, {"axis": 0})
 
 
 def test_pictures_say_what_they_show(page: Any, document: Json) -> None:
     click_on_canvas(page, {"axis": 0})
-    image = page.locator("#detail img").first
+    image = page.locator("#detail .group img").first
     assert image.get_attribute("src").startswith("data:image/jpeg;base64,")
     assert image.evaluate("one => one.decode().then(() => one.naturalWidth)") == 64
     text = image.get_attribute("alt")
