@@ -14,8 +14,10 @@ from biasgraph.axes import Axis, AxisSet, axis_document, load_axis_set
 from biasgraph.counterfactuals import PromptPlan, describe, plan_prompts
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.grammar import indefinite_article
+from biasgraph.intervention import intervene
 from biasgraph.nounphrase import ends_phrase, is_adjective, is_participle
 from biasgraph.options import slug
+from biasgraph.subject import find_subject, strip_brackets
 from biasgraph.yamlfile import Problem
 
 SubjectKind = Literal["person", "animal", "object", "scene"]
@@ -164,13 +166,13 @@ def _axis_remarks(axis: Axis, subject: str) -> Iterator[Problem]:
 
 def _is_seen(axis: Axis, said: str, attribute: str, subject: str) -> bool:
     """Whether a prompt with an attribute's phrase in it is known to fix that attribute."""
-    alone = AxisSet(name=axis.name, subject="object", gate=axis.name, axes=(axis,))
     head = re.search(rf"\b{subject}s?\b", said)
     if head is None:  # the noun itself carries the attribute: "a woman"
         return True
     bracketed = f"[{said[: head.end()]}]{said[head.end() :]}"
     try:
-        return plan_prompts(bracketed, alone).fixed.get(axis.name) == attribute
+        clean, _ = strip_brackets(bracketed)
+        return intervene(clean, find_subject(bracketed), axis).fixed == attribute
     except InputError:  # the phrase has brackets of its own
         return False
 

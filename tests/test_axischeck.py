@@ -95,6 +95,20 @@ def test_a_phrase_that_is_not_found_again(tmp_path: Path) -> None:
     assert any("line 9" in remark for remark in AxisCheck.of(str(path)).remarks)
 
 
+def test_whole_prompts_beside_phrases(tmp_path: Path) -> None:
+    path = tmp_path / "cats.yaml"
+    text = MOOD.replace("grumpy", "sad").replace(
+        "that is happy, placement: before", "happy, placement: before"
+    )
+    text = text.replace("axes:", "prompt: a cat in a room\naxes:", 1)
+    path.write_text(
+        text.rstrip() + "\n      - {name: cross, phrase: cross, placement: before, "
+        "prompt: a hissing cat}\n"
+    )
+    check = AxisCheck.of(str(path))
+    assert check.plan.counterfactuals[-1].text == "a hissing cat"
+
+
 def test_problems_come_with_their_lines(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(MOOD.replace("placement", "placment").replace("animal\n", "beast\n"))
