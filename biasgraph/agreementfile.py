@@ -96,6 +96,22 @@ def read(path: Path) -> Record:
     return dict(record)
 
 
+def refuse_other(path: Path) -> None:
+    """Never overwrite what is no agreement: people's labels, of all files, stand on this line.
+
+    Raises InputError.
+    """
+    if not path.exists():
+        return
+    try:
+        read(path)
+    except InputError:
+        raise InputError(
+            f"{shown(path)} is there already and is no agreement; nothing was written: give "
+            "another -o"
+        ) from None
+
+
 def to_json(agreement: Record) -> bytes:
     """The contents of agreement.json."""
     text = json.dumps(agreement, ensure_ascii=False, allow_nan=False, indent=1) + "\n"

@@ -304,6 +304,11 @@ def test_the_command(
     assert main(["agreement", str(run), "--with", "fake:other", "--only", "agee"]) == 2
     assert "Did you mean 'age'" in capsys.readouterr().err
     assert main(["agreement", str(run), "--with", "nowhere.csv"]) == 2
+    (run / "labels.csv").write_text("hours of work")
+    assert main([*arguments, "-o", str(run / "age.json"), "-q"]) == 0
+    assert main([*arguments, "-o", str(run / "labels.csv")]) == 2
+    assert "is no agreement; nothing was written" in capsys.readouterr().err
+    assert (run / "labels.csv").read_text() == "hours of work"
     assert main(["agreement", str(run / "images"), "--with", "fake:other"]) == 2
 
 

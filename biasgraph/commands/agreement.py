@@ -8,6 +8,7 @@ from typing import Any
 import rich_click as click
 
 from biasgraph.commands.model_options import judge_options
+from biasgraph.commands.names import names_in
 from biasgraph.commands.output import output_options
 from biasgraph.commands.paths import FilePath
 
@@ -81,12 +82,14 @@ def agreement(
 
     options = ModelOptions(**models)
     from biasgraph import agreement as agreements
-    from biasgraph.agreementfile import to_json
+    from biasgraph.agreementfile import refuse_other, to_json
     from biasgraph.commands.output import present_agreement
     from biasgraph.commands.progress import TerminalProgress
     from biasgraph.report.files import write_files
 
-    names = tuple(filter(None, (name.strip() for name in (only or "").split(","))))
+    names = names_in("--only", only)
+    if output is not None:
+        refuse_other(output)
     asked = agreements.CheckOptions(names, bootstrap, sample, seed)
     progress = None if quiet else TerminalProgress()
     found = agreements.check(run, reference, asked, options, progress)

@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from biasgraph.commands.model_options import llm_option
+from biasgraph.commands.names import names_in
 from biasgraph.commands.output import output_options
 from biasgraph.commands.paths import FilePath
 
@@ -67,7 +68,7 @@ def annotate(
     from biasgraph.commands.progress import TerminalProgress
 
     names = annotations.methods_in(methods)
-    varied = [name.strip() for name in (vary or "").split(",") if name.strip()]
+    varied = list(names_in("--vary", vary))
     progress = None if quiet else TerminalProgress()
     given = {"embedder": embedder, "vary": varied, "llm": llm, "null": null}
     result = annotations.add(run, names, given, axes=axes, progress=progress)

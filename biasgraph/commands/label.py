@@ -6,6 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
+from biasgraph.commands.names import names_in
 from biasgraph.commands.paths import FilePath
 
 PAGE = "label.html"
@@ -49,8 +50,8 @@ def label(run: Path, sample: int, only: str | None, seed: int, output: Path | No
     from biasgraph.report.files import write_files
 
     path = output or run / PAGE
+    names = names_in("--only", only)
     refuse_other(path)
-    names = tuple(filter(None, (name.strip() for name in (only or "").split(","))))
     page, count = label_page(run, LabelOptions(sample, names, seed))
     write_files(path.parent, {path.name: page})
     click.echo(f"Wrote {count:,} pictures to {printable(str(path))}")

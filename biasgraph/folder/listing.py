@@ -40,14 +40,19 @@ class Listing:
                 return cls(path.resolve())
             if path.exists():
                 raise InputError(f"{shown} is a file: give a folder of pictures, or a manifest.csv")
-            near = [entry.name for entry in path.absolute().parent.iterdir() if entry.is_dir()]
+            near = [
+                entry.name
+                for entry in path.absolute().parent.iterdir()
+                if entry.is_dir() or entry.suffix.lower() == ".csv"
+            ]
         except OSError as error:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):
                 raise InputError(f"cannot read {shown}: {error.strerror}") from None
             near = []
         except ValueError as error:  # a null character
             raise InputError(f"cannot read {shown}: {error}") from None
-        raise InputError(f"there is no folder {shown}.{did_you_mean(path.name, near)}")
+        what = "folder or table" if path.suffix else "folder"
+        raise InputError(f"there is no {what} '{shown}'.{did_you_mean(path.name, near)}")
 
     def folders(self, folder: str = "") -> list[str]:
         """The names of the folders in `folder`, as a person counts."""

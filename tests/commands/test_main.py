@@ -193,6 +193,9 @@ def test_a_full_disk_is_exit_code_1_and_leaves_nothing(run: Run, tmp_path: Path)
         ["show", ""],
         ["agreement", "", "--with", "x.csv"],
         ["label", "run", "-o", ""],
+        ["label", "run", "--only", ""],
+        ["agreement", "run", "--with", "sandbox", "--only", " , "],
+        ["annotate", "run", "minethegap", "--vary", ""],
         ["prompts", "--prompt", "a librarian", "--to", ""],
         *(
             ["build", "--prompt", "a librarian", option, ""]

@@ -121,8 +121,11 @@ def test_a_run_is_no_folder_of_pictures(tmp_path: Path) -> None:
 def test_folders_that_are_not_there(tmp_path: Path) -> None:
     folder_of(tmp_path, {"pictures": 1})
     (tmp_path / "file.png").write_text("")
+    (tmp_path / "orders.csv").write_text("")
     for name, problem in {
         "pictuers": "Did you mean 'pictures'?",
+        "orders.tsv": "no folder or table",
+        "orders.csvv": "Did you mean 'orders.csv'?",
         "file.png": "is a file",
         "a\0b": "there is no folder",
     }.items():
