@@ -64,6 +64,8 @@ def methods_in(text: str | Sequence[str]) -> tuple[str, ...]:
     if names == [NONE]:
         return ()
     for name in names:
+        if name == NONE:
+            raise InputError(f"'{NONE}' stands alone: leave it out, or the methods beside it")
         if name not in METHODS:
             raise InputError(
                 f"there is no method '{printable(name)}' (there are {', '.join(METHODS)}, and "
@@ -107,6 +109,13 @@ def chosen(options: BuildOptions, before: Chosen, *, toy: bool = False) -> Chose
 def _with_options(
     names: Sequence[str], before: Chosen, given: Mapping[str, Any], *, toy: bool
 ) -> Chosen:
+    if NEEDS_IMAGES not in names:
+        for name in ("embedder", "vary", "null"):
+            if given.get(name):
+                raise InputError(
+                    f"--{name} is about {NEEDS_IMAGES}: name it among the methods, or leave "
+                    f"--{name} out"
+                )
     found = {name: dict(before.get(name, {})) for name in METHODS if name in names}
     if PROPOSES in found:
         if given.get("llm"):
@@ -216,6 +225,8 @@ def added(
     graph = result.document["graph"]
     toy = is_toy(graph["model"], graph["vqa"] or "")
     methods = _with_options(names, recorded(directory), given, toy=toy)
+    if given.get("llm") and not any(one.get("llm") for one in methods.values()):
+        raise InputError(f"--llm has nothing to propose: name {PROPOSES} or {NEEDS_IMAGES}")
     if (directory / RECORD).is_file():
         declared = axis_set_of(directory, result, axes)
         parts = [part.document["graph"] for part in result.prompts or (result,)]

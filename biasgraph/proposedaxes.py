@@ -30,7 +30,7 @@ from biasgraph.proposals import Counterfactuals, instruction
 from biasgraph.run import refuse_what_is_no_run
 from biasgraph.runrecord import shown, storing
 from biasgraph.subject import strip_brackets
-from biasgraph.suitedaxes import suited_to_all
+from biasgraph.suitedaxes import guesses, suited_to_all
 from biasgraph.transcripts import (
     failed,
     found,
@@ -117,7 +117,8 @@ def proposed_axes(
     if way == AUTO:
         axes = suited_to_all(prompts)
         note = f"the axes are those of the shipped set '{axes.name}', chosen by rules over word "
-        return Proposal(axes, (note + "lists; no language model was asked",))
+        note += "lists; no language model was asked"
+        return Proposal(axes, (note, *guesses(prompts)))
     if len(prompts) > 1:
         raise InputError(
             "--axes llm proposes axes for one prompt, and prompts of a list share theirs: let it "
@@ -150,6 +151,8 @@ def _by_language_model(
     if said is None:
         said = _ask(model, clean, schema, directory, key, progress, dry_run=dry_run)
     axes, remarks = _derived(prompt, said)
+    if "written_by" in model.settings:  # rules, which guess where a model would know
+        remarks = (*remarks, *guesses([prompt]))
     axes = load_axis_set(str(edited)) if is_edited else axes
     return Proposal(axes, _notes(model, path, remarks), path)
 

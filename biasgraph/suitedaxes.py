@@ -53,3 +53,17 @@ def suited_to_all(prompts: Sequence[str]) -> AxisSet:
                 "--axes, or build them apart"
             )
     return first
+
+
+def guesses(prompts: Sequence[str]) -> tuple[str, ...]:
+    """What to know of the subjects that no word list has, in a sentence; none where all are known.
+
+    Raises as `find_subject` does.
+    """
+    heads = [find_subject(one).head for one in prompts if kind_of_subject(one) == "unknown"]
+    unknown = [f"'{printable(head)}'" for head in dict.fromkeys(heads)]
+    if not unknown:
+        return ()
+    shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
+    verb = "is" if len(unknown) == 1 else "are"
+    return (f"{shown} {verb} in no word list and taken for a person: --axes names another set",)

@@ -103,6 +103,8 @@ def test_several_prompts_have_theirs_and_a_ranking(tmp_path: Path) -> None:
     [
         ({"annotate": "openbais"}, "Did you mean 'openbias'"),
         ({"annotate": ","}, "no method is named"),
+        ({"annotate": "none,tibet"}, "'none' stands alone"),
+        ({"annotate": "tibet", "null": True}, "--null is about minethegap"),
         ({"vary": "gendr"}, "Did you mean 'gender'"),
         ({"embedder": "sandbox:x"}, "the sandbox's embedder is sandbox"),
         ({"embedder": "clp:x"}, "no backend 'clp'"),
@@ -124,6 +126,14 @@ def test_other_models_name_their_embedder() -> None:
     with pytest.raises(InputError, match="needs --embedder"):
         annotate.chosen(options, {}, toy=False)
     assert annotate.chosen(BuildOptions(prompt="a nurse"), {}, toy=False) == {}
+
+
+def test_options_of_a_method_that_is_not_named(built: biasgraph.Result) -> None:
+    with pytest.raises(InputError, match="--embedder is about minethegap: name it among"):
+        annotate.chosen(BuildOptions(prompt="a nurse", embedder="clip:x"), {}, toy=False)
+    assert built.directory is not None
+    with pytest.raises(InputError, match="--llm has nothing to propose"):
+        annotate.added(built.directory, ["tibet"], {"llm": "sandbox"})
 
 
 def test_only_the_sandbox_alone_is_asked_without_being_told() -> None:

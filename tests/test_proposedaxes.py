@@ -146,6 +146,11 @@ class TestByRules:
             )
         assert not any(tmp_path.iterdir())
 
+    @pytest.mark.parametrize("way", ["auto", "llm"])
+    def test_a_subject_that_rules_do_not_know(self, way: str, tmp_path: Path) -> None:
+        found = proposed_axes(way, ["hot soup"], directory=tmp_path, llm="sandbox")
+        assert found.notes[1].startswith("'soup' is in no word list and taken for a person")
+
     def test_several_prompts_need_one_set(self, tmp_path: Path) -> None:
         assert proposed_axes("auto", ["a dog", "a cat"], directory=tmp_path).axes.name == "animal"
         with pytest.raises(InputError, match="'a dog' is one for 'animal', 'a street' one for"):
