@@ -15,7 +15,7 @@ from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.counterfactuals import PromptPlan, plan_prompts
 from biasgraph.engine.local import ask, declare, generate
 from biasgraph.engine.progress import Progress
-from biasgraph.engine.questions import questions_about
+from biasgraph.engine.questions import UNKNOWN, questions_about
 from biasgraph.errors import InputError, printable
 from biasgraph.folder.pictured import Pictured, name_of, pictured
 from biasgraph.imagestore import write_atomically
@@ -232,7 +232,8 @@ class Work:
 
         Raises:
             Interrupted: the user stopped it; the same call goes on from there.
-            InputError: the judge was asked in other words before.
+            InputError: the judge was asked in other words before, or is a file of labels that
+                are about something else.
             ModelError: a model or the disk failed.
         """
         gate, questions = questions_about(self.axes)
@@ -258,7 +259,14 @@ class Work:
                     write_atomically(run.directory / name, content)
         generate(run, self.generator, progress=progress)
         ask(run, self.judge, questions, gate, generator=self.generator, progress=progress)
-        return run.answers(self.judge.spec)
+        answers = run.answers(self.judge.spec)
+        if backend_of(self.judge.spec) == "human" and (answers["answer"] == UNKNOWN).all():
+            raise InputError(
+                f"{printable(self.judge.spec)} has no label of these pictures for what is asked "
+                "here: labels hold for a picture's pixels and a question's words; `biasgraph "
+                "label` writes a page for a run"
+            )
+        return answers
 
     def origin(self, run: Run) -> dict[str, Any]:
         """What a graph says of where its images come from."""

@@ -59,6 +59,18 @@ def copy_of(small: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(small, tmp_path / "run", copy_function=shutil.copy2))
 
 
+def test_labels_of_other_pictures_are_named_and_change_nothing(small: Path, tmp_path: Path) -> None:
+    directory, labels = copy_of(small, tmp_path), tmp_path / "labels.csv"
+    labels.write_text(
+        "picture,question,answer\n"
+        'sha256:0,"What is the gender (male, female) of the person?",female\n'
+    )
+    before = (directory / "graph.json").read_bytes()
+    done = build(directory, *SMALL, "--vqa", f"human:{labels}", expect=2)
+    assert "has no label of these pictures" in done.stderr
+    assert (directory / "graph.json").read_bytes() == before
+
+
 def test_a_build_leaves_a_complete_run(small: Path) -> None:
     names = {path.name for path in small.iterdir()}
     assert {

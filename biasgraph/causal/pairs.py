@@ -150,7 +150,8 @@ class Pairs:
                 row["flags"].append("weak_intervention")
 
     def _is_weak(self, diagonal: dict[str, Any]) -> bool:
-        if diagonal["p"] is None:
+        unseen = diagonal["status"] == "insufficient" and diagonal["cramers_v"] is None
+        if diagonal["p"] is None or unseen:
             return False
         weak_v = diagonal["cramers_v"] is None or diagonal["cramers_v"] < WEAK_V
         return weak_v or diagonal["p"] > self.rule.alpha

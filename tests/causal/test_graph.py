@@ -292,6 +292,16 @@ def test_a_weak_manipulation_marks_all_that_leaves_the_axis() -> None:
     assert "weak_intervention" in node(stuck, "a")["flags"]
 
 
+def test_a_manipulation_that_nobody_saw_is_not_called_weak() -> None:
+    images = effect()
+    for codes_of in (images.initial, *images.arms.values()):
+        codes_of[:, 0] = UNKNOWN
+    found = analyze(images, QUICK)
+    assert pair(found, "a", "a")["status"] == "insufficient"
+    assert "weak_intervention" not in node(found, "a")["flags"]
+    assert "weak_intervention" not in pair(found, "a", "b")["flags"]
+
+
 def test_a_significant_but_faint_manipulation_is_weak() -> None:
     n = 2000
     arms = {
