@@ -58,9 +58,9 @@ def _openbias(world: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     truth = _matrix([planted_intensity(world, row["occupation"]) for row in rows])
     measured = _matrix([row["intensity"] for row in rows])
     rng = np.random.default_rng(0)
-    drawn = [_rho(truth, _drawn(world, rows, rng)) for _ in range(DRAWS)]
+    drawn = [rho(truth, _drawn(world, rows, rng)) for _ in range(DRAWS)]
     return {
-        "rho": _correlation(truth, measured),
+        "rho": correlation(truth, measured),
         "exact": float(np.mean(drawn)),
         "mean_error": float(np.nanmean(measured - truth)),
         "pairs": truth.size,
@@ -84,17 +84,18 @@ def _drawn(world: str, rows: Sequence[Mapping[str, Any]], rng: np.random.Generat
     return _matrix(found)
 
 
-def _correlation(truth: np.ndarray, measured: np.ndarray) -> Estimate:
+def correlation(truth: np.ndarray, measured: np.ndarray) -> Estimate:
     """Spearman's rho over all cells; its interval resamples the occupations (rows)."""
     rng = np.random.default_rng(0)
     chosen = rng.integers(len(truth), size=(RESAMPLES, len(truth)))
-    drawn = [_rho(truth[rows], measured[rows]) for rows in chosen]
+    drawn = [rho(truth[rows], measured[rows]) for rows in chosen]
     low, high = np.quantile(drawn, [0.025, 0.975])
-    value = _rho(truth, measured)
+    value = rho(truth, measured)
     return {"value": value, "low": float(low), "high": float(high), "n": truth.size}
 
 
-def _rho(first: np.ndarray, second: np.ndarray) -> float:
+def rho(first: np.ndarray, second: np.ndarray) -> float:
+    """Spearman's, over the cells that both have."""
     known = ~(np.isnan(first) | np.isnan(second))
     return float(spearmanr(first[known], second[known]).statistic)
 
@@ -110,14 +111,14 @@ def _realised(row: Mapping[str, Any]) -> dict[str, float]:
     drawn = []
     for _ in range(DRAWS):
         exact = {axis: rng.multinomial(IMAGES, shares[axis]) / IMAGES for axis in AXES}
-        drawn.append(_rho(truth, _matrix([{axis: float(intensity(exact[axis])) for axis in AXES}])))
+        drawn.append(rho(truth, _matrix([{axis: float(intensity(exact[axis])) for axis in AXES}])))
     planted = _matrix([planted_intensity(WORLDS[0], row["occupation"])])
     measured = _matrix([row["intensity"]])
     return {
-        "rho": _rho(truth, measured),
+        "rho": rho(truth, measured),
         "exact": float(np.mean(drawn)),
         "largest_error": float(np.abs(measured - truth).max()),
-        "planted": _rho(planted, measured),
+        "planted": rho(planted, measured),
     }
 
 
@@ -162,7 +163,7 @@ def _tibet(world: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "cases": cases,
         "skewed": wilson(sum(hits), len(hits)),
-        "rho": _correlation(planted, measured) if world == WORLDS[0] else None,
+        "rho": correlation(planted, measured) if world == WORLDS[0] else None,
     }
 
 
@@ -182,7 +183,7 @@ def _minethegap(found: Rows) -> dict[str, Any]:
         "debiased_higher_15": less_biased("score_15"),
         "mean": {world: float(np.mean([row["score"] for row in found[world]])) for world in WORLDS},
         "missed": missed,
-        "rho": _correlation(_less_skewed(stereotyped), _gains(stereotyped, debiased)),
+        "rho": correlation(_less_skewed(stereotyped), _gains(stereotyped, debiased)),
         "against": [
             one["occupation"]
             for one, two in zip(stereotyped, debiased, strict=True)

@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.exact import WORLDS, planted_truth
+from benchmarks.exact import VARIABLES, WORLDS, planted_truth
+from benchmarks.methods_sizes import drawn, intensities, planted
 from benchmarks.methods_summary import (
     PARTS,
     majority,
     parts,
     planted_cas,
     planted_intensity,
+    rho,
     summarise,
 )
+from biasgraph.causal.tables import UNKNOWN
 from biasgraph.grammar import indefinite_article
 from biasgraph.sandbox.world import AXES, OCCUPATIONS
 
@@ -84,3 +87,19 @@ def test_an_intensity_that_is_missing_is_left_out() -> None:
     found = summarise(both)["openbias"]["stereotyped"]
     assert found["rho"]["value"] == pytest.approx(1)
     assert np.isfinite(found["mean_error"])
+
+
+def test_intensities_of_coded_answers() -> None:
+    even = np.array([[a % variable.size for variable in VARIABLES] for a in range(2520)])
+    assert intensities(even.astype(np.int16)) == pytest.approx([0] * len(VARIABLES), abs=1e-9)
+    one = np.zeros((3, len(VARIABLES)), dtype=np.int16)
+    one[:, 0] = UNKNOWN
+    assert intensities(one) == pytest.approx([np.nan] + [1] * (len(VARIABLES) - 1), nan_ok=True)
+
+
+def test_more_images_without_error_come_nearer_to_what_was_planted() -> None:
+    jobs = OCCUPATIONS[:8]
+    truth = planted("stereotyped", jobs)
+    rng = np.random.default_rng(0)
+    few, many = (rho(truth, drawn("stereotyped", jobs, n, rng)) for n in (12, 20_000))
+    assert few < 0.95 < 0.99 < many

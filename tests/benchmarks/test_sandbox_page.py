@@ -11,6 +11,7 @@ from benchmarks import sandbox_card
 from benchmarks.card.page import filled, marked
 from benchmarks.card.planted import planted_parts, shipped_parts
 from benchmarks.card.tables import NOT_YET, measured_parts
+from benchmarks.methods_sizes import MARKER
 from benchmarks.methods_summary import PARTS
 from benchmarks.shares import read_json, write_json
 from biasgraph.sandbox.models import WEIGHTS
@@ -36,7 +37,7 @@ def test_what_was_planted_and_what_ships_is_current(page: str) -> None:
 def test_every_measured_table_has_its_place(page: str, tmp_path: Path) -> None:
     parts = measured_parts(tmp_path)
     assert set(parts.values()) == {NOT_YET}
-    assert set(marked(page)) == set(parts) | set(planted_parts()) | {"parts"} | set(PARTS)
+    assert set(marked(page)) == set(parts) | set(planted_parts()) | {"parts"} | {*PARTS, MARKER}
 
 
 def test_filling_twice_is_filling_once() -> None:
