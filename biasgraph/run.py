@@ -70,6 +70,8 @@ def open_run(
     with ExitStack() as stack:
         with storing(folder):
             refuse_what_is_no_run(folder)
+            for model in (generator, *judges):
+                runrecord.identity(model)  # one that is not to be had changes nothing here
             folder.mkdir(parents=True, exist_ok=True)
             lock = _lock(folder)
             stack.callback(lock.release)

@@ -242,6 +242,25 @@ class TestFresh:
                     assert files_of(run.moved_to) == before
         assert len(list(tmp_path.iterdir())) == 3
 
+    def test_a_model_that_is_not_to_be_had_changes_nothing(self, tmp_path: Path) -> None:
+        class Unreachable:
+            spec = "vlm:owner/model"
+
+            @property
+            def fingerprint(self) -> str:
+                raise ModelError("the hub cannot be reached")
+
+        build(tmp_path / "run")
+        before = files_of(tmp_path)
+        for directory in (tmp_path / "run", tmp_path / "new"):
+            with (
+                pytest.raises(ModelError, match="cannot be reached"),
+                opened(directory, judges=[Unreachable()], fresh=True),
+            ):
+                pass
+        assert files_of(tmp_path) == before
+        assert not (tmp_path / "new").exists()
+
     def test_with_nothing_there_is_a_new_run(self, tmp_path: Path) -> None:
         with opened(tmp_path / "run", fresh=True) as run:
             assert run.moved_to is None
