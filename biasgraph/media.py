@@ -14,6 +14,7 @@ from biasgraph.engine.progress import Interrupted, Progress, Quiet, showing
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Describer
 from biasgraph.others import imagine
+from biasgraph.runrecord import storing
 from biasgraph.transcripts import answered, written_by
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class RunMedia:
 
     def _embedded(self, rows: Sequence[ImageRow]) -> np.ndarray:
         embedding = self._embedding
-        known = self.run.ledger.vectors(embedding.fingerprint)
+        known = self._vectors()
         new = {row.file.sha256: row for row in rows if row.file.sha256 not in known}
         for portion in self._portions(list(new.values()), "Embeddings", len(rows)):
             vectors = embedding.embed_images([self._picture(row) for row in portion])
@@ -77,7 +78,7 @@ class RunMedia:
     def embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
         embedding = self._embedding
         keys = [hashlib.sha256(f"text:{text}".encode()).hexdigest() for text in texts]
-        known = self.run.ledger.vectors(embedding.fingerprint)
+        known = self._vectors()
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if new:
             self._keep(list(new), embedding.embed_texts(list(new.values())), known)
@@ -89,12 +90,15 @@ class RunMedia:
             name = "nobody" if judge is None else printable(judge.spec)
             raise InputError(f"{name} cannot answer in words of its own")
         rows = [self._rows[image] for image in ids]
-        known = self.run.ledger.texts(judge.spec, question)
+        with storing(self.run.directory):
+            known = self.run.ledger.texts(judge.spec, question)
         new = [row for row in rows if row.key not in known]
         for portion in self._portions(new, "Descriptions", len(rows)):
             said = judge.describe([self._picture(row) for row in portion], question)
+            _refuse_another_number(judge.spec, len(portion), len(said))
             found = [(row.key, text) for row, text in zip(portion, said, strict=True)]
-            self.run.ledger.add_texts(judge.spec, question, found)
+            with storing(self.run.directory):
+                self.run.ledger.add_texts(judge.spec, question, found)
             known |= dict(found)
         return [known[row.key] for row in rows]
 
@@ -154,11 +158,22 @@ class RunMedia:
                 if stop.requested:
                     raise Interrupted("stopped; give the same command again to go on")
 
+    def _vectors(self) -> dict[str, bytes]:
+        with storing(self.run.directory):
+            return self.run.ledger.vectors(self._embedding.fingerprint)
+
     def _keep(self, keys: Sequence[str], vectors: np.ndarray, known: dict[str, bytes]) -> None:
+        _refuse_another_number(self._embedding.spec, len(keys), len(vectors))
         blobs = [np.asarray(vector, dtype="<f4").tobytes() for vector in vectors]
         found = list(zip(keys, blobs, strict=True))
-        self.run.ledger.add_vectors(self._embedding.fingerprint, found)
+        with storing(self.run.directory):
+            self.run.ledger.add_vectors(self._embedding.fingerprint, found)
         known |= dict(found)
+
+
+def _refuse_another_number(spec: str, asked: int, given: int) -> None:
+    if given != asked:
+        raise ModelError(f"{printable(spec)} was asked about {asked} and answered about {given}")
 
 
 def _stacked(blobs: Sequence[bytes]) -> np.ndarray:

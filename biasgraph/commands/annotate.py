@@ -60,8 +60,8 @@ def annotate(
 ) -> None:
     """Add the findings of other methods to the result in the directory RUN.
 
-    METHOD is tibet, openbias or minethegap. No image is made, and models are asked only for what
-    the run does not hold yet.
+    METHOD is tibet, openbias or minethegap. No image is made but for --null, and models are asked
+    only for what the run does not hold yet.
     """
     from biasgraph import annotate as annotations
     from biasgraph.commands.output import present

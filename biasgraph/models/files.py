@@ -10,18 +10,22 @@ from biasgraph.errors import ModelError, printable
 WEIGHTS = (".safetensors", ".json", ".txt", ".model", ".jinja")
 
 
-def fingerprint(*folders: Path) -> str:
+CODE = (".py",)
+
+
+def fingerprint(*folders: Path, code: bool = False) -> str:
     """``sha256:`` and a digest of every weight and configuration file in model folders.
 
-    Nothing is loaded; 20 MB take some 20 ms.
+    Nothing is loaded; 20 MB take some 20 ms. code: of every Python file, too, where these are run.
 
     Raises:
         ModelError: a folder holds no safetensors file, or cannot be read.
     """
     digest = hashlib.sha256()
+    suffixes = (*WEIGHTS, *CODE) if code else WEIGHTS
     for folder in folders:
         try:
-            files = [path for path in folder.rglob("*") if path.suffix in WEIGHTS]
+            files = [path for path in folder.rglob("*") if path.suffix in suffixes]
             files.sort(key=lambda path: path.parts)  # paths themselves compare by system
             if not any(path.suffix == ".safetensors" for path in files):
                 raise ModelError(f"no safetensors weights in {printable(str(folder))}")

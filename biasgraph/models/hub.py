@@ -78,12 +78,12 @@ class Source:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes whenever the weights do; no weights are downloaded.
+        """Changes whenever the weights do, or code that is run; no weights are downloaded.
 
         Raises ModelError as `loading_errors` does.
         """
         if self.local:
-            return fingerprint(Path(self.name))
+            return fingerprint(Path(self.name), code=self.trust_remote_code)
         return f"hub:{self.name}@{self.commit}"
 
     @cached_property

@@ -164,6 +164,15 @@ def test_a_folder_is_a_folder_whatever_it_is_called(tmp_path: Path) -> None:
     assert one != Source.of(Spec(f"clip:{folder}")).fingerprint
 
 
+def test_a_folder_is_another_one_when_code_that_is_run_changes(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"one")
+    spec, prints = Spec(f"clip:{tmp_path}"), []
+    for code in ("first = 1", "second = 2"):
+        (tmp_path / "modeling.py").write_text(code)
+        prints += [Source.of(spec, trust_remote_code=runs).fingerprint for runs in (False, True)]
+    assert prints[0] == prints[2] and len(set(prints)) == 3
+
+
 def test_what_goes_wrong_while_loading_is_one_line() -> None:
     import torch
     from safetensors import SafetensorError

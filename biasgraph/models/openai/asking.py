@@ -220,8 +220,9 @@ class Asking:
         except Cut as cut:
             self._settle(ticket, cut.line, charged=cut.reached)
             return Failure(self.server.told(cut.line))
-        except BaseException as error:  # nothing left this machine
-            self._settle(ticket, type(error).__name__, charged=False)
+        except BaseException as error:
+            # An error of ours: nothing left this machine. The user's Ctrl-C: nobody can tell.
+            self._settle(ticket, type(error).__name__, charged=not isinstance(error, Exception))
             raise
 
     def _kept(self, request: Request[Read], key: str, ticket: int, response: Response) -> Read:

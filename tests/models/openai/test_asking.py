@@ -14,7 +14,7 @@ from biasgraph.models.openai.asking import Asking, Patience, Request
 from biasgraph.models.openai.budget import Budget
 from biasgraph.models.openai.chats import Said, Turn, chat_request
 from biasgraph.models.openai.journal import BudgetSpent, Heard, Journal
-from biasgraph.models.openai.server import Server
+from biasgraph.models.openai.server import Response, Server
 from biasgraph.models.openai.sidebyside import Stopped, side_by_side
 from tests.openai_server import AFTER, BEFORE, Behaviour, FakeServer, faults, in_turn, serving
 
@@ -88,6 +88,20 @@ def test_what_was_answered_is_never_sent_again_even_to_a_server_without_memory(
         asking(fake, tmp_path).all(requests(150))
         assert set(fake.counted.charged.values()) == {1}
         assert fake.counted.calls == 150
+
+
+@pytest.mark.parametrize(("error", "counted"), [(KeyboardInterrupt(), 1), (ValueError(), 0)])
+def test_what_the_user_broke_off_may_have_been_charged_for(
+    tmp_path: Path, error: BaseException, counted: int
+) -> None:
+    class Broken(Server):
+        def send(self, kind: str, body: object, name: str) -> Response:
+            raise error
+
+    asked = Asking("openai:m", "m", Broken("http://localhost/v1"), Journal(tmp_path))
+    with pytest.raises(type(error)):
+        asked.one(requests(1)[0])
+    assert Journal(tmp_path).spent() == (counted, 0)
 
 
 def test_equal_requests_are_asked_once() -> None:
