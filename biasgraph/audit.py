@@ -96,7 +96,6 @@ def build_from_models(
     from biasgraph.media import RunMedia
     from biasgraph.modelwork import JOURNAL, Work
     from biasgraph.photographs import Photographs
-    from biasgraph.proposedaxes import LLM
 
     work = Work.of(options, progress)
     own_alpha = options.alpha
@@ -104,14 +103,7 @@ def build_from_models(
     photographs = Photographs.of(options, work, progress)
     _check_ideal(options, work, photographs.placeholder() if photographs else None)
     check_correction(options.correct, work.judge)
-    before = {} if options.fresh else recorded(work.directory)
-    methods = chosen(options, before, toy=is_toy(work.generator.spec, work.judge.spec))
-    if options.llm and options.axes != LLM and not any(one.get("llm") for one in methods.values()):
-        raise InputError(
-            "--llm has nothing to propose: give --axes llm, or --annotate openbias or minethegap"
-        )
-    typed = [plan.typed or plan.initial.text for plan in work.plans]
-    check(methods, work.axes, typed, work.generator.spec)
+    methods = _methods(options, work)
     helpers = Helpers.of(methods, work.model_options, work.directory / JOURNAL)
     with work.opened(fresh=options.fresh) as run:
         settings = asdict(options.analysis_settings())
@@ -142,8 +134,14 @@ def build_from_models(
 
 def _methods(options: BuildOptions, work: Work) -> Chosen:
     """The methods that are wanted; raises InputError for what they will not take."""
+    from biasgraph.proposedaxes import LLM
+
     before = {} if options.fresh else recorded(work.directory)
     methods = chosen(options, before, toy=is_toy(work.generator.spec, work.judge.spec))
+    if options.llm and options.axes != LLM and not any(one.get("llm") for one in methods.values()):
+        raise InputError(
+            "--llm has nothing to propose: give --axes llm, or --annotate openbias or minethegap"
+        )
     typed = [plan.typed or plan.initial.text for plan in work.plans]
     check(methods, work.axes, typed, work.generator.spec)
     return methods
