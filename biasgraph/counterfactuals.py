@@ -26,7 +26,7 @@ __all__ = [
 
 
 STRANGERS: Mapping[str, tuple[Kind, ...]] = {
-    "person": ("thing",),
+    "person": ("thing", "animal"),
     "animal": ("person", "thing"),
     "object": ("person",),
     "scene": ("person", "animal"),
@@ -89,7 +89,7 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
         raise InputError(
             f"the prompt seems to be about '{printable(subject.text)}', but axis set '{axes.name}' "
             f"is about {axes.subject}s: put the {axes.subject} in brackets, as in "
-            f"'{EXAMPLES[axes.subject]}'"
+            f"'{EXAMPLES[axes.subject]}', or take another set (biasgraph axes list)"
         )
     fixed: dict[str, str] = {}
     counterfactuals: list[Prompt] = []
