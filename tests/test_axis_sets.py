@@ -202,7 +202,7 @@ def test_a_doctor_becomes_a_teacher_and_a_surgeon_a_person() -> None:
         ("scene", "a dog"),
         ("scene", "a librarian"),
         ("tibet", "a chair"),
-        ("occupation", "a dog"),
+        ("tibet", "a dog"),
     ],
 )
 def test_subjects_that_a_set_is_not_about(name: str, prompt: str) -> None:
