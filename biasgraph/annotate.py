@@ -12,6 +12,7 @@ from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.media import RunMedia
 from biasgraph.methods import minethegap
 from biasgraph.methods.subject import Annotation, Media, Subject
+from biasgraph.models.chat import ReplyError
 from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import (
@@ -282,7 +283,11 @@ def annotated(
         for name, options in chosen.items():
             found_in = part.tables, part.answers
             subject = Subject(document, *found_in, axes, seen[name], options, typed)
-            found: Annotation = import_module(METHODS[name]).annotate(subject)
+            try:
+                found: Annotation = import_module(METHODS[name]).annotate(subject)
+            except ReplyError as error:
+                error.forget()
+                raise
             document = _with(document, name, options, found)
         return replace(part, document=document)
 

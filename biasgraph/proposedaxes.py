@@ -23,7 +23,7 @@ from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.folder.pictured import AXES_FILE as FILE
 from biasgraph.imagestore import write_atomically
 from biasgraph.models.base import LanguageModel, Message
-from biasgraph.models.chat import Exchange, ReplyError, chat
+from biasgraph.models.chat import BrokenOff, Exchange, ReplyError, chat
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import LANGUAGE_MODEL, refuse_unread
 from biasgraph.proposals import Counterfactuals, instruction
@@ -205,8 +205,11 @@ def _ask(
     try:
         advance = None if progress is None else partial(progress.advance, 1)
         exchange = conversation(model, prompt, schema, advance)
-    except ReplyError as error:
-        raise failed(directory, TASK, key, model, error) from error
+    except BrokenOff as error:
+        kept = failed(directory, TASK, key, model, error)
+        if isinstance(kept, ReplyError):
+            kept.forget()
+        raise kept from error
     finally:
         if progress is not None:
             progress.finish()
@@ -222,7 +225,8 @@ def conversation(
 ) -> Exchange[Counterfactuals]:
     """The three turns of TIBET, supp. 8.1; advance: called after each.
 
-    Raises ReplyError, with what was said so far, where the model fails or says nothing of use.
+    Raises BrokenOff, with what was said so far, where the model fails, ReplyError where it says
+    nothing of use.
     """
     first, second, third = _asked(prompt)
     turns = [Message("user", first)]
@@ -233,11 +237,11 @@ def conversation(
             if advance:
                 advance()
         exchange = chat(model, turns, schema)
-    except ReplyError:
+    except BrokenOff:
         raise
     except ModelError as error:
         said = tuple({"role": turn.role, "text": turn.text} for turn in turns)
-        raise ReplyError(str(error), said) from error
+        raise BrokenOff(str(error), said) from error
     if advance:
         advance()
     return exchange

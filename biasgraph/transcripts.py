@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from biasgraph.errors import InputError, printable
 from biasgraph.imagestore import write_atomically
 from biasgraph.models.base import LanguageModel, Message
-from biasgraph.models.chat import ATTEMPTS, Exchange, ReplyError, chat
+from biasgraph.models.chat import ATTEMPTS, BrokenOff, Exchange, ReplyError, chat
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.reading import Schema
 from biasgraph.models.registry import backend_of, load_language_model
@@ -68,6 +68,7 @@ def answered(
 
     Raises:
         ReplyError: no reply did; the line names the transcript.
+        BrokenOff: the model failed in the middle; so does this line.
         BiasgraphError: what the model or the disk raises.
     """
     key = key_of(model, [[turn.role, turn.text] for turn in messages], schema.model_json_schema())
@@ -76,7 +77,7 @@ def answered(
         return before
     try:
         exchange = chat(model, messages, schema, attempts)
-    except ReplyError as error:
+    except BrokenOff as error:
         raise failed(directory, task, key, model, error) from error
     keep(directory, task, key, model, exchange)
     return exchange.value
@@ -109,13 +110,16 @@ def keep(
 
 
 def failed(
-    directory: Path, task: str, key: str, model: LanguageModel, error: ReplyError
-) -> ReplyError:
+    directory: Path, task: str, key: str, model: LanguageModel, error: BrokenOff
+) -> BrokenOff:
     """Write a conversation that came to nothing; returns the error, which names the file now."""
     record = _record(task, key, model, error.transcript) | {"failed": str(error)}
     path = transcript_path(directory, task, key)
     path = _written(path.with_name(f"{path.stem}-failed.json"), record, directory)
-    return ReplyError(f"{error}; the transcript is in {shown(path)}", error.transcript)
+    line = f"{error}; the transcript is in {shown(path)}"
+    if not isinstance(error, ReplyError):
+        return BrokenOff(line, error.transcript)
+    return ReplyError(line, error.transcript, error.forget)
 
 
 def transcript_path(directory: Path, task: str, key: str) -> Path:

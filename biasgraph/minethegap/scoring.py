@@ -288,6 +288,8 @@ def _scored(work: _Work, media: RunMedia) -> list[Record]:
         in_a_row = 0
         rows.append(_record(work, media, found) | truth)
     if len(failed) == len(rows):
+        for one in failed:
+            one.forget()
         raise failed[0]
     return rows
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from biasgraph.errors import ModelError
+
 if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
@@ -204,8 +206,16 @@ class Embedder(Protocol):
         ...
 
 
+class CannotContinue(ModelError):
+    """A conversation too long for a language model, or of a form that it does not take."""
+
+
 class LanguageModel(Protocol):
-    """Continues a conversation."""
+    """Continues a conversation.
+
+    One that gives back what it said before may have a method `forget`, with the parameters of
+    `reply`: it drops the replies to a conversation, so that they are made anew.
+    """
 
     @property
     def spec(self) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic
 
 from biasgraph.errors import ModelError
-from biasgraph.models.base import LanguageModel, Message
+from biasgraph.models.base import CannotContinue, LanguageModel, Message
 from biasgraph.models.reading import Schema, Unreadable, read_reply, shortened, without_thoughts
 
 ATTEMPTS = 3
@@ -35,12 +36,30 @@ class Exchange(Generic[Schema]):
     transcript: tuple[Turn, ...]
 
 
-class ReplyError(ModelError):
-    """No reply did; `transcript` has all of them, as in `Exchange`."""
+class BrokenOff(ModelError):
+    """A conversation that came to no end; `transcript` has what was said, as in `Exchange`."""
 
     def __init__(self, message: str, transcript: tuple[Turn, ...]) -> None:
         super().__init__(message)
         self.transcript = transcript
+
+
+class ReplyError(BrokenOff):
+    """No reply did; `transcript` has all of them.
+
+    forget: has a model that gives back what it said before forget these replies, so that the next
+    command asks it anew. It is for the end of a command: one that goes on without a reply has
+    come to terms with it, and is not to pay again.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        transcript: tuple[Turn, ...],
+        forget: Callable[[], object] = lambda: None,
+    ) -> None:
+        super().__init__(message, transcript)
+        self.forget = forget
 
 
 def chat(
@@ -56,29 +75,53 @@ def chat(
     shown to the model again with what is wrong with it, the last one only.
 
     Raises:
-        ReplyError: none of so many attempts did; one line with what came back last.
-        BiasgraphError: what the model itself raises.
+        ReplyError: none of so many attempts did, or there was no room left to ask again; one line
+            with what came back last.
+        BrokenOff: the model failed after replies that did not do.
+        BiasgraphError: what the model itself raises at its first reply.
     """
     form = schema.model_json_schema()
     asked = [*messages[:-1], Message("user", f"{messages[-1].text}\n\n{_in_words(form)}")]
     transcript: list[Turn] = [_turn(message) for message in asked]
     correction: list[Message] = []
+    sent: list[list[Message]] = []
+    forget = partial(_forget, model, sent, form)
+    unusable = ""
     for attempt in range(1, attempts + 1):
-        reply = model.reply([*asked, *correction], form)
+        turns = [*asked, *correction]
+        try:
+            reply = model.reply(turns, form)
+        except CannotContinue as error:
+            if not unusable:
+                raise
+            raise ReplyError(f"{unusable}; {error}", tuple(transcript), forget) from error
+        except ModelError as error:
+            if not unusable:
+                raise
+            raise BrokenOff(str(error), tuple(transcript)) from error
+        sent.append(turns)
         try:
             value = read_reply(reply, schema)
         except Unreadable as error:
             transcript.append(_replied(model, reply, str(error)))
+            unusable = _failure(model, reply, str(error), attempt)
             if attempt == attempts:
-                raise ReplyError(
-                    _failure(model, reply, str(error), attempts), tuple(transcript)
-                ) from error
+                raise ReplyError(unusable, tuple(transcript), forget) from error
             correction = _correction(reply, str(error))
             transcript.append(_turn(correction[-1]))
         else:
             transcript.append(_replied(model, reply))
             return Exchange(value, tuple(transcript))
     raise ValueError("a conversation needs at least one attempt")
+
+
+def _forget(
+    model: LanguageModel, sent: Sequence[Sequence[Message]], form: Mapping[str, Any]
+) -> None:
+    forget = getattr(model, "forget", None)
+    if forget is not None:
+        for turns in sent:
+            forget(turns, form)
 
 
 def _in_words(form: Mapping[str, Any]) -> str:

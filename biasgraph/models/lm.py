@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from biasgraph.errors import ModelError, printable
-from biasgraph.models.base import Message, Setting
+from biasgraph.models.base import CannotContinue, Message, Setting
 from biasgraph.models.devices import device_of, dtype_of, is_out_of_memory, out_of_memory
 from biasgraph.models.hub import Source, loading_errors
 from biasgraph.models.options import ModelOptions, Spec
@@ -120,7 +120,7 @@ class TransformersLanguageModel:
                 continue
             if all(turn.text.strip() in shown for turn in messages if turn.role != "assistant"):
                 return turns
-        raise ModelError(f"{printable(self.spec)} cannot hold this conversation: {problem}")
+        raise CannotContinue(f"{printable(self.spec)} cannot hold this conversation: {problem}")
 
     def _room(self, used: int) -> int:
         """How many tokens a reply may have."""
@@ -128,7 +128,7 @@ class TransformersLanguageModel:
         if window is None:
             return self.longest_reply
         if used >= window:
-            raise ModelError(
+            raise CannotContinue(
                 f"the conversation has {used:,} tokens, and {printable(self.spec)} reads "
                 f"{window:,}: ask for less at a time, or take a model with a longer window"
             )

@@ -56,7 +56,7 @@ def propose(
     """
     found: dict[str, Sequence[Bias]] = {}
     without: dict[str, str] = {}
-    failed = 0
+    failed: list[ReplyError] = []
     progress = progress or Quiet()
     with showing(progress, "Proposals", total=len(captions), done=0) as stop:
         for caption in captions:
@@ -64,11 +64,13 @@ def propose(
                 found[caption] = answered(
                     directory, TASK, model, conversation(caption), Biases
                 ).biases
-                failed = 0
+                failed = []
             except ReplyError as error:
                 without[caption] = str(error)
-                failed += 1
-                if failed == min(IN_A_ROW, len(captions)):
+                failed.append(error)
+                if len(failed) == min(IN_A_ROW, len(captions)):
+                    for one in failed:
+                        one.forget()
                     raise
             except InputError as error:
                 if backend_of(model.spec) != "sandbox":

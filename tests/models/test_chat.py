@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, RootModel
 
-from biasgraph.models.base import Message
-from biasgraph.models.chat import ATTEMPTS, ReplyError, chat
+from biasgraph.errors import ModelError
+from biasgraph.models.base import CannotContinue, Message
+from biasgraph.models.chat import ATTEMPTS, BrokenOff, ReplyError, chat
 from biasgraph.models.reading import LONGEST_REPLY, Unreadable, read_reply
 from biasgraph.proposals import Biases, Counterfactuals, Variations
 
@@ -33,7 +34,7 @@ class Table(RootModel[dict[str, list[str]]]):
 class Parrot:
     """Says what it was given, turn by turn; remembers what it was asked."""
 
-    says: list[str]
+    says: list[str | ModelError]
     heard: list[list[Message]] = field(default_factory=list)
     spec: str = "parrot:\x1b[31m"
     fingerprint: str = "feathers"
@@ -41,7 +42,10 @@ class Parrot:
 
     def reply(self, messages: Sequence[Message], schema: object = None) -> str:
         self.heard.append(list(messages))
-        return self.says.pop(0)
+        said = self.says.pop(0)
+        if isinstance(said, ModelError):
+            raise said
+        return said
 
 
 ASK = [Message("system", "be brief"), Message("user", "who?")]
@@ -181,6 +185,27 @@ def test_attempts_end_with_one_line_and_keep_the_transcript() -> None:
     assert parrot.says == []
     with pytest.raises(ReplyError, match="in one attempt: there is no JSON in it; it said nothing"):
         chat(Parrot([" "]), ASK, Person, attempts=1)
+
+
+def test_no_room_to_ask_again_is_no_reply() -> None:
+    parrot = Parrot(["I must decline", CannotContinue("it reads 8 tokens")])
+    with pytest.raises(ReplyError, match=r"in one attempt.*I must decline.*it reads 8") as raised:
+        chat(parrot, ASK, Person)
+    assert [turn["role"] for turn in raised.value.transcript] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ]
+    with pytest.raises(CannotContinue):  # from the beginning: nothing was said that could be kept
+        chat(Parrot([CannotContinue("it reads 8 tokens")]), ASK, Person)
+
+
+def test_a_failure_between_attempts_keeps_what_was_said() -> None:
+    with pytest.raises(BrokenOff, match=r"^the network is down$") as raised:
+        chat(Parrot(["no", ModelError("the network is down")]), ASK, Person)
+    assert not isinstance(raised.value, ReplyError)  # the rerun goes on; nobody is passed over
+    assert raised.value.transcript[2]["text"] == "no"
 
 
 @pytest.mark.parametrize(

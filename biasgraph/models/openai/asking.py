@@ -214,6 +214,8 @@ class Asking:
     ) -> Response | Failure:
         """Send a request, whatever comes of it; one that broke off is settled."""
         name = f"{self.journal.identity}-{key.rpartition(':')[2][:32]}"
+        if forgotten := self.journal.answers(key):  # a server that knows it would repeat itself
+            name = f"{name}-{forgotten}"
         try:
             body = {"model": self.model, **request.body(facts)}
             return self.server.send(request.kind, body, name)

@@ -192,6 +192,14 @@ class Journal:
         with self._transaction(write=True) as connection:
             connection.execute("DELETE FROM responses WHERE key = ?", (key,))
 
+    def answers(self, key: str) -> int:
+        """How often the request with this key was answered, forgotten answers included."""
+        with self._transaction() as connection:
+            (number,) = connection.execute(
+                "SELECT COUNT(*) FROM requests WHERE key = ? AND outcome = 'answered'", (key,)
+            ).fetchone()
+        return int(number)
+
     def spent(self) -> tuple[int, int]:
         """Calls and images that count towards the budget."""
         with self._transaction() as connection:

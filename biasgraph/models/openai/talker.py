@@ -19,7 +19,8 @@ class OpenAILanguageModel:
     """Replies at temperature 0.
 
     A conversation that is continued once more, word for word, gets another reply; a later process
-    that continues it as often gets the same replies from the run's journal.
+    that continues it as often gets the same replies from the run's journal, but for those that
+    were to be forgotten.
     """
 
     asking: Asking
@@ -44,3 +45,11 @@ class OpenAILanguageModel:
         said = self.asking.one(chat_request(turns, limit=TOKENS, schema=schema, occurrence=before))
         self._continued[conversation] = before + 1
         return said.text or said.refused or ""
+
+    def forget(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> None:
+        """Drop the replies to a conversation: whoever continues it next asks the server."""
+        turns = [Turn(message.role, message.text) for message in messages]
+        conversation = self.asking.key(chat_request(turns, limit=TOKENS, schema=schema))
+        for number in range(self._continued.pop(conversation, 0)):
+            request = chat_request(turns, limit=TOKENS, schema=schema, occurrence=number)
+            self.asking.journal.forget(self.asking.key(request))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,12 +12,13 @@ from pydantic import BaseModel
 
 from biasgraph.errors import ModelError
 from biasgraph.models.base import LanguageModel, Message
-from biasgraph.models.chat import chat
+from biasgraph.models.chat import BrokenOff, ReplyError, chat
 from biasgraph.models.openai.asking import Garbled
 from biasgraph.models.openai.chats import read_chat, strict
 from biasgraph.models.openai.journal import Stored
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_language_model
+from biasgraph.transcripts import answered
 from tests.openai_server import Behaviour, FakeServer, serving
 
 ASKED = [Message("user", "Name an axis and its default.")]
@@ -51,6 +53,44 @@ def test_a_server_that_ignores_the_schema_is_asked_again() -> None:
     with serving(Behaviour(says=lambda _: "never")) as fake:
         with pytest.raises(ModelError, match="no usable reply in 3 attempts"):
             chat(model(fake), ASKED, Proposal)
+        assert fake.counted.calls == 3
+
+
+def test_what_did_not_do_is_asked_anew_by_the_next_command(tmp_path: Path) -> None:
+    replies = ["never", "never", "no"]  # twice the same, and so twice the same correction
+
+    def ask() -> Proposal:
+        how = ModelOptions(base_url=fake.base_url)
+        served = load_language_model("openai:talker", how, tmp_path / "journal")
+        return answered(tmp_path, "axes", served, ASKED, Proposal)
+
+    with serving(Behaviour(says=lambda _: replies[fake.counted.calls % 3])) as fake:
+        for calls in (3, 6):
+            with pytest.raises(ReplyError, match=r"the transcript is in .*failed\.json") as raised:
+                ask()
+            with pytest.raises(ReplyError):
+                ask()  # a command that goes on without a reply does not pay for it again
+            assert fake.counted.calls == calls
+            raised.value.forget()
+        replies[:] = ['{"name": "age"}'] * 3
+        assert ask() == ask() == Proposal(name="age")
+        assert fake.counted.calls == 7
+
+
+def test_a_conversation_that_broke_off_goes_on(tmp_path: Path) -> None:
+    def ask(calls: int) -> Proposal:
+        how = ModelOptions(base_url=fake.base_url, budget=f"calls={calls}")
+        served = load_language_model("openai:talker", how, tmp_path / "journal")
+        return answered(tmp_path, "axes", served, ASKED, Proposal)
+
+    with serving(Behaviour(says=lambda _: "no")) as fake:
+        with pytest.raises(BrokenOff, match=r"budget of 2 calls .*failed\.json") as raised:
+            ask(2)
+        assert not isinstance(raised.value, ReplyError)
+        (path,) = (tmp_path / "transcripts").iterdir()
+        assert path.read_text("utf-8").count('"problem"') == 2
+        with pytest.raises(ReplyError):
+            ask(3)
         assert fake.counted.calls == 3
 
 
