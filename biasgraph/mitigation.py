@@ -17,6 +17,7 @@ from biasgraph.causal.outcome import compare_outcome
 from biasgraph.causal.planning import rank_strategies
 from biasgraph.causal.pooling import NAME
 from biasgraph.causal.tables import Pool
+from biasgraph.engine.progress import duration
 from biasgraph.errors import InputError
 from biasgraph.evidence import Evidence, evidence_of
 from biasgraph.report.files import write_files
@@ -188,7 +189,7 @@ def _verified(
 def cost(size: Document) -> str:
     """What a verification takes, in a line."""
     seconds = size["seconds"]
-    pace = "time not known" if seconds is None else f"about {seconds:,.0f} s on two CPU cores"
+    pace = "time not known" if seconds is None else f"about {duration(seconds)} on two CPU cores"
     return (
         f"Verification: {size['combinations']:,} combinations x {size['images_per_combination']:,} "
         f"images = {size['images']:,} images, {size['questions']:,} questions; {pace}; what the "

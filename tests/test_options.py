@@ -110,6 +110,12 @@ def test_options_offer_every_setting_of_the_analysis() -> None:
     assert offered - internal <= {field for field in BuildOptions.__dataclass_fields__}
 
 
+@pytest.mark.parametrize("share", [float("nan"), -0.1, 2.0])
+def test_unknown_below_is_a_share(share: float) -> None:
+    with pytest.raises(InputError, match="--unknown-below must be from 0 to 1"):
+        ModelOptions(unknown_below=share)
+
+
 @pytest.mark.parametrize("guidance", [float("nan"), float("inf")])
 def test_a_guidance_is_a_number(guidance: float) -> None:
     with pytest.raises(InputError, match="--guidance must be a number"):

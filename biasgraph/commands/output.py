@@ -132,13 +132,14 @@ def _name_files(console: Console, directory: Path, page: str) -> None:
 
 def present_plan(plan: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Print what a build would do: as one JSON document, as lines, or not at all."""
+    from biasgraph.engine.progress import duration
     from biasgraph.errors import printable
 
     if as_json:
         click.echo(json.dumps(plan))
     elif not quiet:
         seconds = plan["seconds"]
-        pace = "not known" if seconds is None else f"about {seconds:,.0f} s on two CPU cores"
+        pace = "not known" if seconds is None else f"about {duration(seconds)} on two CPU cores"
         plans = plan["plans"]
         shown = len(plans[0]["counterfactuals"]) if len(plans) == 1 else SHOWN
         for one in plans:

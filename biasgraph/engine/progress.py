@@ -12,6 +12,14 @@ from typing import Protocol
 from biasgraph.errors import BiasgraphError
 
 
+def duration(seconds: float) -> str:
+    """A time that work takes, in the unit that a person would name."""
+    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds:,.0f} s"
+
+
 class Progress(Protocol):
     """What shows progress, such as a bar in the terminal."""
 

@@ -33,7 +33,7 @@ def device_of(options: ModelOptions) -> str:
     if kind not in DEVICES or not re.fullmatch(r"(cuda:\d{1,3})|[^:]+", wanted):
         raise InputError(
             f"--device '{printable(wanted)}' is none of {', '.join(DEVICES)}, cuda:1 ..."
-            f"{did_you_mean(wanted, DEVICES)}"
+            f"{did_you_mean('cuda' if wanted.lower() == 'gpu' else wanted, DEVICES)}"
         )
     if kind == "auto":
         return next((device for device in ("cuda", "mps") if _count(device)), "cpu")

@@ -54,7 +54,7 @@ class Adapter:
             files = sorted(path.glob("*.safetensors"))
             if len(files) != 1:
                 raise InputError(
-                    f"--lora '{said}' holds {len(files)} safetensors files; name one of them"
+                    f"--lora '{said}' holds {len(files) or 'no'} safetensors files; name one"
                 )
             return cls(None, str(files[0]))
         found = re.fullmatch(rf"({NAME.pattern}?)(?:/([\w.-]+\.safetensors))?(@[^@]+)?", text)

@@ -57,6 +57,8 @@ class ModelOptions:
                 raise InputError(f"{option(name)} must be at least 1, not {value}")
         if self.guidance is not None and not math.isfinite(self.guidance):
             raise InputError(f"--guidance must be a number, not {self.guidance}")
+        if self.unknown_below is not None and not 0 <= self.unknown_below <= 1:
+            raise InputError(f"--unknown-below must be from 0 to 1, not {self.unknown_below}")
         if self.size is not None:
             self.pixels  # noqa: B018  (raises for a size that is none)
 

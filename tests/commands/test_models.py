@@ -162,7 +162,7 @@ def test_models_of_every_role_are_tried_together(capsys) -> None:
         (["--model", "./"], 2, "'diffusers:./', or 'folder:./'?"),
         (["--llm", "http://localhost:8000/v1"], 2, "--llm openai:MODEL"),
         (["--llm", "lm:\x1b[31m\u202e"], 2, "\\x1b[31m\\u202e"),
-        (["--llm", "lm:gpt2", "--device", "gpu"], 2, "--device 'gpu'"),
+        (["--llm", "lm:gpt2", "--device", "gpu"], 2, "Did you mean 'cuda'?"),
         (["--llm", "lm:gpt2", "--steps", "4"], 2, "--steps means nothing to lm:gpt2"),
         (["--llm", "lm:gpt2", "--dtype", "int3"], 2, "int3"),
         (["--device", "cpu"], 2, "name one by --model"),
