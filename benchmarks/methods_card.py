@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import biasgraph
-from benchmarks import methods_sizes
+from benchmarks import methods_sizes, methods_spans
 from benchmarks.card.page import filled
 from benchmarks.exact import WORLDS
 from benchmarks.methods_summary import VARIED, parts, summarise
@@ -78,11 +78,12 @@ def main() -> None:
         if options.again or not path.exists():
             write_json(path, measured(world, options.runs / f"sandbox-{world}" / LIST))
         found[world] = read_json(path)
-    sizes = options.work / "methods-sizes.json"
-    if options.again or not sizes.exists():
-        write_json(sizes, methods_sizes.measured(options.work))
     texts = parts(summarise(found))
-    texts[methods_sizes.MARKER] = methods_sizes.written(read_json(sizes))
+    for one in (methods_sizes, methods_spans):
+        path = options.work / f"{one.MARKER}.json"
+        if options.again or not path.exists():
+            write_json(path, one.measured(options.work))
+        texts[one.MARKER] = one.written(read_json(path))
     if options.write_docs:
         PAGE.write_text(filled(PAGE.read_text("utf-8"), texts), "utf-8", newline="\n")
         print(f"wrote {PAGE}")

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.exact import VARIABLES, WORLDS, planted_truth
 from benchmarks.methods_sizes import drawn, intensities, planted
+from benchmarks.methods_spans import SIZES, compared, written
 from benchmarks.methods_summary import (
     PARTS,
     majority,
@@ -103,3 +104,17 @@ def test_more_images_without_error_come_nearer_to_what_was_planted() -> None:
     rng = np.random.default_rng(0)
     few, many = (rho(truth, drawn("stereotyped", jobs, n, rng)) for n in (12, 20_000))
     assert few < 0.95 < 0.99 < many
+
+
+def test_spans_are_compared_at_every_number_of_images() -> None:
+    rng = np.random.default_rng(0)
+    even = np.full((4, 200), 0.2) + rng.uniform(0, 0.01, (4, 200))
+    even[np.arange(200) % 4, np.arange(200)] = 0.4  # every image is one variation's
+    uneven = even.copy()
+    uneven[3] = 0.2  # one variation that no image is near
+    prompts = [f"a {job}" for job in OCCUPATIONS]
+    found = compared(dict.fromkeys(prompts, uneven), dict.fromkeys(prompts, even))
+    assert [one["value"] for one in found] == [1] * len(SIZES)
+    same = compared(dict.fromkeys(prompts, even), dict.fromkeys(prompts, even))
+    assert [one["value"] for one in same] == [0] * len(SIZES)
+    assert "26 of 26" in written(found)

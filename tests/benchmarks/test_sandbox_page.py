@@ -11,7 +11,8 @@ from benchmarks import sandbox_card
 from benchmarks.card.page import filled, marked
 from benchmarks.card.planted import planted_parts, shipped_parts
 from benchmarks.card.tables import NOT_YET, measured_parts
-from benchmarks.methods_sizes import MARKER
+from benchmarks.methods_sizes import MARKER as SIZES
+from benchmarks.methods_spans import MARKER as SPANS
 from benchmarks.methods_summary import PARTS
 from benchmarks.shares import read_json, write_json
 from biasgraph.sandbox.models import WEIGHTS
@@ -37,7 +38,11 @@ def test_what_was_planted_and_what_ships_is_current(page: str) -> None:
 def test_every_measured_table_has_its_place(page: str, tmp_path: Path) -> None:
     parts = measured_parts(tmp_path)
     assert set(parts.values()) == {NOT_YET}
-    assert set(marked(page)) == set(parts) | set(planted_parts()) | {"parts"} | {*PARTS, MARKER}
+    assert set(marked(page)) == set(parts) | set(planted_parts()) | {"parts"} | {
+        *PARTS,
+        SIZES,
+        SPANS,
+    }
 
 
 def test_filling_twice_is_filling_once() -> None:
