@@ -12,8 +12,8 @@ endif
 demo: $(VENV)/.demo ## audit "a librarian" with the built-in models
 	$(BIN)/biasgraph build --prompt "a librarian" $(ARGS)
 
-test: $(VENV)/.test ## run the tests
-	$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/.test ## run the tests, a file at a time on each core
+	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: $(VENV)/.test ## check style and types
 	$(BIN)/ruff check .
