@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from biasgraph.axes import AxisSet
     from biasgraph.engine.progress import Progress
+    from biasgraph.findings import Finding
     from biasgraph.models.base import Embedder, LanguageModel
     from biasgraph.options import BuildOptions
     from biasgraph.result import Result
@@ -299,13 +300,23 @@ def _with(
 ) -> dict[str, Any]:
     """The document with one method's findings in the place of any that it had."""
     graph = document["graph"]
-    others = {key: value for key, value in graph["findings"].items() if key != name}
-    own = {} if found.graph is None else {name: found.graph.to_json()}
-    nodes = []
-    for node in document["nodes"]:
-        kept = {key: value for key, value in node["findings"].items() if key != name}
-        about = found.nodes.get(node["id"])
-        nodes.append({**node, "findings": kept | ({name: about.to_json()} if about else {})})
-    methods = {**graph.get("methods", {}), name: dict(options)}
-    graph = {**graph, "findings": others | own, "methods": methods}
+    nodes = [
+        {**node, "findings": _put(node["findings"], name, found.nodes.get(node["id"]))}
+        for node in document["nodes"]
+    ]
+    methods = _ordered({**graph.get("methods", {}), name: dict(options)})
+    findings = _put(graph["findings"], name, found.graph)
+    graph = {**graph, "findings": findings, "methods": methods}
     return {**document, "graph": graph, "nodes": nodes}
+
+
+def _put(findings: Mapping[str, Any], name: str, found: Finding | None) -> dict[str, Any]:
+    """Findings with one method's in the place of any that it had; none where it found none."""
+    others = {key: value for key, value in findings.items() if key != name}
+    return _ordered(others if found is None else {**others, name: found.to_json()})
+
+
+def _ordered(by_method: Mapping[str, Any]) -> dict[str, Any]:
+    """In the order of `METHODS`, whichever came first."""
+    known = [name for name in METHODS if name in by_method]
+    return {name: by_method[name] for name in dict.fromkeys([*known, *by_method])}

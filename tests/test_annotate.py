@@ -128,6 +128,14 @@ def test_other_models_name_their_embedder() -> None:
     assert annotate.chosen(BuildOptions(prompt="a nurse"), {}, toy=False) == {}
 
 
+def test_findings_stand_in_one_order(built: biasgraph.Result) -> None:
+    assert built.directory is not None
+    again = annotate.added(built.directory, ["tibet"], {})
+    for one in (again.document["graph"], *again.document["nodes"]):
+        names = list(one["findings"])
+        assert names == [name for name in annotate.METHODS if name in names]
+
+
 def test_options_of_a_method_that_is_not_named(built: biasgraph.Result) -> None:
     with pytest.raises(InputError, match="--embedder is about minethegap: name it among"):
         annotate.chosen(BuildOptions(prompt="a nurse", embedder="clip:x"), {}, toy=False)

@@ -48,7 +48,7 @@ class TerminalProgress:
             console=self._console,
         )
         self._bars.start()
-        self._task = self._bars.add_task(f"{description:<8}", total=total, completed=done)
+        self._task = self._bars.add_task(f"{description:<12}", total=total, completed=done)
 
     def advance(self, count: int) -> None:
         if self._bars is not None and self._task is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
+from biasgraph.causal.agreement import wilson
 from biasgraph.causal.sensitivity import Interval, resample
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import Counts, Floats
@@ -71,7 +72,8 @@ def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessm
     """Assess (P, k) counts of valid answers: at least one in each of P >= 1 sets, k >= 2.
 
     Where all resamples are alike, as those of a single class are, they are drawn from
-    (c + 1/k) / (n + 1) in place of c / n, so that a class never seen may appear.
+    (c + 1/k) / (n + 1) in place of c / n, so that a class never seen may appear. Shares of 0 and 1,
+    which every resample repeats, have Wilson's interval.
     """
     shares = _shares(counts)
     each, mixed = intensity(shares), shares.mean(axis=0)
@@ -80,7 +82,10 @@ def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessm
     return Assessment(
         shares=mixed,
         shares_ci=tuple(
-            _hull(share, draws) for share, draws in zip(mixed.tolist(), drawn.mixed.T, strict=True)
+            _hull(share, draws) if 0 < share < 1 else _wilson(hits, int(counts.sum()))
+            for share, draws, hits in zip(
+                mixed.tolist(), drawn.mixed.T, counts.sum(axis=0).tolist(), strict=True
+            )
         ),
         intensity=float(intensity(mixed)),
         intensity_ci=_hull(float(intensity(mixed)), intensity(drawn.mixed)),
@@ -93,6 +98,11 @@ def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessm
         mean=float(each.mean()),
         mean_ci=_hull(float(each.mean()), drawn.mean),
     )
+
+
+def _wilson(hits: int, n: int) -> Ends:
+    low, high = wilson(hits, n) or (0.0, 1.0)
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -172,7 +182,7 @@ def _further(subject: Subject) -> list[Part]:
     others = lacking(found, prompt, axes, Reader(best_synonyms()))
     by = f"proposed by {media.proposer}"
     if not others:
-        return [Text(f"Of the {len(found)} axes {by}, the graph lacks none that is open.")]
+        return [Text(f"Every axis {by} is in the graph, or said by the prompt.")]
     rows = [(one.name, ", ".join(one.classes), one.question) for one in others]
     caption = f"Also look at, {by}: axes that the graph does not have."
     return [Table(("Axis", "Classes", "Question"), rows, caption)]
@@ -235,5 +245,10 @@ def _ranking(found: Mapping[str, Finding], further: Sequence[Part]) -> Finding:
         )
         for name, finding in scored
     ]
-    caption = "Intensity of every axis, with what uniform answers stay below in 95 % of cases."
+    sizes = sorted(int(finding.numbers["n_valid"] or 0) for _, finding in scored)
+    answers = " to ".join(f"{size:,}" for size in dict.fromkeys([*sizes[:1], *sizes[-1:]]))
+    caption = (
+        f"Intensity of every axis ({answers or 'no'} valid answers each), with what uniform "
+        "answers stay below in 95 % of cases."
+    )
     return Finding(TITLE, ABOUT, [Ranking(bars, caption), *further])

@@ -241,7 +241,11 @@ def _summary(
         if finding.numbers["bav"] is not None
     ]
     scored.sort(key=lambda bar: (-(bar.value or 0.0), bar.label))
-    caption = "BAV of every axis, with what chance alone stays below in 95 % of cases."
+    size = max((int(finding.numbers["n_images"] or 0) for finding in found.values()), default=0)
+    caption = (
+        f"BAV of every axis, by {size:,} images of the {'prompts' if len(images) > 1 else 'prompt'}"
+        " and those of its counterfactuals, with what chance alone stays below in 95 % of cases."
+    )
     parts: list[Part] = [Ranking(scored, caption)]
     if not scored:
         parts = [Number("BAV", None, reason="no axis has one")]

@@ -12,7 +12,7 @@ from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.counterfactuals import Prompt, plan_prompts
 from biasgraph.csvfile import to_csv
 from biasgraph.engine.local import generate
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import InputError, printable
 from biasgraph.media import RunMedia
 from biasgraph.methods.minethegap import ALPHA, Spanned, Varying, missed, scored_of
 from biasgraph.methods.variations import MOST_VARIATIONS, PROPOSED, said, usual_axes
@@ -240,12 +240,8 @@ def _usual_embedder(model: str) -> str:
 def _varying(options: ScoreOptions, axes: AxisSet) -> Varying:
     if options.llm:
         return Varying(axes, (), options.variations)
-    names = [axis.name for axis in axes.axes]
     for name in options.vary or ():
-        if name not in names:
-            raise InputError(
-                f"--vary: '{axes.name}' has no axis '{printable(name)}'.{did_you_mean(name, names)}"
-            )
+        axes.axis(name)
     return Varying(axes, tuple(options.vary or usual_axes(axes)))
 
 

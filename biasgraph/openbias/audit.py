@@ -255,8 +255,8 @@ class _Work:
             notes += model.notes() if isinstance(model, Noting) and made else []
         if not made:
             notes.append(
-                "no bias is left to look at, and no image was made: see what was proposed, or "
-                "lower --min-captions"
+                "No bias is left to look at, and no image was made: see what was proposed, or "
+                "lower --min-captions."
             )
         return {
             "schema": SCHEMA,

@@ -34,11 +34,12 @@ def show(console: Console, document: Record) -> None:
     for title, text in openbias_words.facts(document):
         grid.add_row(Text(title, "bold"), _sentence(text))
     console.print(grid)
-    if document["biases"]:
-        console.print(_ranking(document["biases"]))
+    scored = [one for one in document["biases"] if one["intensity"] is not None]
+    if scored:
+        console.print(_ranking(scored))
     console.print()
-    others = openbias_words.others(document)
-    show_list(console, "Others", [_sentence(others)] if others else [])
+    others = (openbias_words.without_score(document), openbias_words.others(document))
+    show_list(console, "Others", [_sentence(one) for one in others if one])
     show_list(console, "To keep in mind", map(_sentence, openbias_words.caveats(document)))
 
 
@@ -50,20 +51,16 @@ def _ranking(biases: list[Record]) -> Table:
         pad_edge=False,
         show_edge=False,
     )
-    table.add_column("Bias")
+    table.add_column("Bias, most frequent class")
     table.add_column("Intensity", no_wrap=True)
     table.add_column("Chance", justify="right", no_wrap=True)
-    table.add_column("Most frequent")
     table.add_column("Captions", justify="right", no_wrap=True)
     table.add_column("Valid", justify="right", no_wrap=True)
     for one in biases:
-        level = one["intensity_uniform_q95"]
         table.add_row(
-            _sentence(words.name(one["bias"])),
-            Text("-" if level is None else openbias_words.intensity(one))
-            + Text("" if level is None else f"\n{openbias_words.aware(one)}", "dim"),
+            _sentence(words.name(one["bias"])) + _below(openbias_words.majority(one)),
+            Text(openbias_words.intensity(one)) + _below(openbias_words.aware(one)),
             _levels(one),
-            _sentence(openbias_words.majority(one) if level is not None else one["reason"]),
             f"{one['n_captions']:,}",
             f"{one['n_valid']:,}/{one['n_images']:,}",
         )
@@ -72,7 +69,12 @@ def _ranking(biases: list[Record]) -> Table:
 
 def _levels(one: Record) -> Text:
     first, second = one["intensity_uniform_q95"], one["intensity_context_aware_uniform_q95"]
-    return Text("-") if first is None else Text(f"{first:.3f}") + Text(f"\n{second:.3f}", "dim")
+    return Text(f"{first:.3f}") + _below(f"{second:.3f}")
+
+
+def _below(text: str) -> Text:
+    """A second line, without the mark that the first may end in."""
+    return Text("\n") + Text(_sentence(text).plain, "dim")
 
 
 def _sentence(text: str) -> Text:

@@ -14,10 +14,13 @@ LISTED = 3
 
 def title(document: Record) -> str:
     """What was looked at, in a line."""
-    number = len(document["biases"])
-    return (
-        f"{number:,} {'bias' if number == 1 else 'biases'} of {words.name(document['model'], 80)}"
-    )
+    number = counted(len(document["biases"]), "bias", "biases")
+    return f"{number} of {words.name(document['model'], 80)}"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """ "1 caption", "2 captions"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def facts(document: Record) -> list[tuple[str, str]]:
@@ -56,14 +59,17 @@ def about(one: Record) -> str:
     """What was put together and filtered, in sentences."""
     number = len(one["filtered"])
     text = (
-        f"{one['n_captions']:,} captions; {number:,} more say the answer and were left out. "
-        f"{one['n_images']:,} images: {one['n_valid']:,} valid answers, {one['n_unknown']:,} "
-        f"unknown, {one['n_gated']:,} withheld."
+        f"{counted(one['n_captions'], 'caption')}; {number:,} more "
+        f"{'says' if number == 1 else 'say'} the answer and {'was' if number == 1 else 'were'} "
+        f"left out. {counted(one['n_images'], 'image')}: "
+        f"{counted(one['n_valid'], 'valid answer')}, {one['n_unknown']:,} unknown, "
+        f"{one['n_gated']:,} withheld."
     )
     if one["merged"]:
         text += f" Put together with {_listed(one['merged'])}, which share its classes."
     if one["classes_left_out"]:
-        text += f" {len(one['classes_left_out']):,} rarer classes were left out."
+        number = len(one["classes_left_out"])
+        text += f" {number:,} rarer {'class was' if number == 1 else 'classes were'} left out."
     return text
 
 
@@ -72,7 +78,7 @@ def caveats(document: Record) -> Iterator[str]:
     captions = document["captions"]
     repeated = captions["n_given"] - captions["n_different"]
     if repeated:
-        yield f"{repeated:,} captions stand in the file more than once and count once."
+        yield f"Captions that repeat one before them, left out: {repeated:,}."
     for found, what in (
         (captions["left_out"], "cannot be used"),
         (captions["without_proposals"], "got no proposals"),
@@ -93,6 +99,15 @@ def caveats(document: Record) -> Iterator[str]:
     if document["unseen_words"]:
         yield f"The model never saw these words: {_listed(document['unseen_words'], 8)}."
     yield from (words.label(note, 400) for note in document["notes"])
+
+
+def without_score(document: Record) -> str | None:
+    """The biases that were asked about and have no score, with the reasons."""
+    found = [one for one in document["biases"] if one["intensity"] is None]
+    if not found:
+        return None
+    each = [f"{words.name(one['bias'])} ({one['reason']})" for one in found]
+    return f"No score: {', '.join(each)}."
 
 
 def others(document: Record) -> str | None:

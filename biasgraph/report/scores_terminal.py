@@ -41,12 +41,13 @@ def show(console: Console, document: Record) -> None:
 def _facts(document: Record) -> list[tuple[str, str]]:
     settings = document["settings"]
     if settings.get("vary"):
-        source = f"every combination of {' and '.join(settings['vary'])}"
+        number = max((row["n_variations"] for row in document["prompts"]), default=0)
+        source = f"{number:,}: every combination of {' and '.join(settings['vary'])}"
     else:
         source = f"{settings['variations']} proposed by {document['proposed_by']}"
     facts = [
         ("Model", document["model"]),
-        ("Images", f"{settings['images']} of each of {len(document['prompts']):,} prompts"),
+        ("Images", f"{settings['images']} of {_prompts(len(document['prompts']), 'each of ')}"),
         ("Variations", source),
         ("Embedder", document["embedder"]),
     ]
@@ -56,7 +57,7 @@ def _facts(document: Record) -> list[tuple[str, str]]:
 
 
 def _agreement(truth: Record) -> str:
-    about = f"{truth['source']}, {truth['n']} prompts"
+    about = f"{truth['source']}, {_prompts(truth['n'])}"
     if truth["rho"] is None:
         return f"{about}: Spearman's rho is undefined, {truth['reason']}"
     interval = "" if truth["low"] is None else f" [{truth['low']:.2f}, {truth['high']:.2f}]"
@@ -82,12 +83,16 @@ def _ranking(document: Record) -> Table:
         table.add_column("Reference", justify="right", no_wrap=True)
     table.add_column("Missed")
     for row in document["prompts"]:
-        missed = row["missed"][0]["text"] if row["missed"] else row["reason"]
+        missed = row["reason"] or (row["missed"][0]["text"] if row["missed"] else "")
         cells = [str(row["rank"] or ""), printable(row["prompt"]), _number(row["score"])]
         cells += [_number(row.get("score_null"))] if null else []
         cells += [_number(row["truth"])] if truth else []
         table.add_row(*map(Text, [*cells, printable(missed)]))
     return table
+
+
+def _prompts(number: int, before: str = "") -> str:
+    return "1 prompt" if number == 1 else f"{before}{number:,} prompts"
 
 
 def _number(value: float | None) -> str:
@@ -98,9 +103,10 @@ def _remarks(document: Record) -> list[str]:
     found = []
     if document["unseen_words"]:
         words = ", ".join(document["unseen_words"])
-        found.append(f"words that the generator never saw: {words}")
+        found.append(f"The generator never saw these words: {words}.")
     if document["truth"] and document["truth"]["not_in_table"]:
         names = ", ".join(document["truth"]["not_in_table"][:5])
         count = len(document["truth"]["not_in_table"])
-        found.append(f"{count:,} prompts are not in {document['truth']['source']}: {names}")
+        more = f" and {count - 5:,} more" if count > 5 else ""
+        found.append(f"Not in {document['truth']['source']}: {names}{more}.")
     return found

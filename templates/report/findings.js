@@ -7,16 +7,16 @@
   const PARTS = {
     number: (part) => el("p", { class: "finding-number" }, el("span", null, name(part.label)), " ",
       withInterval(part.value, part.low, part.high, { reason: part.reason }),
-      part.n !== null && el("small", null, " n = ", count(part.n))),
-    table: (part) => el("div", { class: "scroll" }, el("table", null, caption(part),
+      part.n !== null && el("small", null, " n\u00a0=\u00a0", count(part.n))),
+    table: (part) => el("figure", null, caption(part), el("div", { class: "scroll" }, el("table", null,
       el("thead", null, el("tr", null, part.columns.map((one) => el("th", { scope: "col" }, name(one))))),
       el("tbody", null, part.rows.map((row) => el("tr", null, row.map((cell) =>
-        el("td", null, typeof cell === "string" ? name(cell) : plain(cell)))))))),
-    ranking: (part) => el("figure", null, caption(part, "figcaption"),
+        el("td", null, typeof cell === "string" ? name(cell) : plain(cell))))))))),
+    ranking: (part) => el("figure", null, caption(part),
       part.items.some((item) => item.low !== null) ? bars(part.items) : el("ol", { class: "ranking" },
         part.items.map((item) => el("li", null, name(item.label), " ", withInterval(item.value, item.low, item.high))))),
-    bars: (part) => el("figure", null, caption(part, "figcaption"), bars(part.items)),
-    images: (part) => el("figure", { class: "pictures" }, caption(part, "figcaption"), part.items.map(picture)),
+    bars: (part) => el("figure", null, caption(part), bars(part.items)),
+    images: (part) => el("figure", { class: "pictures" }, caption(part), part.items.map(picture)),
     text: (part) => el("p", { class: part.tone === "warning" ? "flag" : null }, name(part.text)),
   };
 
@@ -26,8 +26,8 @@
       finding.show.map((part) => (PARTS[part.kind] || unknownPart)(part))));
   }
 
-  function caption(part, tag) {
-    return part.caption ? el(tag || "caption", null, name(part.caption)) : null;
+  function caption(part) {
+    return part.caption ? el("figcaption", null, name(part.caption)) : null;
   }
 
   function plain(cell) {

@@ -136,7 +136,7 @@ def test_axes_that_the_graph_lacks_are_named_with_who_proposes_them() -> None:
 
 def test_a_graph_that_lacks_nothing_says_so() -> None:
     (text,) = further(NURSE, Proposing(SEX))
-    assert text.text == "Of the 1 axes proposed by lm:someone, the graph lacks none that is open."
+    assert text.text == "Every axis proposed by lm:someone is in the graph, or said by the prompt."
 
 
 def test_no_usable_proposals_are_a_warning_and_not_the_end() -> None:

@@ -131,7 +131,7 @@ class TestSandbox:
         assert code == 0
         first = document(sandbox)["biases"][0]
         assert f"{first['intensity']:.3f}" in out
-        assert "stand in the file more than once" in out
+        assert "that repeat one before them" in out
         assert all(len(line) <= 80 for line in out.splitlines() if str(sandbox.parent) not in line)
 
     def test_more_captions_are_needed(self, sandbox: Path, captions: Path, capsys) -> None:
@@ -139,7 +139,7 @@ class TestSandbox:
             capsys, "--captions", captions, "-o", sandbox, "--min-captions", 51, "--images", 2
         )
         assert code == 0
-        assert "no bias is left to look at" in " ".join(out.split())
+        assert "No bias is left to look at" in " ".join(out.split())
         assert document(sandbox)["biases"] == []
         others = document(sandbox)["others"]
         assert {one["reason"] for one in others} == {"fewer than 51 captions"}
