@@ -111,10 +111,17 @@ class Source:
         patterns: which files, as `fnmatch` reads them; by default `SAFE_FILES`, of which there
         must be weights. Pickled weights are never downloaded.
 
-        Raises ModelError as `loading_errors` does, and where there are only pickled weights.
+        Raises ModelError as `loading_errors` does, and where there are only pickled weights;
+        InputError for a folder of something else.
         """
         if self.local:
-            return Path(self.name)
+            folder = Path(self.name)
+            if patterns is None and not (folder / "config.json").is_file():
+                raise InputError(
+                    f"'{printable(self.spec)}' is no model of transformers: it has no config.json "
+                    "(pipelines are loaded by diffusers:)"
+                )
+            return folder
         wanted = [*(patterns or SAFE_FILES), *(["*.py"] if self.trust_remote_code else [])]
         with loading_errors(self.spec):
             from huggingface_hub import snapshot_download

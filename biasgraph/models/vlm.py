@@ -163,6 +163,7 @@ class VlmJudge:
         from biasgraph.models.quiet import loading
 
         with loading_errors(self.spec), loading():
+            self._refuse_other_kinds()
             processor = load_processor(
                 self.source.folder(), trust_remote_code=self.source.trust_remote_code
             )
@@ -178,24 +179,35 @@ class VlmJudge:
 
         with loading_errors(self.spec), loading():
             import torch
-            from transformers import AutoConfig, AutoModelForImageTextToText
+            from transformers import AutoModelForImageTextToText
 
-            folder = self.source.folder()
-            options = {"local_files_only": True, "trust_remote_code": self.source.trust_remote_code}
-            config = AutoConfig.from_pretrained(folder, **options)
-            remote = getattr(config, "auto_map", None) or {}
-            if (
-                type(config) not in AutoModelForImageTextToText._model_mapping
-                and "AutoModelForImageTextToText" not in remote
-            ):
-                raise ModelError(
-                    f"{printable(self.spec)} is no model that reads and sees: transformers knows "
-                    f"'{printable(str(config.model_type))}' as another kind of model"
-                )
+            self._refuse_other_kinds()
             model = AutoModelForImageTextToText.from_pretrained(
-                folder, dtype=getattr(torch, self.dtype), use_safetensors=True, **options
+                self.source.folder(),
+                dtype=getattr(torch, self.dtype),
+                use_safetensors=True,
+                **self._loading,
             )
             return model.to(self.device).eval()
+
+    @property
+    def _loading(self) -> dict[str, Any]:
+        return {"local_files_only": True, "trust_remote_code": self.source.trust_remote_code}
+
+    def _refuse_other_kinds(self) -> None:
+        """Raise ModelError for a model that reads but does not see, or the other way round."""
+        from transformers import AutoConfig, AutoModelForImageTextToText
+
+        config = AutoConfig.from_pretrained(self.source.folder(), **self._loading)
+        remote = getattr(config, "auto_map", None) or {}
+        if (
+            type(config) not in AutoModelForImageTextToText._model_mapping
+            and "AutoModelForImageTextToText" not in remote
+        ):
+            raise ModelError(
+                f"{printable(self.spec)} is no model that reads and sees: transformers knows "
+                f"'{printable(str(config.model_type))}' as another kind of model"
+            )
 
 
 def _log_shares(letters: Sequence[Sequence[int]], scores: Any) -> Any:

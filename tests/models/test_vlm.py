@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from biasgraph.models.choices import combined, sheets
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_judge
 from biasgraph.models.vlm_scoring import Scorer
+from tests.models.tiny_lm import save_gpt2
 from tests.models.tiny_vlms import FAMILIES
 
 AGE = Question(
@@ -262,6 +264,20 @@ def test_another_kind_of_model_is_named() -> None:
     with pytest.raises(ModelError, match="no model that reads and sees") as caught:
         judge.answer(PICTURES[:1], QUESTIONS)
     assert "\n" not in str(caught.value)
+
+
+def test_a_model_that_only_reads_is_named(tmp_path: Path) -> None:
+    judge = load_judge(f"vlm:{save_gpt2(tmp_path)}", ModelOptions(device="cpu"))
+    with pytest.raises(ModelError, match="no model that reads and sees"):
+        judge.answer(PICTURES[:1], QUESTIONS)
+
+
+@pytest.mark.parametrize("backend", ["vlm", "clip"])
+def test_a_folder_of_something_else_is_named(backend: str, tmp_path: Path) -> None:
+    (tmp_path / "model_index.json").write_text("{}")
+    judge = load_judge(f"{backend}:{tmp_path}", ModelOptions(device="cpu"))
+    with pytest.raises(InputError, match=r"it has no config\.json"):
+        judge.answer(PICTURES[:1], QUESTIONS)
 
 
 def test_a_folder_that_is_not_there() -> None:
