@@ -26,12 +26,12 @@ from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages
 from biasgraph.coding import code_images, variable_of
 from biasgraph.declared import Declared
-from biasgraph.errors import InputError
+from biasgraph.errors import BiasgraphError, InputError
 from biasgraph.options import BuildOptions, folder_name
 from biasgraph.report import tables
 from biasgraph.report.files import PROMPTS
-from biasgraph.result import Result
-from biasgraph.runrecord import installed_versions
+from biasgraph.result import GRAPH, Result
+from biasgraph.runrecord import installed_versions, shown
 from biasgraph.trust import Trust, check_correction
 
 if TYPE_CHECKING:
@@ -127,7 +127,14 @@ def build_from_models(
         )
         models = helpers.embedder, progress, work.generator, helpers.language_models
         media = RunMedia(run, work.judge, *models)
-        result = annotated(result, methods, work.axes, media)
+        try:
+            result = annotated(result, methods, work.axes, media)
+        except BiasgraphError:
+            if not (run.directory / GRAPH).exists():  # the graph is worth having without
+                result.write(run.directory)
+                if progress is not None:
+                    progress.note(f"The graph without findings is in {shown(run.directory)}.")
+            raise
         result.write(run.directory)
     return result.placed(work.directory)
 

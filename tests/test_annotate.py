@@ -11,8 +11,10 @@ import biasgraph
 from biasgraph import annotate
 from biasgraph.commands import main
 from biasgraph.errors import InputError
+from biasgraph.models.chat import ReplyError
 from biasgraph.models.clip import ClipJudge
 from biasgraph.options import BuildOptions
+from tests.openai_server import Behaviour, serving
 
 SMALL = {"images": 16, "only": ("gender", "age"), "bootstrap": 200}
 
@@ -126,6 +128,16 @@ def test_other_models_name_their_embedder() -> None:
     with pytest.raises(InputError, match="needs --embedder"):
         annotate.chosen(options, {}, toy=False)
     assert annotate.chosen(BuildOptions(prompt="a nurse"), {}, toy=False) == {}
+
+
+def test_a_method_that_fails_leaves_the_graph(tmp_path: Path) -> None:
+    with serving(Behaviour(says=lambda _: "I would rather not.")) as fake:
+        options = {**SMALL, "annotate": "minethegap", "llm": "openai:writer"}
+        with pytest.raises(ReplyError, match=r"-failed\.json"):
+            biasgraph.build("a nurse", **options, base_url=fake.base_url, output=tmp_path)
+    found = biasgraph.load(tmp_path)
+    assert not found.document["graph"]["findings"]
+    assert found.document["nodes"][0]["status"] == "ok"
 
 
 def test_findings_stand_in_one_order(built: biasgraph.Result) -> None:
