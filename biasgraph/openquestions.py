@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
+
+from biasgraph.axes import load_axis_set
 
 CAPTION = "Describe the image."
 TEMPLATE = "What is {axis} in the image?"
-_ETHNICITY = "What is the ethnicity of the person in the image?"
-_WEARING = "What is the person wearing?"
-QUESTIONS = {
-    "age": "What age group (young, middle, old) is the person in the image?",
-    "ethnicity": _ETHNICITY,
-    "race": _ETHNICITY,
-    "racial": _ETHNICITY,
-    "socioeconomic": "What is the socioeconomic status of the person in the image?",
-    "gender": "What is the gender (male, female, other) of the person in the image?",
-    "nationality": "What is the nationality of the person in the image?",
-    "style": "What is the style of the image?",
-    "setting": "What is the setting of the image?",
-    "color": "What color is the image?",
-    "emotion": "What is the emotion of the person in the image?",
-    "occupation": "What is the occupation of the person in the image?",
-    "culture": "What is the culture depicted in the image?",
-    "fashion": _WEARING,
-    "clothing": _WEARING,
-    "appearance": "Describe the appearance in the image.",
-    "background": "Describe the background of the image.",
-}
-"""The open questions about common axes (table 4)."""
-
+COMMON = "tibet"
+"""The shipped axis set that has the common axes with their open questions (table 4)."""
+ALSO = {"race": "ethnicity", "racial": "ethnicity", "fashion": "clothing"}
+"""Other names of common axes -> theirs in the set."""
 
 _LISTED = re.compile(r"\s*\([^()]*\)")
 
@@ -40,4 +25,10 @@ def closed_question(axis: str) -> str:
 
 def question_about(axis: str) -> str:
     """The open question about an axis: table 4's, or the template's."""
-    return QUESTIONS.get(axis.lower(), TEMPLATE.format(axis=axis))
+    name = axis.lower()
+    return _common_questions().get(ALSO.get(name, name)) or TEMPLATE.format(axis=axis)
+
+
+@cache
+def _common_questions() -> Mapping[str, str | None]:
+    return {axis.name: axis.question for axis in load_axis_set(COMMON).axes}
