@@ -228,7 +228,8 @@ def added(
     toy = is_toy(graph["model"], graph["vqa"] or "")
     methods = _with_options(names, recorded(directory), given, toy=toy)
     if given.get("llm") and not any(one.get("llm") for one in methods.values()):
-        raise InputError(f"--llm has nothing to propose: name {PROPOSES} or {NEEDS_IMAGES}")
+        other = "leave --vary out" if NEEDS_IMAGES in names else f"name {NEEDS_IMAGES}"
+        raise InputError(f"--llm has nothing to propose: name {PROPOSES}, or {other}")
     if (directory / RECORD).is_file():
         declared = axis_set_of(directory, result, axes)
         parts = [part.document["graph"] for part in result.prompts or (result,)]
