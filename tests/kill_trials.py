@@ -1,6 +1,6 @@
 """Kills a build at random moments and checks that the next one makes everything good.
 
-`kill_trials` works with any command that builds into a directory; it looks at the run directory
+`kill_trials` works with any function that builds into a directory; it looks at the run directory
 alone: the ledger is whole, nothing recorded is lost or made twice, and the table at the end is
 that of a build nobody disturbed, byte for byte.
 """
@@ -10,12 +10,14 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from tests.forked import started
 
 Recorded = dict[object, tuple[object, ...]]
 
@@ -31,7 +33,8 @@ class Trial:
 
 
 def kill_trials(
-    command: Callable[[Path], Sequence[str]],
+    build: Callable[..., object],
+    arguments: Callable[[Path], Sequence[Any]],
     home: Path,
     *,
     table: Callable[[Path], bytes],
@@ -40,31 +43,35 @@ def kill_trials(
 ) -> list[Trial]:
     """Build once undisturbed, then `trials` times with a kill -9 and a build after it.
 
-    command: the command line that builds into a directory, which does not exist yet;
-    table: the bytes to compare at the end, from the directory. Moments are drawn from the time
-    between the first sign of the run and its end.
+    build: a function of a module, and what it is given to build into a directory, which does not
+    exist yet; table: the bytes to compare at the end, from the directory. Moments are drawn from
+    the time between the first sign of the run and its end.
     """
     undisturbed = home / "undisturbed"
-    with _started(command(undisturbed), undisturbed) as process:
-        start = time.perf_counter()
-        assert process.wait() == 0
-        seconds = time.perf_counter() - start
+    process = _started(build, arguments(undisturbed), undisturbed)
+    start = time.perf_counter()
+    process.join()
+    seconds = time.perf_counter() - start
+    assert process.exitcode == 0
     expected = table(undisturbed)
 
     moments = random.Random(seed)
     outcomes = []
     for number in range(trials):
         directory = home / f"trial-{number}"
-        with _started(command(directory), directory) as process:
-            start = time.perf_counter()
-            try:
-                process.wait(moments.uniform(0, seconds))
-                seconds = min(seconds, time.perf_counter() - start)  # the machine became faster
-            except subprocess.TimeoutExpired:
-                process.kill()
-            killed = process.wait() != 0
+        process = _started(build, arguments(directory), directory)
+        start = time.perf_counter()
+        process.join(moments.uniform(0, seconds))
+        if process.is_alive():
+            process.kill()
+        else:
+            seconds = min(seconds, time.perf_counter() - start)  # the machine became faster
+        process.join()
+        killed = process.exitcode != 0
         images, answers = recorded(directory)
-        subprocess.run(command(directory), check=True)
+        again = _started(build, arguments(directory), directory)
+        again.join()
+        assert again.exitcode == 0
         images_after, answers_after = recorded(directory)
         assert images.items() <= images_after.items(), f"{directory}: images lost or made twice"
         assert answers.items() <= answers_after.items(), f"{directory}: answers lost or asked twice"
@@ -100,8 +107,8 @@ def _written(directory: Path, sha256: str) -> int:
     return (directory / "images" / f"{sha256}.png").stat().st_mtime_ns
 
 
-def _started(command: Sequence[str], directory: Path) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(command)
-    while not (directory / "run.json").exists() and process.poll() is None:
+def _started(build: Callable[..., object], arguments: Sequence[Any], directory: Path) -> Any:
+    process = started(build, *arguments)
+    while not (directory / "run.json").exists() and process.is_alive():
         time.sleep(0.002)
     return process

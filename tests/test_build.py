@@ -15,7 +15,9 @@ import networkx as nx
 import pandas as pd
 import pytest
 
+from biasgraph.commands import main
 from biasgraph.result import load
+from tests.forked import biasgraph
 from tests.kill_trials import kill_trials
 
 SMALL = ("--images", "6", "--only", "gender,clothing", "--min-valid", "2", "--bootstrap", "100")
@@ -27,7 +29,7 @@ def command(*arguments: str) -> list[str]:
 
 
 def run(*arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(command(*arguments), capture_output=True, text=True, encoding="utf-8")
+    done = biasgraph(*arguments)
     assert done.returncode == expect, done.stderr
     return done
 
@@ -195,7 +197,7 @@ def test_unknown_as_a_class_wants_an_ideal_before_any_image(tmp_path: Path) -> N
 
 def test_ctrl_c_finishes_the_batch_and_says_how_to_go_on(tmp_path: Path) -> None:
     directory = tmp_path / "run"
-    arguments = ("--images", "40", "--only", "gender,clothing", "--bootstrap", "100")
+    arguments = ("--images", "24", "--only", "gender,clothing", "--bootstrap", "100")
     words = command("build", "--prompt", "a librarian", "-o", str(directory), *arguments)
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
@@ -207,7 +209,7 @@ def test_ctrl_c_finishes_the_batch_and_says_how_to_go_on(tmp_path: Path) -> None
     assert process.returncode == 130
     assert "again" in errors
     made = images_of(directory)
-    assert 0 < len(made) < PROMPTS * 40
+    assert 0 < len(made) < PROMPTS * 24
     assert len(made) % 48 == 0
     build(directory, *arguments)
     assert made.items() <= images_of(directory).items()
@@ -244,9 +246,11 @@ def test_bad_input_is_one_line_and_nothing_written(
 
 
 def test_twenty_kills_lose_nothing(tmp_path: Path) -> None:
-    words = ("build", "--prompt", "a nurse", "--quiet", *SMALL, "--images", "24")
+    words = ("build", "--prompt", "a nurse", "--quiet", *SMALL, "--images", "20")
+    words += ("--annotate", "none")
     trials = kill_trials(
-        lambda directory: command(*words, "-o", str(directory)),
+        main,
+        lambda directory: [[*words, "-o", str(directory)]],
         tmp_path,
         table=lambda directory: (directory / "answers.csv").read_bytes(),
     )

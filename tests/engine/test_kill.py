@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 from biasgraph.run import read_run
+from tests.build_fakes import main
 from tests.kill_trials import Trial, kill_trials
 
 
@@ -19,11 +19,7 @@ def answers(directory: Path) -> bytes:
 
 
 def test_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
-    trials = kill_trials(
-        lambda directory: [sys.executable, "-m", "tests.build_fakes", str(directory), "0.01"],
-        tmp_path,
-        table=answers,
-    )
+    trials = kill_trials(main, lambda directory: [directory, 0.01], tmp_path, table=answers)
     assert sum(trial.killed for trial in trials) >= 15
     assert sum(0 < len(trial.images) < 72 for trial in trials) >= 3
     assert sum(0 < len(trial.answers) < 72 * 4 for trial in trials) >= 3

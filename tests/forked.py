@@ -1,0 +1,59 @@
+"""Processes that have imported already what builds import: that takes longer than a small build.
+
+They are forked off one that imports it once, and are otherwise as fresh as any.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+_FORKED = multiprocessing.get_context("forkserver")
+_FORKED.set_forkserver_preload(
+    [
+        "biasgraph.commands",
+        "pandas",
+        "scipy.stats",
+        "torch",
+        "diffusers.pipelines.stable_diffusion.pipeline_stable_diffusion",
+        "transformers.models.clip.modeling_clip",
+    ]
+)
+
+
+def started(function: Callable[..., object], *arguments: Any) -> Any:
+    """A process that calls a module's function, as a program would, and ends with its result."""
+    process = _FORKED.Process(target=_ended, args=(function, *arguments))
+    process.start()
+    return process
+
+
+def biasgraph(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """What the command line does with these arguments, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = [Path(folder, name) for name in ("stdout", "stderr")]
+        process = started(_command, arguments, outputs)
+        process.join()
+        texts = [path.read_text("utf-8") if path.exists() else "" for path in outputs]
+    return subprocess.CompletedProcess(arguments, process.exitcode, *texts)
+
+
+def _command(arguments: Sequence[str], outputs: Sequence[Path]) -> int:
+    for path, stream in zip(outputs, (1, 2), strict=True):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
+    from biasgraph.commands import main
+
+    sys.argv = ["biasgraph", *arguments]
+    return main(arguments)
+
+
+def _ended(function: Callable[..., object], *arguments: Any) -> None:
+    sys.argv = ["biasgraph"]  # it was that of the tests
+    code = function(*arguments)
+    sys.exit(code if isinstance(code, int) else 0)
