@@ -134,11 +134,7 @@ class Varying:
 
     def about(self, count: int, media: Media) -> str:
         """How it was got, in a sentence."""
-        source = (
-            f"every combination of {' and '.join(self.vary)}"
-            if self.vary
-            else f"proposed by {media.proposer}"
-        )
+        source = combined(self.vary) if self.vary else f"proposed by {media.proposer}"
         return f"{count} variations: {source}; similarities by {printable(str(media.embedder))}."
 
 
@@ -290,6 +286,12 @@ def _elements(found: Spanned, scored: Score) -> list[Part]:
             "Least-aligned images: those whose nearest variation is furthest",
         ),
     ]
+
+
+def combined(axes: Sequence[str]) -> str:
+    """What the variations are, in words."""
+    every = "every attribute" if len(axes) == 1 else "every combination"
+    return f"{every} of {' and '.join(axes)}"
 
 
 def _similarity(texts: np.ndarray, images: np.ndarray) -> Floats:

@@ -243,8 +243,8 @@ def _summary(
     scored.sort(key=lambda bar: (-(bar.value or 0.0), bar.label))
     size = max((int(finding.numbers["n_images"] or 0) for finding in found.values()), default=0)
     caption = (
-        f"BAV of every axis, by {size:,} images of the {'prompts' if len(images) > 1 else 'prompt'}"
-        " and those of its counterfactuals, with what chance alone stays below in 95 % of cases."
+        f"BAV of every axis, by {size:,} initial images and those of the counterfactuals, with "
+        "what chance alone stays below in 95 % of cases."
     )
     parts: list[Part] = [Ranking(scored, caption)]
     if not scored:

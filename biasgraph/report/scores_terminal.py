@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from biasgraph.errors import printable
+from biasgraph.methods.minethegap import combined
 from biasgraph.report.terminal import show_list
 
 Record = Mapping[str, Any]
@@ -42,7 +43,7 @@ def _facts(document: Record) -> list[tuple[str, str]]:
     settings = document["settings"]
     if settings.get("vary"):
         number = max((row["n_variations"] for row in document["prompts"]), default=0)
-        source = f"{number:,}: every combination of {' and '.join(settings['vary'])}"
+        source = f"{number:,}: {combined(settings['vary'])}"
     else:
         source = f"{settings['variations']} proposed by {document['proposed_by']}"
     facts = [
