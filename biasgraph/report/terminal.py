@@ -18,7 +18,7 @@ from rich.text import Text
 
 from biasgraph.errors import printable
 from biasgraph.imagestore import TEMPORARY
-from biasgraph.report import agreement_words, words
+from biasgraph.report import agreement_words, findings_words, words
 from biasgraph.report.files import PROMPTS
 
 Record = Mapping[str, Any]
@@ -42,6 +42,7 @@ def show(console: Console, document: Record, pairs: Sequence[Record]) -> None:
         console.print(_edges(links))
     console.print()
     _list(console, "In all", words.in_all(graph))
+    _list(console, "Other methods (more of each in the report)", findings_words.in_short(graph))
     _list(console, "Mediation", words.mediation(document["links"], graph))
     _list(console, "Undetermined", words.undetermined(document, pairs))
     caveats = (*words.caveats(document), *agreement_words.of_graph(graph))

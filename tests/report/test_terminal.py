@@ -12,6 +12,7 @@ from rich.console import Console
 
 import biasgraph
 from biasgraph.errors import printable
+from biasgraph.findings import Bar, Finding, Number, Ranking, Text
 from biasgraph.report.terminal import show
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE
@@ -32,6 +33,23 @@ def words(text: str) -> str:
 @pytest.fixture(scope="module")
 def result() -> biasgraph.Result:
     return biasgraph.analyze(librarian_table(), bootstrap=100)
+
+
+def test_says_what_other_methods_found(result: biasgraph.Result) -> None:
+    assert "Other methods" not in screen(result)
+    document = copy.deepcopy(result.document)
+    ranking = Ranking([Bar(f"axis{i}", 0.5, 0.25, 0.75, 0.125) for i in range(5)], "By far.")
+    number = Number("Score", None, reason="no images")
+    document["graph"]["findings"] = {
+        "one": Finding("One", "", [Text("\x1b[2J", "warning"), ranking], {}).to_json(),
+        "two": Finding("Two", "", [number], {}).to_json(),
+        "three": Finding("Three", "", [Number("Score", 1.5, n=48)], {}).to_json(),
+    }
+    text = words(screen(result, document))
+    assert "One: By far: axis0 0.500 [0.250, 0.750] against 0.125, axis1" in text
+    assert (
+        "and 2 more. - \\x1b[2J - Two: Score - (no images). - Three: Score 1.500, n = 48." in text
+    )
 
 
 def test_says_what_was_audited_and_what_was_found(result: biasgraph.Result) -> None:
