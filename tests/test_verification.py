@@ -15,6 +15,7 @@ import pytest
 from biasgraph.errors import InputError
 from biasgraph.result import load
 from biasgraph.verification import JointWork
+from tests import forked
 
 TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml")
 BUILD = (
@@ -24,11 +25,7 @@ BUILD = (
 
 
 def biasgraph(*arguments: str | Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "biasgraph", *map(str, arguments)],
-        capture_output=True,
-        encoding="utf-8",
-    )
+    done = forked.biasgraph(*map(str, arguments))
     assert done.returncode == expect, done.stderr
     return done
 

@@ -89,7 +89,7 @@ def read_tibet(listing: Listing, axes: AxisSet | None, prompt: str | None) -> La
             listing.leave_out_below(ALONE, folder)
             continue
         if arms is None:
-            axis = asked.axis(printable(name)[:LONGEST])
+            axis = asked.axis(_title(name))
             meant = [(axis.name, attribute) for attribute in axis.names]
         else:
             meant = arms[name]
@@ -249,7 +249,7 @@ def _own_axis(name: str, texts: Sequence[str], told: Described, head: int) -> Ax
     )
     try:
         return Axis(
-            name=printable(name)[:LONGEST],
+            name=_title(name),
             attributes=tuple(
                 Attribute(name=one, phrase=one, placement=words.placement)
                 for one, words in zip(names, said, strict=True)
@@ -258,6 +258,11 @@ def _own_axis(name: str, texts: Sequence[str], told: Described, head: int) -> Ax
         )
     except ValidationError as error:
         raise _no_axes(told, error) from None
+
+
+def _title(name: str) -> str:
+    """What an axis of the JSON's is called."""
+    return printable(name)[:LONGEST].strip()
 
 
 def _no_axes(told: Described, error: ValidationError) -> InputError:

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
 
 import numpy as np
 
@@ -37,7 +36,6 @@ AXES: dict[str, tuple[str, ...]] = {
 }
 """The eight axes of BiasConnect supp. A.3, in causal order."""
 
-WorldName = Literal["stereotyped", "debiased"]
 Shift = Mapping[str, float]  # attribute -> added to its logit
 
 

@@ -76,6 +76,11 @@ def test_its_own_axes(root: Path) -> None:
     assert text == "A photo of an elderly computer programmer"
 
 
+def test_blanks_around_a_name_are_no_part_of_it(root: Path) -> None:
+    tell(root / "P_1.json", {**TOLD, "result": {f" {name} ": RESULT[name] for name in RESULT}})
+    assert {axis.name for axis in layout_of(root).axes.axes} == {"gender_biases", "age", "setting"}
+
+
 def test_its_axes_can_be_asked_about(root: Path) -> None:
     tell(root.parent / "P_1.json")
     gate, questions = questions_about(layout_of(root).axes)

@@ -29,7 +29,7 @@ NOT_GIVEN = (64, 64)
 """The size of the black picture that stands for one that was withheld."""
 DOWNLOADS = 4
 GONE = (401, 403, 404, 410)
-NO_SEED, NO_FORMAT, NO_NEGATIVE = "takes no seed", "takes no response_format", "takes no negative"
+NO_SEED, NO_FORMAT = "takes no seed", "takes no response_format"
 
 
 @dataclass(frozen=True)
