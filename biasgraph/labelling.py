@@ -19,7 +19,7 @@ from biasgraph.errors import InputError, ModelError, did_you_mean, printable
 from biasgraph.models.pictures import pixels_digest
 from biasgraph.references import asked_of
 from biasgraph.report import html, words
-from biasgraph.result import read_document
+from biasgraph.result import read_document, why_no_run
 from biasgraph.run import Run, read_run
 from biasgraph.runrecord import RECORD, shown
 from biasgraph.sampling import sample
@@ -53,7 +53,7 @@ def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:
     """
     graph = read_document(directory)["graph"]
     if not (directory / RECORD).is_file():
-        raise InputError(f"{shown(directory)} has no pictures to label: it came from a table")
+        raise InputError(f"{shown(directory)} has no pictures to label: {why_no_run(directory)}")
     with closing(read_run(directory)) as run:
         asked = _questions(run, str(graph["vqa"]), options.only)
         images = sample(run, str(graph["vqa"]), options.sample, options.seed)

@@ -25,6 +25,7 @@ from biasgraph.models.options import ModelOptions
 from biasgraph.models.pictures import pixels_digest
 from biasgraph.models.registry import JUDGE, load_judge, refuse_unread
 from biasgraph.modelwork import JOURNAL
+from biasgraph.result import why_no_run
 from biasgraph.run import Run, open_run, read_run
 from biasgraph.runrecord import RECORD, read_record, shown
 from biasgraph.sampling import sample
@@ -242,8 +243,8 @@ def reopened(
     record = read_record(directory)
     if record is None:
         raise InputError(
-            f"{shown(directory)} has no images to ask another judge about: give a table of answers "
-            f"({', '.join(ANSWER_COLUMNS)})"
+            f"{shown(directory)} has no images to ask another judge about: "
+            f"{why_no_run(directory)}; give a table of answers ({', '.join(ANSWER_COLUMNS)})"
         )
     generator = RecordedGenerator(directory=directory, **record["generator"])
     same = maker or generator

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.answers import Answers
 from biasgraph.csvfile import CsvFile, to_csv
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.report import graphs, tables
 from biasgraph.report.files import PROMPTS, remove_stale, write_files, writing_to
 from biasgraph.report.page import report_files
@@ -156,6 +157,21 @@ def _folders(document: graphs.Document) -> list[str]:
     return folders
 
 
+def why_no_run(folder: Path) -> str:
+    """Why a result has no pictures of its own, to end an error line with."""
+    above = folder.absolute().parent
+    if above.name == PROMPTS and (above.parent / RECORD).is_file():
+        return f"it is one prompt of the run in {shown(folder.parent.parent)}, which has them"
+    return "it came from a table"
+
+
+def _missing(folder: Path) -> str:
+    near: list[str] = []
+    with suppress(OSError, ValueError):
+        near = [entry.name for entry in folder.absolute().parent.iterdir() if entry.is_dir()]
+    return f"there is no {shown(folder)}.{did_you_mean(folder.name, near)}"
+
+
 def read_document(folder: Path) -> graphs.Document:
     """The document of graph.json in `folder`; InputError as for `load`."""
     path = folder / GRAPH
@@ -167,7 +183,7 @@ def read_document(folder: Path) -> graphs.Document:
         what = f"{shown(folder)} holds no result: it has no {GRAPH}"
         if (folder / RECORD).exists():
             what = f"the run in {shown(folder)} is not finished: give its build command again"
-        raise InputError(what if folder.is_dir() else f"there is no {shown(folder)}") from None
+        raise InputError(what if folder.is_dir() else _missing(folder)) from None
     except OSError as error:
         raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
     except (ValueError, RecursionError):

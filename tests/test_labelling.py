@@ -127,3 +127,10 @@ def test_the_command(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (tmp_path / "mine.txt").read_text() == "do not touch"
     assert main(["label", str(tmp_path)]) == 2
     assert "holds no result" in capsys.readouterr().err
+    assert main(["label", f"{run}n"]) == 2
+    assert f"Did you mean '{run.name}'?" in capsys.readouterr().err
+    part = run / "prompts" / "a-librarian"
+    part.mkdir(parents=True)
+    (part / "graph.json").write_bytes((run / "graph.json").read_bytes())
+    assert main(["label", str(part)]) == 2
+    assert f"it is one prompt of the run in {run}, which has them" in capsys.readouterr().err
