@@ -222,7 +222,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """A configuration file. Raises ModelError where it cannot be read."""
     try:
         found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"cannot read {printable(str(path))}: {shortened(error)}") from error
     if not isinstance(found, dict):
         raise ModelError(f"{printable(str(path))} is damaged: not an object")
@@ -282,11 +282,14 @@ def _call_of(pipeline: str, beside: Path | None) -> dict[str, Any] | None:
     needle = re.compile(rf"^class {re.escape(pipeline)}\b", re.M)
     places = [_library() / "pipelines", *([beside] if beside is not None else [])]
     for path in (path for place in places for path in sorted(place.rglob("*.py"))):
-        source = path.read_text("utf-8")
-        if needle.search(source):
-            for node in ast.parse(source).body:
-                if isinstance(node, ast.ClassDef) and node.name == pipeline:
-                    return _signature(node)
+        try:
+            source = path.read_text("utf-8")
+            tree = ast.parse(source) if needle.search(source) else None
+        except (OSError, ValueError, SyntaxError, RecursionError):  # of a model's own code
+            continue
+        for node in tree.body if tree is not None else ():
+            if isinstance(node, ast.ClassDef) and node.name == pipeline:
+                return _signature(node)
     return None
 
 

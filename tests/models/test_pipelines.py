@@ -172,3 +172,15 @@ def test_code_of_a_models_own_does_not_run_unasked(tmp_path: Path) -> None:
     (tmp_path / "part" / "unet" / "mine.py").write_text("raise SystemExit")
     with pytest.raises(InputError, match="--trust-remote-code"):
         Card.of(component)
+
+
+def test_code_that_is_none_and_configurations_too_deep_are_one_line(tmp_path: Path) -> None:
+    source = described(tmp_path / "x", _class_name="OwnPipeline")
+    (tmp_path / "x" / "a.py").write_bytes(b"class OwnPipeline\xff")
+    (tmp_path / "x" / "b.py").write_text("class OwnPipeline(")
+    trusting = Source.of(Spec(source.spec), trust_remote_code=True)
+    with pytest.raises(InputError, match="has no OwnPipeline"):
+        Card.of(trusting)
+    (tmp_path / "x" / "model_index.json").write_text("[" * 100_000)
+    with pytest.raises(ModelError, match=r"cannot read .*model_index.json"):
+        Card.of(source)
