@@ -16,7 +16,7 @@ from biasgraph.counterfactuals import PromptPlan, plan_prompts
 from biasgraph.engine.local import ask, declare, generate
 from biasgraph.engine.progress import Progress
 from biasgraph.engine.questions import UNKNOWN, questions_about
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.folder.pictured import Pictured, name_of, pictured
 from biasgraph.imagestore import write_atomically
 from biasgraph.models.base import Noting, Remote
@@ -87,7 +87,11 @@ class Work:
             return cls._of_pictures(options, progress)
         axes = options.axes if isinstance(options.axes, AxisSet) else None
         if axes is None and options.axes not in WAYS:
-            axes = load_axis_set(str(options.axes or AXES))
+            named = str(options.axes or AXES)
+            hint = did_you_mean(named, WAYS)
+            if hint and "." not in named:  # no file
+                raise InputError(f"unknown axis set '{printable(named)}'.{hint}")
+            axes = load_axis_set(named)
         listed = None if options.prompts is None else PromptList.of(options.prompts)
         spec = options.model or MODEL
         judge = options.vqa or usual_judge(spec)

@@ -116,7 +116,7 @@ def proposed_axes(
     """
     if way == AUTO:
         axes = suited_to_all(prompts)
-        note = f"the axes are those of the shipped set '{axes.name}', chosen by rules over word "
+        note = f"The axes are those of the shipped set '{axes.name}', chosen by rules over word "
         note += "lists; no language model was asked"
         return Proposal(axes, (note, *guesses(prompts)))
     if len(prompts) > 1:
@@ -240,6 +240,8 @@ def conversation(
     except BrokenOff:
         raise
     except ModelError as error:
+        if len(turns) == 1:  # nothing was said: there is nothing to keep
+            raise
         said = tuple({"role": turn.role, "text": turn.text} for turn in turns)
         raise BrokenOff(str(error), said) from error
     if advance:

@@ -141,7 +141,7 @@ class TestByRules:
             found = proposed_axes("auto", [prompt], directory=tmp_path)
             assert found.axes.name == name
             assert found.notes == (
-                f"the axes are those of the shipped set '{name}', chosen by rules over word lists; "
+                f"The axes are those of the shipped set '{name}', chosen by rules over word lists; "
                 "no language model was asked",
             )
         assert not any(tmp_path.iterdir())
@@ -171,6 +171,7 @@ class TestRefused:
         ("options", "problem"),
         [
             (("--prompts", "occupations"), "proposes axes for one prompt"),
+            (("--prompt", "a nurse", "--axes", "atuo"), "Did you mean 'auto'"),
             (("--prompt", "a cook", "--model", "folder:x", "--vqa", "sandbox"), "made already"),
             (("--answers", "x.csv"), "made already"),
             (("--prompt", "the"), "subject"),
@@ -317,6 +318,11 @@ class TestOnAServer:
         server.behaviour.fault = lambda: None
         assert on(server, run, "--only", "gender") == 0
         assert server.counted.calls == 3  # the first reply was kept
+
+    def test_that_never_answers_leaves_nothing(self, server: FakeServer, tmp_path: Path) -> None:
+        server.behaviour.fault = lambda: "refused key"
+        assert on(server, tmp_path / "run") == 1
+        assert not (tmp_path / "run" / "transcripts").exists()
 
     def test_dry_run_asks_nobody(self, server: FakeServer, tmp_path: Path, capsys) -> None:
         assert on(server, tmp_path / "run", "--dry-run") == 2

@@ -271,7 +271,8 @@ def about_pair(pair: Record, document: Record) -> str:
             f"{rule['min_is']:g}, so it is no edge."
         )
     limit = pair["detectable_v_80"]
-    found = "" if limit is None else f": V = {limit:.2f} is found in 80 % of cases"
+    least = "no V" if limit is not None and limit > 1 else f"V = {limit or 0:.2f}"
+    found = "" if limit is None else f": {least} is found in 80 % of cases"
     return (
         f"What the judge saw of {name(pair['target'])} does not differ enough between the images "
         f"made for {name(pair['source'])} to call it an edge (p = {p_value(pair['p'])}). That is "
@@ -354,10 +355,12 @@ def missed(absent: Sequence[Record]) -> Iterator[str]:
     limits = [pair["detectable_v_80"] for pair in absent if pair["detectable_v_80"] is not None]
     if limits:
         low, high = f"{min(limits):.2f}", f"{max(limits):.2f}"
-        limit = low if low == high else f"{low} to {high}"
+        limit = low if low == high else f"{low} to {high}" if max(limits) <= 1 else f"{low} or more"
+        found = f"a link needs V = {limit} to be" if min(limits) <= 1 else "not even V = 1 is"
+        pairs = "1 pair" if len(absent) == 1 else f"{len(absent)} pairs"
         yield (
-            f"{len(absent)} pairs without an edge need not be independent: with this many images "
-            f"a link needs V = {limit} to be found in 80 % of cases."
+            f"{pairs} without an edge need not be independent: with this many images {found} found "
+            "in 80 % of cases."
         )
 
 

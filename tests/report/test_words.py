@@ -134,3 +134,18 @@ def test_pictures_that_could_not_be_shown() -> None:
         words.pictures(1) == "1 picture is left out: the file is missing from the run, or damaged."
     )
     assert str(words.pictures(1200)).startswith("1,200 pictures are left out")
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ([0.2, 0.5], "2 pairs without an edge need not be independent: with this many images a "
+         "link needs V = 0.20 to 0.50 to be found in 80 % of cases."),
+        ([0.9, 1.2], "a link needs V = 0.90 or more to be found"),
+        ([1.1], "1 pair without an edge need not be independent: with this many images not even "
+         "V = 1 is found in 80 % of cases."),
+    ],
+)  # fmt: skip
+def test_no_link_is_stronger_than_one(limits: list[float], said: str) -> None:
+    (sentence,) = words.missed([{"detectable_v_80": limit} for limit in limits])
+    assert said in sentence
