@@ -124,7 +124,8 @@ def _described(listing: Listing) -> Described:
     """What a JSON file in the folder or beside it says of this folder."""
     root = listing.root
     candidates = [*sorted(root.glob("*.json")), root.parent / f"{root.name}.json"]
-    candidates += sorted(root.parent.glob("*.json"))
+    beside = sorted(root.parent.glob("*.json"))
+    candidates += [path for path in beside if not path.with_suffix("").is_dir()]  # another's
     for path in dict.fromkeys(candidates):
         if path.is_file() and (told := _entry(path, root.name)) is not None:
             return told
@@ -171,7 +172,10 @@ def _checked(data: Mapping[str, Any], source: str) -> Described:
         isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts)
         for texts in axes.values()
     ):
-        raise InputError(f"{source}: its 'result' does not give a list of prompts for each axis")
+        raise InputError(
+            f"{source}: its 'result' does not give a list of prompts for each axis, such as "
+            '{"gender": ["a male nurse", "a female nurse"]}'
+        )
     asked = data.get("questions")
     told = isinstance(asked, list) and len(asked) == len(axes)
     questions = dict(zip(axes, map(str, asked), strict=True)) if told and asked else {}

@@ -141,6 +141,13 @@ def test_without_its_json_the_layout_says_nothing(root: Path, data: Any) -> None
         layout_of(root)
 
 
+def test_the_json_of_a_neighbour_is_not_taken(root: Path) -> None:
+    (root.parent / "P_2").mkdir()
+    tell(root.parent / "P_2.json", {key: TOLD[key] for key in TOLD if key != "id"})
+    with pytest.raises(InputError, match="no JSON file in it or beside it"):
+        layout_of(root)
+
+
 def test_json_that_is_cut_short_is_named(root: Path) -> None:
     (root.parent / "P_1.json").write_text('{"initial_prompt":')
     with pytest.raises(InputError, match=r"P_1.json is no readable JSON"):
