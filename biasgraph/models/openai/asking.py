@@ -223,8 +223,8 @@ class Asking:
             self._settle(ticket, cut.line, charged=cut.reached)
             return Failure(self.server.told(cut.line))
         except BaseException as error:
-            # An error of ours: nothing left this machine. The user's Ctrl-C: nobody can tell.
-            self._settle(ticket, type(error).__name__, charged=not isinstance(error, Exception))
+            # Without a key nothing left this machine; after the user's Ctrl-C nobody can tell.
+            self._settle(ticket, type(error).__name__, charged=not isinstance(error, ModelError))
             raise
 
     def _kept(self, request: Request[Read], key: str, ticket: int, response: Response) -> Read:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.errors import BiasgraphError, InputError, ModelError, printable
 from biasgraph.models.openai.addresses import may_send_to
 
 URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
@@ -130,8 +130,10 @@ class Server:
         except openai.APIStatusError as error:  # a redirection that leads nowhere
             return Response(error.status_code, _lower(error.response.headers), b"")
         except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, BiasgraphError):  # the user's second Ctrl-C
+                raise error.__cause__ from None
             raise self._cut(error) from error
-        except Cut:
+        except (Cut, BiasgraphError):
             raise
         except Exception as error:  # of whichever HTTP library the client is built on
             raise Cut(f"the response broke off ({self._named(error)})", reached=True) from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections import Counter
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from biasgraph.engine.progress import Interrupted, Quiet, showing
 from biasgraph.errors import ModelError
 from biasgraph.models.openai.asking import Asking, Patience, Request
 from biasgraph.models.openai.budget import Budget
@@ -90,7 +93,9 @@ def test_what_was_answered_is_never_sent_again_even_to_a_server_without_memory(
         assert fake.counted.calls == 150
 
 
-@pytest.mark.parametrize(("error", "counted"), [(KeyboardInterrupt(), 1), (ValueError(), 0)])
+@pytest.mark.parametrize(
+    ("error", "counted"), [(KeyboardInterrupt(), 1), (ModelError("no key"), 0)]
+)
 def test_what_the_user_broke_off_may_have_been_charged_for(
     tmp_path: Path, error: BaseException, counted: int
 ) -> None:
@@ -102,6 +107,17 @@ def test_what_the_user_broke_off_may_have_been_charged_for(
     with pytest.raises(type(error)):
         asked.one(requests(1)[0])
     assert Journal(tmp_path).spent() == (counted, 0)
+
+
+def test_a_second_ctrl_c_stops_a_request_at_once(tmp_path: Path) -> None:
+    with serving(Behaviour(says=parrot, seconds=8)) as fake, showing(Quiet(), "", total=1, done=0):
+        for seconds in (0.5, 1):
+            threading.Timer(seconds, os.kill, [os.getpid(), signal.SIGINT]).start()
+        start = time.monotonic()
+        with pytest.raises(Interrupted):
+            asking(fake, tmp_path).one(requests(1)[0])
+        assert time.monotonic() - start < 6
+    assert Journal(tmp_path).spent() == (1, 0)
 
 
 def test_equal_requests_are_asked_once() -> None:
