@@ -117,9 +117,13 @@ def failed(
     path = transcript_path(directory, task, key)
     path = _written(path.with_name(f"{path.stem}-failed.json"), record, directory)
     line = f"{error}; the transcript is in {shown(path)}"
-    if not isinstance(error, ReplyError):
-        return BrokenOff(line, error.transcript)
-    return ReplyError(line, error.transcript, error.forget)
+    kept = (
+        ReplyError(line, error.transcript, error.forget)
+        if isinstance(error, ReplyError)
+        else BrokenOff(line, error.transcript)
+    )
+    kept.in_run = f"{error}; the transcript is in {FOLDER}/{path.name}"
+    return kept
 
 
 def transcript_path(directory: Path, task: str, key: str) -> Path:

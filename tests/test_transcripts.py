@@ -66,9 +66,11 @@ def test_a_transcript_says_who_said_what(tmp_path: Path) -> None:
 
 def test_what_comes_to_nothing_is_kept_too(tmp_path: Path) -> None:
     writer = Writer(["I would rather not.\x9b31m\u202e", "[]", '{"variations": []}'])
-    with pytest.raises(ReplyError, match=r"the transcript is in .*variations-\w{8}-failed.json$"):
+    line = r"the transcript is in .*variations-\w{8}-failed.json$"
+    with pytest.raises(ReplyError, match=line) as raised:
         answered(tmp_path, "variations", writer, ASKED, Variations)
     (path,) = (tmp_path / "transcripts").iterdir()
+    assert raised.value.in_run.endswith(f"the transcript is in transcripts/{path.name}")
     written = path.read_text("utf-8")
     assert "\x9b" not in written
     assert "\u202e" not in written  # nor anything else that a terminal would obey

@@ -177,7 +177,8 @@ def _further(subject: Subject) -> list[Part]:
     try:
         found = media.proposed(TASK, conversation(prompt), Biases).biases
     except (ReplyError, InputError) as error:  # the graph is worth having without
-        return [Text(f"No further axes were proposed: {error}", "warning")]
+        reason = error.in_run if isinstance(error, ReplyError) else error
+        return [Text(f"No further axes were proposed: {reason}", "warning")]
     axes = {str(node["id"]): node["attributes"] for node in subject.document["nodes"]}
     others = lacking(found, prompt, axes, Reader(best_synonyms()))
     by = f"proposed by {media.proposer}"

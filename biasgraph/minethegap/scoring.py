@@ -279,7 +279,7 @@ def _scored(work: _Work, media: RunMedia) -> list[Record]:
         except ReplyError as error:
             failed.append(error)
             in_a_row = min(IN_A_ROW, in_a_row + 1)
-            rows.append(_without(prompt, str(error)) | truth)
+            rows.append(_without(prompt, error.in_run) | truth)
             continue
         in_a_row = 0
         rows.append(_record(work, media, found) | truth)

@@ -37,11 +37,16 @@ class Exchange(Generic[Schema]):
 
 
 class BrokenOff(ModelError):
-    """A conversation that came to no end; `transcript` has what was said, as in `Exchange`."""
+    """A conversation that came to no end; `transcript` has what was said, as in `Exchange`.
+
+    in_run: the message for the run's own files, which may be shown to others: it names files from
+    the run on.
+    """
 
     def __init__(self, message: str, transcript: tuple[Turn, ...]) -> None:
         super().__init__(message)
         self.transcript = transcript
+        self.in_run = message
 
 
 class ReplyError(BrokenOff):

@@ -66,7 +66,7 @@ def propose(
                 ).biases
                 failed = []
             except ReplyError as error:
-                without[caption] = str(error)
+                without[caption] = error.in_run
                 failed.append(error)
                 if len(failed) == min(IN_A_ROW, len(captions)):
                     for one in failed:

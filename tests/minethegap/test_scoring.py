@@ -179,7 +179,7 @@ def test_a_server(prompts: Path, tmp_path: Path, capsys, monkeypatch) -> None:
     assert (scored["prompt"], scored["n_variations"]) == ("a nurse", 15)
     assert without["score"] is None
     assert "at most 64 items" in without["reason"]
-    assert "the transcript is in" in without["reason"]
+    assert "the transcript is in transcripts/" in without["reason"]
 
 
 @pytest.mark.parametrize(
