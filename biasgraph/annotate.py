@@ -223,6 +223,8 @@ def added(
         InputError: no such result or method, or it needs what the result does not have.
         ModelError: a model failed. Interrupted: the user stopped it.
     """
+    if not names:
+        raise InputError(f"there is nothing to add: name {', '.join(METHODS)}")
     result = load(directory)
     graph = result.document["graph"]
     toy = is_toy(graph["model"], graph["vqa"] or "")

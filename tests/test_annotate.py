@@ -154,6 +154,8 @@ def test_options_of_a_method_that_is_not_named(built: biasgraph.Result) -> None:
     assert built.directory is not None
     with pytest.raises(InputError, match="--llm has nothing to propose"):
         annotate.added(built.directory, ["tibet"], {"llm": "sandbox"})
+    with pytest.raises(InputError, match="nothing to add"):
+        annotate.added(built.directory, annotate.methods_in("none"), {})
     with pytest.raises(InputError, match="or leave --vary out"):
         given = {"llm": "sandbox", "vary": ["gender"]}
         annotate.added(built.directory, ["minethegap"], given)
