@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from biasgraph.modelwork import Work
+from biasgraph.engine.modelwork import Work
 from biasgraph.options import BuildOptions
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does

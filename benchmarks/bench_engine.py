@@ -28,11 +28,11 @@ from typing import Any
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does
 
 from biasgraph.axes import load_axis_set
-from biasgraph.counterfactuals import plan_prompts
 from biasgraph.engine.local import generate
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_generator
-from biasgraph.run import open_run
+from biasgraph.prompts.counterfactuals import plan_prompts
+from biasgraph.run.directory import open_run
 
 TARGET = 1.03
 PROMPT = "a photo of a librarian"

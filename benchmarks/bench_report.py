@@ -22,8 +22,8 @@ from PIL import Image
 
 from biasgraph.answers import Answers
 from biasgraph.audit import analyze_answers
+from biasgraph.engine.modelwork import Work
 from biasgraph.models.base import Answer, Picture, Question
-from biasgraph.modelwork import Work
 from biasgraph.options import BuildOptions
 from biasgraph.report.page import report_files
 from biasgraph.result import load

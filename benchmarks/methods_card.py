@@ -23,7 +23,7 @@ from benchmarks.methods_summary import VARIED, parts, summarise
 from benchmarks.shares import read_json, write_json
 from biasgraph import resources
 from biasgraph.annotate import added
-from biasgraph.runrecord import RECORD
+from biasgraph.run.record import RECORD
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "sandbox.md"

@@ -16,11 +16,11 @@ from benchmarks.methods_summary import VARIED
 from benchmarks.shares import Estimate, shown, table, wilson
 from biasgraph.axes import load_axis_set
 from biasgraph.causal.tables import Floats
-from biasgraph.media import RunMedia
+from biasgraph.engine.media import RunMedia
 from biasgraph.methods.minethegap import Varying, score
 from biasgraph.minethegap.scoring import ScoreOptions, rank
 from biasgraph.models.registry import load_embedder, load_generator
-from biasgraph.run import open_run
+from biasgraph.run.directory import open_run
 
 IMAGES = 200
 SIZES = (6, 10, 15, 24, 48, 100, IMAGES)

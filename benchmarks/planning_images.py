@@ -16,8 +16,8 @@ from typing import Any
 
 import biasgraph
 from benchmarks.shares import mean, number, shown, table, write_json
-from biasgraph.grammar import indefinite_article
-from biasgraph.mitigation import PlanOptions, plan
+from biasgraph.mitigation.plan import PlanOptions, plan
+from biasgraph.prompts.grammar import indefinite_article
 
 OCCUPATIONS = ("librarian", "nurse", "athlete", "lawyer", "farmer", "police")
 TARGETS = "gender:\nbodytype:\nclothing:\nemotion:\n"

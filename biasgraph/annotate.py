@@ -8,10 +8,14 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from biasgraph.agreement.references import reopened
+from biasgraph.engine.media import RunMedia
+from biasgraph.engine.modelwork import JOURNAL
+from biasgraph.engine.transcripts import USUAL
 from biasgraph.errors import InputError, did_you_mean, printable
-from biasgraph.media import RunMedia
 from biasgraph.methods import minethegap
 from biasgraph.methods.subject import Annotation, Media, Subject
+from biasgraph.mitigation.verification import axis_set_of
 from biasgraph.models.chat import ReplyError
 from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.options import ModelOptions
@@ -22,22 +26,18 @@ from biasgraph.models.registry import (
     load_judge,
     load_language_model,
 )
-from biasgraph.modelwork import JOURNAL
-from biasgraph.references import reopened
 from biasgraph.report.thumbnails import run_directory
 from biasgraph.result import GRAPH, load, read_document
-from biasgraph.runrecord import RECORD, read_record, shown
-from biasgraph.transcripts import USUAL
-from biasgraph.verification import axis_set_of
+from biasgraph.run.record import RECORD, read_record, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from biasgraph.axes import AxisSet
-    from biasgraph.engine.progress import Progress
     from biasgraph.findings import Finding
     from biasgraph.models.base import Embedder, LanguageModel
     from biasgraph.options import BuildOptions
+    from biasgraph.progress import Progress
     from biasgraph.result import Result
 
 METHODS = {
@@ -275,7 +275,7 @@ def annotated(
     """The result with the findings of the chosen methods, its prompts' results included.
 
     Findings of methods that are not chosen stay. Raises InputError where a method needs what the
-    result does not have, and as models do (`biasgraph.media`).
+    result does not have, and as models do (`biasgraph.engine.media`).
     """
     parts = result.prompts or (result,)
     graphs = [part.document["graph"] for part in parts]

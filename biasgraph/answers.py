@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from biasgraph.csvfile import CsvFile, map_texts, to_csv
 from biasgraph.errors import InputError, MissingExtra, did_you_mean, printable
+from biasgraph.files.csvfile import CsvFile, map_texts, to_csv
 
 COLUMNS = ("model", "prompt", "role", "axis", "attribute", "image", "target", "answer")
 ROLES = ("initial", "counterfactual")

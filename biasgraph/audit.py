@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.agreement.trust import Trust, check_correction
 from biasgraph.annotate import (
     Chosen,
     Helpers,
@@ -25,21 +26,20 @@ from biasgraph.causal.pooling import NOTE, analyze_global
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages
 from biasgraph.coding import code_images, variable_of
-from biasgraph.declared import Declared
 from biasgraph.errors import BiasgraphError, InputError
+from biasgraph.ideals.declared import Declared
 from biasgraph.options import BuildOptions, folder_name
 from biasgraph.report import tables
 from biasgraph.report.files import PROMPTS
 from biasgraph.result import GRAPH, Result
-from biasgraph.runrecord import installed_versions, shown
-from biasgraph.trust import Trust, check_correction
+from biasgraph.run.record import installed_versions, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgraph.engine.progress import Progress
-    from biasgraph.modelwork import Work
-    from biasgraph.reference import Reference
+    from biasgraph.engine.modelwork import Work
+    from biasgraph.ideals.reference import Reference
+    from biasgraph.progress import Progress
 
 TOY = (
     "These results describe a toy: the sandbox draws icons of a small world whose biases were "
@@ -77,8 +77,8 @@ def build(
 
 def plan(options: BuildOptions) -> dict[str, Any]:
     """What `build` would do, and how long it would take; nothing is done. Raises InputError."""
-    from biasgraph.modelwork import Work
-    from biasgraph.photographs import Photographs
+    from biasgraph.engine.modelwork import Work
+    from biasgraph.ideals.photographs import Photographs
 
     work = Work.of(options)
     photographs = Photographs.of(options, work)
@@ -93,9 +93,9 @@ def build_from_models(
     options: BuildOptions, progress: Progress | None, command: Sequence[str]
 ) -> Result:
     """Prompts, images, answers, graph: what is in the run already is not done again."""
-    from biasgraph.media import RunMedia
-    from biasgraph.modelwork import JOURNAL, Work
-    from biasgraph.photographs import Photographs
+    from biasgraph.engine.media import RunMedia
+    from biasgraph.engine.modelwork import JOURNAL, Work
+    from biasgraph.ideals.photographs import Photographs
 
     work = Work.of(options, progress)
     own_alpha = options.alpha
@@ -141,7 +141,7 @@ def build_from_models(
 
 def _methods(options: BuildOptions, work: Work) -> Chosen:
     """The methods that are wanted; raises InputError for what they will not take."""
-    from biasgraph.proposedaxes import LLM
+    from biasgraph.engine.proposedaxes import LLM
 
     before = {} if options.fresh else recorded(work.directory)
     methods = chosen(options, before, toy=is_toy(work.generator.spec, work.judge.spec))

@@ -27,7 +27,7 @@ from pydantic_core import PydanticCustomError
 
 from biasgraph import resources
 from biasgraph.errors import InputError, did_you_mean, printable
-from biasgraph.yamlfile import Location, Problem, YamlDocument, parse_yaml, read_yaml
+from biasgraph.files.yamlfile import Location, Problem, YamlDocument, parse_yaml, read_yaml
 
 RESERVED_ANSWERS = ("unknown", "gated")  # they have a meaning of their own in the answers table
 

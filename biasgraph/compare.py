@@ -13,14 +13,14 @@ from biasgraph.causal.comparing import CLASSES, Comparing
 from biasgraph.causal.settings import FDR_LEVEL
 from biasgraph.causal.strengths import NOISE_DRAWS, REPLICATES, Strengths
 from biasgraph.causal.tables import Pool
-from biasgraph.comparable import Run, comparable
-from biasgraph.csvfile import to_csv
+from biasgraph.comparison.comparable import Run, comparable
+from biasgraph.comparison.gates import Gate
 from biasgraph.errors import InputError
-from biasgraph.gates import Gate
+from biasgraph.files.csvfile import to_csv
 from biasgraph.report import graphs, tables
 from biasgraph.report.files import write_files, writing_to
 from biasgraph.result import Result, load
-from biasgraph.runrecord import shown
+from biasgraph.run.record import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,7 @@ def compare(
 
     common: leave out axes, and of several prompts prompts, that not all of them have.
     gates: what may not be ("worse:gender>0.05"); they are judged in the document, and nothing is
-    raised when one fails (`biasgraph.gates.refuse_failed` does).
+    raised when one fails (`biasgraph.comparison.gates.refuse_failed` does).
     seed: of the resampling; the baseline's unless given.
 
     Raises:

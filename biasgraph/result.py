@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.answers import Answers
-from biasgraph.csvfile import CsvFile, to_csv
 from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.files.csvfile import CsvFile, to_csv
 from biasgraph.report import graphs, tables
 from biasgraph.report.files import PROMPTS, remove_stale, write_files, writing_to
 from biasgraph.report.page import report_files
 from biasgraph.report.page_data import REPORT
-from biasgraph.runrecord import RECORD, shown
+from biasgraph.run.record import RECORD, shown
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from biasgraph.engine.local import ask, declare, generate
-from biasgraph.engine.progress import Interrupted
-from biasgraph.run import open_run
+from biasgraph.progress import Interrupted
+from biasgraph.run.directory import open_run
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, plan_of
 
 

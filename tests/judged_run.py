@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from biasgraph.agreement.references import asked_of
 from biasgraph.answers import Answers
 from biasgraph.audit import analyze_answers
 from biasgraph.engine.local import ask, generate
@@ -15,8 +16,7 @@ from biasgraph.engine.questions import AxisQuestion
 from biasgraph.models.base import Question
 from biasgraph.models.pictures import pixels_digest
 from biasgraph.options import BuildOptions
-from biasgraph.references import asked_of
-from biasgraph.run import open_run, read_run
+from biasgraph.run.directory import open_run, read_run
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, plan_of
 
 PROMPT = "a librarian"

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from biasgraph.axes import Attribute, Axis, AxisSet, _validated, load_axis_set
 from biasgraph.errors import InputError
-from biasgraph.yamlfile import parse_yaml
+from biasgraph.files.yamlfile import parse_yaml
 
 OCCUPATION = load_axis_set("occupation")
 

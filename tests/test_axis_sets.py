@@ -18,11 +18,11 @@ import pytest
 from biasgraph import resources
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.commands import main
-from biasgraph.counterfactuals import plan_prompts
 from biasgraph.engine.questions import questions_about
 from biasgraph.errors import InputError
-from biasgraph.grammar import indefinite_article
 from biasgraph.models.choices import sheets
+from biasgraph.prompts.counterfactuals import plan_prompts
+from biasgraph.prompts.grammar import indefinite_article
 from tests.models.tiny_clips import clip
 
 READ = Path(__file__).parent / "data" / "axis_sets.tsv"

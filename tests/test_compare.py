@@ -14,9 +14,9 @@ import pytest
 import biasgraph
 from biasgraph.causal.comparing import CLASSES
 from biasgraph.compare import Comparison, compare, compare_results
-from biasgraph.csvfile import CsvFile
+from biasgraph.comparison.gates import Gate
 from biasgraph.errors import InputError
-from biasgraph.gates import Gate
+from biasgraph.files.csvfile import CsvFile
 from biasgraph.result import Result
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE

@@ -25,10 +25,10 @@ from benchmarks.card import glyphs
 from benchmarks.card.replies import ASKED, JUDGES, Replies
 from benchmarks.exact import AXIS_SET, VARIABLES
 from biasgraph.causal.tables import Arm, CodedImages, Codes
-from biasgraph.counterfactuals import PromptPlan, plan_prompts
-from biasgraph.grammar import indefinite_article
 from biasgraph.models.registry import load_generator, load_judge
-from biasgraph.wanted import seed_for
+from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
+from biasgraph.prompts.grammar import indefinite_article
+from biasgraph.run.wanted import seed_for
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -81,8 +81,8 @@ def agreement(
     from biasgraph.models.options import ModelOptions
 
     options = ModelOptions(**models)
-    from biasgraph import agreement as agreements
-    from biasgraph.agreementfile import refuse_other, to_json
+    from biasgraph.agreement import check as agreements
+    from biasgraph.agreement.file import refuse_other, to_json
     from biasgraph.commands.output import present_agreement
     from biasgraph.commands.progress import TerminalProgress
     from biasgraph.report.files import write_files

@@ -15,7 +15,7 @@ from biasgraph.errors import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from biasgraph.axischeck import SubjectKind
+    from biasgraph.prompts.axischeck import SubjectKind
 
 
 @click.group()
@@ -70,7 +70,7 @@ def show_command(name: str, as_json: bool) -> None:
 )
 def new_command(name: str, subject: SubjectKind, output: Path | None) -> None:
     """Write a commented axis set to start from; it passes the check as it is."""
-    from biasgraph.axischeck import starter, write_starter
+    from biasgraph.prompts.axischeck import starter, write_starter
 
     if str(output) == "-":
         click.echo(starter(name, subject), nl=False)
@@ -90,7 +90,7 @@ def new_command(name: str, subject: SubjectKind, output: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 def check_command(file: str, prompt: str | None, as_json: bool) -> None:
     """Report every problem of an axis set with its line, or show what it makes of a prompt."""
-    from biasgraph.axischeck import AxisCheck
+    from biasgraph.prompts.axischeck import AxisCheck
     from biasgraph.report.axes_terminal import show_check
 
     check = AxisCheck.of(file, prompt)
@@ -121,9 +121,9 @@ def propose_command(
 
     Nothing else is made or asked. `biasgraph build --axes llm` does the same on its way.
     """
-    from biasgraph.axischeck import AxisCheck
+    from biasgraph.engine.proposedaxes import propose, record
     from biasgraph.models.options import ModelOptions
-    from biasgraph.proposedaxes import propose, record
+    from biasgraph.prompts.axischeck import AxisCheck
     from biasgraph.report.axes_terminal import show_check
 
     proposal = propose(prompt, output, llm, ModelOptions(**how))  # type: ignore[arg-type]

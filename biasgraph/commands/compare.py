@@ -64,7 +64,7 @@ def compare(
     differ.
     """
     from biasgraph.compare import compare as compare_runs
-    from biasgraph.gates import refuse_failed
+    from biasgraph.comparison.gates import refuse_failed
 
     comparison = compare_runs([baseline, *runs], common=common, gates=gates, seed=seed)
     comparison.save(output)

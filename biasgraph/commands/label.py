@@ -44,9 +44,9 @@ def label(run: Path, sample: int, only: str | None, seed: int, output: Path | No
     agreement RUN --with labels.csv`, `build --correct labels.csv` and `build --vqa
     human:labels.csv`.
     """
+    from biasgraph.agreement.labelling import LabelOptions, label_page
     from biasgraph.commands.report import refuse_other
     from biasgraph.errors import printable
-    from biasgraph.labelling import LabelOptions, label_page
     from biasgraph.report.files import write_files
 
     path = output or run / PAGE

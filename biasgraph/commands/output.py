@@ -132,8 +132,8 @@ def _name_files(console: Console, directory: Path, page: str) -> None:
 
 def present_plan(plan: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Print what a build would do: as one JSON document, as lines, or not at all."""
-    from biasgraph.engine.progress import duration
     from biasgraph.errors import printable
+    from biasgraph.progress import duration
 
     if as_json:
         click.echo(json.dumps(plan))

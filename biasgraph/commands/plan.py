@@ -70,8 +70,8 @@ def plan(as_json: bool, quiet: bool, **options: Any) -> None:
     """
     from rich.console import Console
 
-    from biasgraph import mitigation
     from biasgraph.commands.progress import TerminalProgress
+    from biasgraph.mitigation import plan as mitigation
     from biasgraph.report.plan_terminal import show_plan
 
     progress = None if quiet else TerminalProgress()

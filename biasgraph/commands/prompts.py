@@ -58,7 +58,7 @@ def prompts(
     its row (.jpg or .webp will do as well). Then audit them with --model folder:FILE.csv.
     """
     from biasgraph.errors import printable
-    from biasgraph.orders import write_orders
+    from biasgraph.report.orders import write_orders
 
     path, counterfactuals = write_orders(target, prompt, prompts, axes, only, images, seed)
     shown = printable(str(path))

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from biasgraph.engine.batches import Batch, batches_to_do
-from biasgraph.engine.progress import Interrupted, Progress, Quiet, Stop, showing
 from biasgraph.engine.questions import GATED, AxisQuestion, Verdict, check_reply
 from biasgraph.errors import ModelError, printable
-from biasgraph.ledgerrows import GATE, AnswerRow, ImageRow, NewImage
+from biasgraph.progress import Interrupted, Progress, Quiet, Stop, showing
+from biasgraph.run.rows import GATE, AnswerRow, ImageRow, NewImage
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
     from biasgraph.models.base import Answer, ImageGenerator, Picture, Question, VisualQA
-    from biasgraph.run import Run
+    from biasgraph.run.directory import Run
 
 NO = "no"
 

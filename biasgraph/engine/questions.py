@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.counterfactuals import describe
 from biasgraph.errors import ModelError
 from biasgraph.models.base import Question
+from biasgraph.prompts.counterfactuals import describe
 
 if TYPE_CHECKING:
     from biasgraph.axes import Axis, AxisSet

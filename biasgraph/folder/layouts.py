@@ -11,7 +11,7 @@ from pathlib import Path
 from biasgraph.axes import AxisSet
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.folder.listing import NO_SET, TOO_DEEP, Listing, join
-from biasgraph.runrecord import RECORD
+from biasgraph.run.record import RECORD
 
 INITIAL = "initial"
 TIBET_INITIAL = "initial_prompts"

@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 
 from biasgraph.axes import AxisSet
-from biasgraph.counterfactuals import plan_prompts
-from biasgraph.csvfile import CsvFile
 from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.files.csvfile import CsvFile
 from biasgraph.folder.layouts import MANIFEST, SHOWN, Layout, PicturedPrompt, PictureSet, named
 from biasgraph.folder.listing import OUTSIDE, Listing
 from biasgraph.models.picturefile import SUFFIXES
-from biasgraph.subject import strip_brackets
+from biasgraph.prompts.counterfactuals import plan_prompts
+from biasgraph.prompts.subject import strip_brackets
 
 COLUMNS = ("path", "role", "axis", "attribute", "prompt", "initial", "seed", "withheld")
 NEEDED = ("path", "role")

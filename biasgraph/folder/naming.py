@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from biasgraph.csvfile import to_csv
+from biasgraph.files.csvfile import to_csv
 from biasgraph.folder.layouts import INITIAL, key_of
 from biasgraph.options import folder_name, slug
-from biasgraph.wanted import image_id, prompt_rows, wanted_images
+from biasgraph.run.wanted import image_id, prompt_rows, wanted_images
 
 if TYPE_CHECKING:
-    from biasgraph.counterfactuals import PromptPlan
+    from biasgraph.prompts.counterfactuals import PromptPlan
 
 Cells = Mapping[str, str | int]
 SEED_BITS = 31

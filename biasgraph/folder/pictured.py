@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import yaml
 
 from biasgraph.axes import AxisSet, load_axis_set
-from biasgraph.counterfactuals import Prompt, PromptPlan, plan_prompts
 from biasgraph.errors import InputError, printable
 from biasgraph.folder.layouts import (
     MANIFEST,
@@ -25,14 +24,15 @@ from biasgraph.folder.layouts import (
 from biasgraph.folder.listing import Listing
 from biasgraph.folder.manifest import read_manifest
 from biasgraph.folder.stock import PICTURES, Stock, counted, names, remembered, take_stock
-from biasgraph.ledgerrows import Given
 from biasgraph.models.folder import FolderGenerator, generator, withheld_seed
 from biasgraph.models.options import ModelOptions, Spec
-from biasgraph.subject import Subject
-from biasgraph.wanted import prompt_rows
+from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, plan_prompts
+from biasgraph.prompts.subject import Subject
+from biasgraph.run.rows import Given
+from biasgraph.run.wanted import prompt_rows
 
 if TYPE_CHECKING:
-    from biasgraph.engine.progress import Progress
+    from biasgraph.progress import Progress
 
 AXES = "occupation"
 AXES_FILE = "axes.yaml"

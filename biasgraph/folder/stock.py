@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from biasgraph.engine.progress import Interrupted, Progress, Quiet, showing
 from biasgraph.errors import printable
 from biasgraph.models.picturefile import Look, own_limits, read_picture
+from biasgraph.progress import Interrupted, Progress, Quiet, showing
 
 PICTURES = "pictures.json"
 """The file of a run that says what was found in the folder."""

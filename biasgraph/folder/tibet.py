@@ -17,8 +17,6 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from biasgraph.axes import Attribute, Axis, AxisSet
-from biasgraph.counterfactuals import plan_prompts
-from biasgraph.derivedaxes import ALPHA, LONGEST, bare, called, difference, distinct
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.folder.layouts import (
     OWN,
@@ -30,8 +28,10 @@ from biasgraph.folder.layouts import (
     named,
 )
 from biasgraph.folder.listing import NO_SET, TOO_DEEP, Listing, join
-from biasgraph.openquestions import closed_question
-from biasgraph.subject import find_subject
+from biasgraph.prompts.counterfactuals import plan_prompts
+from biasgraph.prompts.subject import find_subject
+from biasgraph.proposals.derived import ALPHA, LONGEST, bare, called, difference, distinct
+from biasgraph.proposals.questions import closed_question
 
 Subject = Literal["person", "animal", "object"]
 

@@ -18,7 +18,7 @@ from biasgraph.axes import RESERVED_ANSWERS
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.methods.concepts import Indices, Mentions, Synonyms, tallied
 from biasgraph.methods.subject import Media, Subject
-from biasgraph.openquestions import CAPTION, question_about
+from biasgraph.proposals.questions import CAPTION, question_about
 
 if TYPE_CHECKING:
     import pandas as pd

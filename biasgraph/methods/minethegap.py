@@ -26,11 +26,11 @@ from biasgraph.methods.variations import (
     variations,
 )
 from biasgraph.methods.variations import said as said_by
-from biasgraph.subject import strip_brackets
+from biasgraph.prompts.subject import strip_brackets
 
 if TYPE_CHECKING:
     from biasgraph.axes import AxisSet
-    from biasgraph.counterfactuals import Prompt
+    from biasgraph.prompts.counterfactuals import Prompt
 
 NAME = "minethegap"
 TITLE = "MineTheGap"

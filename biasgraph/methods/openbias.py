@@ -15,12 +15,12 @@ from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.errors import InputError
 from biasgraph.findings import Bar, Finding, Number, Part, Ranking, Table, Text
+from biasgraph.methods.bias_knowledge import TASK, conversation, lacking
+from biasgraph.methods.bias_wording import Reader
 from biasgraph.methods.subject import Annotation, Subject
 from biasgraph.methods.wordnet import best_synonyms
 from biasgraph.models.chat import ReplyError
-from biasgraph.openbias.knowledge import TASK, conversation, lacking
-from biasgraph.openbias.wording import Reader
-from biasgraph.proposals import Biases
+from biasgraph.proposals.instructions import Biases
 
 NAME = "openbias"
 TITLE = "OpenBias"

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasgraph.axes import AxisSet
-    from biasgraph.counterfactuals import Prompt
     from biasgraph.findings import Finding
     from biasgraph.models.base import Message
     from biasgraph.models.reading import Schema
+    from biasgraph.prompts.counterfactuals import Prompt
 
 
 class Media(Protocol):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field, create_model
 
-from biasgraph.counterfactuals import JOINT, Prompt, joint_prompts, plan_prompts
 from biasgraph.errors import InputError
 from biasgraph.models.base import Message
-from biasgraph.proposals import Texts, instruction
+from biasgraph.prompts.counterfactuals import JOINT, Prompt, joint_prompts, plan_prompts
+from biasgraph.proposals.instructions import Texts, instruction
 
 if TYPE_CHECKING:
     from biasgraph.axes import Axis, AxisSet

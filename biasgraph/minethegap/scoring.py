@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.audit import TOY
 from biasgraph.axes import AxisSet, load_axis_set
-from biasgraph.counterfactuals import Prompt, plan_prompts
-from biasgraph.csvfile import to_csv
 from biasgraph.engine.local import generate
+from biasgraph.engine.media import RunMedia
+from biasgraph.engine.modelwork import AXES, JOURNAL, MODEL, SEED
+from biasgraph.engine.transcripts import written_by
 from biasgraph.errors import InputError, printable
-from biasgraph.media import RunMedia
+from biasgraph.files.csvfile import to_csv
 from biasgraph.methods.minethegap import ALPHA, Spanned, Varying, missed, scored_of
 from biasgraph.methods.variations import MOST_VARIATIONS, PROPOSED, said, usual_axes
 from biasgraph.minethegap.truth import Agreement, Truth, spearman
@@ -31,23 +32,22 @@ from biasgraph.models.registry import (
     load_language_model,
     refuse_unread,
 )
-from biasgraph.modelwork import AXES, JOURNAL, MODEL, SEED
 from biasgraph.options import OUTPUTS, slug
-from biasgraph.promptlist import PromptList
+from biasgraph.prompts.counterfactuals import Prompt, plan_prompts
+from biasgraph.prompts.lists import PromptList
+from biasgraph.prompts.subject import strip_brackets
 from biasgraph.report.files import write_files
 from biasgraph.report.graphs import to_json
 from biasgraph.result import GRAPH
-from biasgraph.run import Run, open_run
-from biasgraph.runrecord import installed_versions, shown
-from biasgraph.subject import strip_brackets
-from biasgraph.transcripts import written_by
-from biasgraph.wanted import image_id, prompt_rows
+from biasgraph.run.directory import Run, open_run
+from biasgraph.run.record import installed_versions, shown
+from biasgraph.run.wanted import image_id, prompt_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgraph.engine.progress import Progress
     from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel
+    from biasgraph.progress import Progress
 
 SCHEMA = "biasgraph-minethegap/1"
 DOCUMENT, RANKING = "scores.json", "scores.csv"

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from biasgraph import resources
-from biasgraph.csvfile import CsvFile
 from biasgraph.errors import InputError, did_you_mean, printable
-from biasgraph.runrecord import shown
-from biasgraph.subject import find_subject, strip_brackets
+from biasgraph.files.csvfile import CsvFile
+from biasgraph.prompts.subject import find_subject, strip_brackets
+from biasgraph.run.record import shown
 
 NAMES = ("prompt", "occupation", "subject")
 """A column that says what a row is about."""

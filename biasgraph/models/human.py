@@ -15,8 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasgraph.csvfile import CsvFile
 from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.files.csvfile import CsvFile
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.options import ModelOptions, Spec
 from biasgraph.models.pictures import pixels_digest

@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.counterfactuals import Prompt
 from biasgraph.engine.local import ask, declare, generate
-from biasgraph.engine.progress import Interrupted, Progress, Quiet, showing
 from biasgraph.engine.questions import AxisQuestion
+from biasgraph.engine.transcripts import answered
 from biasgraph.errors import InputError
+from biasgraph.methods.bias_knowledge import TASK, KnownBias, conversation
+from biasgraph.methods.bias_wording import captions_of
 from biasgraph.models.base import Question
 from biasgraph.models.chat import ReplyError
 from biasgraph.models.registry import backend_of
-from biasgraph.openbias.knowledge import TASK, KnownBias, conversation
-from biasgraph.openbias.wording import captions_of
-from biasgraph.proposals import Bias, Biases
-from biasgraph.transcripts import answered
+from biasgraph.progress import Interrupted, Progress, Quiet, showing
+from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.proposals.instructions import Bias, Biases
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasgraph.models.base import ImageGenerator, LanguageModel, VisualQA
-    from biasgraph.run import Run
+    from biasgraph.run.directory import Run
 
 IN_A_ROW = 3
 """So many captions without a usable reply, one after the other, and nobody else is asked for."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from biasgraph.causal.settings import generator
 from biasgraph.engine.questions import GATED, UNKNOWN
+from biasgraph.methods.bias_knowledge import Filtered, KnownBias
 from biasgraph.methods.openbias import Assessment, assess
-from biasgraph.openbias.knowledge import Filtered, KnownBias
 
 if TYPE_CHECKING:
     import pandas as pd

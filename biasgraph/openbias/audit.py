@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audit import TOY
-from biasgraph.csvfile import to_csv
+from biasgraph.engine.modelwork import JOURNAL, MODEL, SEED, TOY_JUDGE, usual_judge
+from biasgraph.engine.transcripts import language_model, written_by
 from biasgraph.errors import InputError, printable
+from biasgraph.files.csvfile import to_csv
+from biasgraph.methods.bias_knowledge import MIN_CAPTIONS, OVERLAP, Knowledge, Rules, knowledge
+from biasgraph.methods.bias_wording import Reader
 from biasgraph.models.base import Noting
 from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.options import ModelOptions
@@ -22,25 +26,21 @@ from biasgraph.models.registry import (
     load_judge,
     refuse_unread,
 )
-from biasgraph.modelwork import JOURNAL, MODEL, SEED, TOY_JUDGE, usual_judge
 from biasgraph.openbias.asking import Inquiry, Proposals, answer, propose, readable
 from biasgraph.openbias.assessment import assessed, described
 from biasgraph.openbias.captions import Captions
-from biasgraph.openbias.knowledge import MIN_CAPTIONS, OVERLAP, Knowledge, Rules, knowledge
-from biasgraph.openbias.wording import Reader
 from biasgraph.options import OUTPUTS, slug
 from biasgraph.report.files import write_files
 from biasgraph.report.graphs import to_json
 from biasgraph.result import GRAPH
-from biasgraph.run import Run, open_run
-from biasgraph.runrecord import installed_versions, shown
-from biasgraph.transcripts import language_model, written_by
+from biasgraph.run.directory import Run, open_run
+from biasgraph.run.record import installed_versions, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgraph.engine.progress import Progress
     from biasgraph.models.base import ImageGenerator, LanguageModel, VisualQA
+    from biasgraph.progress import Progress
 
 SCHEMA = "biasgraph-openbias/1"
 DOCUMENT, RANKING, CAPTIONS, ANSWERS = (

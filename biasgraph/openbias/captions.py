@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biasgraph.csvfile import CsvFile
 from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.files.csvfile import CsvFile
 
 COLUMNS = ("caption", "captions", "text", "prompt")
 """Columns of a CSV file that hold captions; the first one that is there."""

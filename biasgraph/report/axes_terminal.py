@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from biasgraph.axes import Axis, AxisSet
-    from biasgraph.axischeck import AxisCheck
+    from biasgraph.prompts.axischeck import AxisCheck
 
 
 def show_sets(console: Console, sets: Sequence[AxisSet]) -> None:

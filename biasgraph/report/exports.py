@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasgraph.csvfile import to_csv
 from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.files.csvfile import to_csv
 from biasgraph.report import graphs, tables
 from biasgraph.report.files import write_files, writing_to
 from biasgraph.report.pictures import LaidOut
-from biasgraph.runrecord import shown
+from biasgraph.run.record import shown
 
 if TYPE_CHECKING:
     from biasgraph.report.shown import Shown

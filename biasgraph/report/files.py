@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from biasgraph.errors import FULL_DISK, ModelError, printable
-from biasgraph.imagestore import TEMPORARY
+from biasgraph.run.images import TEMPORARY
 
 PROMPTS = "prompts"
 """The folder in which each of several prompts has a folder of its own."""

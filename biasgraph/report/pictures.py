@@ -14,11 +14,11 @@ import numpy as np
 from biasgraph.errors import InputError, ModelError
 from biasgraph.folder.layouts import MANIFEST
 from biasgraph.folder.naming import Places, table_of
-from biasgraph.imagestore import write_atomically
 from biasgraph.report.files import writing_to
 from biasgraph.report.thumbnails import run_directory
-from biasgraph.run import read_run
-from biasgraph.runrecord import shown
+from biasgraph.run.directory import read_run
+from biasgraph.run.images import write_atomically
+from biasgraph.run.record import shown
 
 if TYPE_CHECKING:
     from biasgraph.report.shown import Shown

@@ -17,9 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from biasgraph.errors import printable
-from biasgraph.imagestore import TEMPORARY
 from biasgraph.report import agreement_words, findings_words, words
 from biasgraph.report.files import PROMPTS
+from biasgraph.run.images import TEMPORARY
 
 Record = Mapping[str, Any]
 

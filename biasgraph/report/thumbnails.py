@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasgraph.imagestore import ImageStore
 from biasgraph.report.files import PROMPTS
-from biasgraph.run import IMAGES, read_run
-from biasgraph.runrecord import RECORD, storing
+from biasgraph.run.directory import IMAGES, read_run
+from biasgraph.run.images import ImageStore
+from biasgraph.run.record import RECORD, storing
 
 if TYPE_CHECKING:
     import pandas as pd
     from PIL.Image import Image
 
-    from biasgraph.ledgerrows import ImageRow
+    from biasgraph.run.rows import ImageRow
 
 PER_SET = 12
 LONGEST_SIDE = 112

@@ -1,9 +1,9 @@
 """The sandbox as a language model: rules over word lists, where no language model is at hand.
 
-It reads the instructions of `biasgraph.proposals` out of a conversation and answers each by the
-grammar that writes counterfactuals (`biasgraph.counterfactuals`), over the axis set that ships for
-the kind of subject that the prompt has. It understands nothing else, knows no axis but those, and
-says in its settings, and so in every transcript, what it is.
+It reads the instructions of `biasgraph.proposals.instructions` out of a conversation and answers
+each by the grammar that writes counterfactuals (`biasgraph.prompts.counterfactuals`), over the axis
+set that ships for the kind of subject that the prompt has. It understands nothing else, knows no
+axis but those, and says in its settings, and so in every transcript, what it is.
 
 =====================  ==========================================================================
 instruction            reply
@@ -30,12 +30,12 @@ from typing import Any
 
 from biasgraph import resources
 from biasgraph.axes import Axis, AxisSet
-from biasgraph.counterfactuals import PromptPlan, joint_prompts, plan_prompts
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.models.base import Message, Setting
 from biasgraph.models.options import ModelOptions, Spec
-from biasgraph.proposals import read_instruction
-from biasgraph.suitedaxes import suited_axes
+from biasgraph.prompts.counterfactuals import PromptPlan, joint_prompts, plan_prompts
+from biasgraph.proposals.instructions import read_instruction
+from biasgraph.proposals.suited import suited_axes
 
 ABOUT = "the sandbox's rules over word lists; no language model wrote this"
 RULES = 1

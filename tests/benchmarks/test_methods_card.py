@@ -20,7 +20,7 @@ from benchmarks.methods_summary import (
     summarise,
 )
 from biasgraph.causal.tables import UNKNOWN
-from biasgraph.grammar import indefinite_article
+from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.sandbox.world import AXES, OCCUPATIONS
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import biasgraph as package
 from biasgraph.compare import compare_results
-from biasgraph.gates import Gate
+from biasgraph.comparison.gates import Gate
 from tests.answer_tables import librarian_table
 from tests.browser.conftest import Open, biasgraph
 from tests.hostile import HOSTILE, UNWRITABLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from biasgraph.run import read_run
+from biasgraph.run.directory import read_run
 from tests.build_fakes import main
 from tests.kill_trials import Trial, kill_trials
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from biasgraph.engine.local import DamagedImageWarning, ask, declare, generate
-from biasgraph.engine.progress import Interrupted
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Answer
-from biasgraph.run import Run, open_run
+from biasgraph.progress import Interrupted
+from biasgraph.run.directory import Run, open_run
 from tests.fake_models import (
     GATE,
     QUESTIONS,

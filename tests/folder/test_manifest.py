@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from biasgraph.axes import load_axis_set
-from biasgraph.counterfactuals import plan_prompts
 from biasgraph.errors import InputError
 from biasgraph.folder.layouts import Layout
 from biasgraph.folder.listing import Listing
 from biasgraph.folder.manifest import read_manifest
 from biasgraph.folder.naming import Places, manifest_of
+from biasgraph.prompts.counterfactuals import plan_prompts
 from tests.folder.pictures import folder_of, picture
 
 AXES = load_axis_set("occupation").only(["gender", "age"])

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from biasgraph.engine.progress import Interrupted
 from biasgraph.folder import stock as module
 from biasgraph.folder.stock import PICTURES, Stock, remembered, take_stock
 from biasgraph.models.picturefile import MAX_PIXELS
+from biasgraph.progress import Interrupted
 from tests.folder.pictures import folder_of, picture
 
 FILES = [f"initial/{number}.png" for number in range(6)]

@@ -14,7 +14,7 @@ import biasgraph
 from biasgraph.methods import openbias
 from biasgraph.methods.subject import Subject
 from biasgraph.models.chat import ReplyError
-from biasgraph.proposals import Bias
+from biasgraph.proposals.instructions import Bias
 
 COLUMNS = [
     "model",

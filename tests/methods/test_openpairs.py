@@ -12,8 +12,8 @@ from biasgraph.methods.concepts import SynonymTable
 from biasgraph.methods.imagesets import INITIAL, open_sets
 from biasgraph.methods.openpairs import CAPTION, open_tests
 from biasgraph.methods.subject import Subject
-from biasgraph.openquestions import CAPTION as DESCRIBE
-from biasgraph.openquestions import question_about
+from biasgraph.proposals.questions import CAPTION as DESCRIBE
+from biasgraph.proposals.questions import question_about
 from tests.methods.test_tibet import FEMALE, GENDER, MALE, subject_of
 
 SIZE = 20

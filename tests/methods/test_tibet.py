@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 import biasgraph
+from biasgraph.agreement.references import reopened
 from biasgraph.answers import COLUMNS
-from biasgraph.media import RunMedia
+from biasgraph.engine.media import RunMedia
 from biasgraph.methods import tibet
 from biasgraph.methods.concepts import SynonymTable
 from biasgraph.methods.imagesets import INITIAL, closed_sets, open_sets, question_about
@@ -20,7 +21,6 @@ from biasgraph.methods.resemblance import Draws
 from biasgraph.methods.subject import Subject
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_judge
-from biasgraph.references import reopened
 from tests.answer_tables import librarian_table
 
 Answers = dict[tuple[str, str], list[dict[str, str]]]

@@ -6,9 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from biasgraph.axes import AxisSet, load_axis_set
-from biasgraph.counterfactuals import Prompt
 from biasgraph.methods.minethegap import Score, Varying, missed
 from biasgraph.methods.variations import conversation, proposed, said, variations
+from biasgraph.prompts.counterfactuals import Prompt
 
 OCCUPATION = load_axis_set("occupation")
 

@@ -12,7 +12,7 @@ import pytest
 
 from biasgraph.commands import main
 from biasgraph.models.clip import ClipJudge
-from biasgraph.run import read_run
+from biasgraph.run.directory import read_run
 from biasgraph.sandbox import models as sandbox_models
 from tests.models import tiny_lm
 from tests.openai_server import Behaviour, serving

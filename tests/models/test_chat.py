@@ -16,7 +16,7 @@ from biasgraph.errors import ModelError
 from biasgraph.models.base import CannotContinue, Message
 from biasgraph.models.chat import ATTEMPTS, BrokenOff, ReplyError, chat
 from biasgraph.models.reading import LONGEST_REPLY, Unreadable, read_reply
-from biasgraph.proposals import Biases, Counterfactuals, Variations
+from biasgraph.proposals.instructions import Biases, Counterfactuals, Variations
 
 
 class Person(BaseModel):

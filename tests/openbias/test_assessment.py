@@ -7,8 +7,8 @@ import math
 import pandas as pd
 import pytest
 
+from biasgraph.methods.bias_knowledge import Filtered, KnownBias
 from biasgraph.openbias.assessment import assessed
-from biasgraph.openbias.knowledge import Filtered, KnownBias
 
 SHAPE = KnownBias(
     "shape",

@@ -16,7 +16,7 @@ import pytest
 
 from biasgraph.commands import main
 from biasgraph.methods.openbias import intensity
-from biasgraph.run import read_run
+from biasgraph.run.directory import read_run
 from tests.models import tiny_lm
 from tests.openai_server import Behaviour, serving
 

@@ -15,7 +15,7 @@ from rich.console import Console
 
 import biasgraph
 from biasgraph.compare import Comparison, compare_results
-from biasgraph.gates import Gate
+from biasgraph.comparison.gates import Gate
 from biasgraph.report import comparison_terminal
 from biasgraph.report.comparison import _report
 from biasgraph.report.comparison_words import gates, summary

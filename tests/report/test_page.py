@@ -25,7 +25,7 @@ from biasgraph.report import html
 from biasgraph.report.page import report_files, report_html
 from biasgraph.report.words import label
 from biasgraph.result import load
-from biasgraph.run import open_run
+from biasgraph.run.directory import open_run
 from tests.answer_tables import AXES, librarian_table
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, plan_of
 from tests.hostile import HOSTILE, UNWRITABLE

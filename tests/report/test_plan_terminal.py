@@ -13,7 +13,7 @@ from rich.console import Console
 
 import biasgraph
 from biasgraph.errors import printable
-from biasgraph.mitigation import PlanOptions, plan
+from biasgraph.mitigation.plan import PlanOptions, plan
 from biasgraph.report.plan_terminal import show_plan
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE

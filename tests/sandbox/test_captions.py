@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from biasgraph.axes import load_axis_set
-from biasgraph.counterfactuals import plan_prompts
+from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.sandbox.captions import random_scene, read, vocabulary, write
 from biasgraph.sandbox.draw import EMPTY_SCENES, draw_empty, draw_person
 from biasgraph.sandbox.training.data import NOBODY, draw_pictures

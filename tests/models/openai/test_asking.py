@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from biasgraph.engine.progress import Interrupted, Quiet, showing
 from biasgraph.errors import ModelError
 from biasgraph.models.openai.asking import Asking, Patience, Request
 from biasgraph.models.openai.budget import Budget
@@ -19,6 +18,7 @@ from biasgraph.models.openai.chats import Said, Turn, chat_request
 from biasgraph.models.openai.journal import BudgetSpent, Heard, Journal
 from biasgraph.models.openai.server import Response, Server
 from biasgraph.models.openai.sidebyside import Stopped, side_by_side
+from biasgraph.progress import Interrupted, Quiet, showing
 from tests.openai_server import AFTER, BEFORE, Behaviour, FakeServer, faults, in_turn, serving
 
 QUICK = Patience(attempts=40, first=0.001, longest=0.01)

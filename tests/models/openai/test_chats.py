@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from biasgraph.engine.transcripts import answered
 from biasgraph.errors import ModelError
 from biasgraph.models.base import LanguageModel, Message
 from biasgraph.models.chat import BrokenOff, ReplyError, chat
@@ -18,7 +19,6 @@ from biasgraph.models.openai.chats import read_chat, strict
 from biasgraph.models.openai.journal import Stored
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_language_model
-from biasgraph.transcripts import answered
 from tests.openai_server import Behaviour, FakeServer, serving
 
 ASKED = [Message("user", "Name an axis and its default.")]

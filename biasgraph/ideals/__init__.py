@@ -1,0 +1,1 @@
+"""What a distribution is compared with: declared shares, counts, answers or photographs."""

@@ -1,0 +1,264 @@
+"""The knowledge base of biases: what was proposed, filtered and put together (sec. 3.1, app. A).
+
+Pure: proposals go in, biases with their captions come out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from biasgraph.errors import InputError
+from biasgraph.methods.bias_wording import YES_NO, Reader, is_class, words_in
+from biasgraph.models.base import Message
+from biasgraph.proposals.instructions import Bias, instruction
+
+OVERLAP = 0.75
+MIN_CAPTIONS = 30
+MOST_CLASSES = 30
+"""Classes of one question; of more, those that the most captions had are kept."""
+
+TASK = "openbias"
+"""What the transcripts of proposals are named after."""
+BY_MODEL = "the language model says that the caption answers it"
+
+
+def conversation(caption: str) -> list[Message]:
+    """What a language model is asked about one caption (app. A, fig. 17)."""
+    return [
+        Message("system", instruction("openbias", "system")),
+        Message("user", instruction("openbias", "prompt", prompt=caption)),
+    ]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How proposals become a knowledge base.
+
+    overlap: biases that share at least this part of the classes of the one that has fewer are one;
+    min_captions: biases with fewer captions are left out. Raises InputError for impossible ones.
+    """
+
+    overlap: float = OVERLAP
+    min_captions: int = MIN_CAPTIONS
+
+    def __post_init__(self) -> None:
+        if not 0 < self.overlap <= 1:
+            raise InputError(f"--overlap must be above 0 and at most 1, not {self.overlap}")
+        if self.min_captions < 1:
+            raise InputError(f"--min-captions must be at least 1, not {self.min_captions}")
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """A caption that a bias was proposed for and that says the answer, and what tells so."""
+
+    caption: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class KnownBias:
+    """A bias with all that was proposed about it.
+
+    name: the one of the most captions; names: all that were put together; classes: the union of
+    theirs, in the order in which they came; left_out: classes beyond `MOST_CLASSES`.
+    questions: caption -> question (D_b of eq. 1), without the captions in `filtered`.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+    left_out: tuple[str, ...]
+    questions: Mapping[str, str]
+    filtered: tuple[Filtered, ...] = ()
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """The biases that are looked at, and the others with the reason; most captions first."""
+
+    biases: tuple[KnownBias, ...]
+    others: tuple[tuple[KnownBias, str], ...]
+
+    @property
+    def captions(self) -> tuple[str, ...]:
+        """Those of any bias that is looked at (images are made of them)."""
+        return tuple(dict.fromkeys(text for bias in self.biases for text in bias.questions))
+
+
+def knowledge(proposed: Mapping[str, Sequence[Bias]], rules: Rules, reader: Reader) -> Knowledge:
+    """Put together what was proposed for each caption.
+
+    Proposals with the same name are one bias (eq. 1), and so are biases that share classes
+    (`Rules.overlap`); those of yes/no questions are not, since their classes say nothing. Then
+    captions go that say the answer: the model says so, or a class of the bias, or a synonym of
+    one, stands in them. What is left is counted.
+    """
+    groups = _merged(_by_name(proposed), rules.overlap)
+    known = sorted(
+        (_filtered(_put_together(group), group, reader) for group in groups),
+        key=lambda bias: (-len(bias.questions), bias.name.casefold()),
+    )
+    reasons = [_obstacle(bias, rules) for bias in known]
+    return Knowledge(
+        tuple(bias for bias, reason in zip(known, reasons, strict=True) if not reason),
+        tuple((bias, reason) for bias, reason in zip(known, reasons, strict=True) if reason),
+    )
+
+
+def _obstacle(bias: KnownBias, rules: Rules) -> str:
+    """Why a bias is not looked at; nothing where it is."""
+    if len(bias.classes) < 2:
+        return "fewer than two classes"
+    if len(bias.questions) < rules.min_captions:
+        return f"fewer than {rules.min_captions} captions"
+    return ""
+
+
+@dataclass(frozen=True)
+class _Proposal:
+    caption: str
+    bias: Bias
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Proposals of one name; keys: its classes as they are compared."""
+
+    proposals: tuple[_Proposal, ...]
+    keys: frozenset[tuple[str, ...]]
+
+    @property
+    def name(self) -> str:
+        return self.proposals[0].bias.name
+
+    @property
+    def size(self) -> int:
+        """Captions."""
+        return len({proposal.caption for proposal in self.proposals})
+
+
+def _by_name(proposed: Mapping[str, Sequence[Bias]]) -> list[_Group]:
+    groups: dict[tuple[str, ...], list[_Proposal]] = {}
+    for caption, biases in proposed.items():
+        for bias in biases:
+            key = words_in(bias.name) or (bias.name,)
+            groups.setdefault(key, []).append(_Proposal(caption, bias))
+    return [
+        _Group(tuple(proposals), frozenset(_classes(proposals))) for proposals in groups.values()
+    ]
+
+
+def _classes(proposals: Iterable[_Proposal]) -> dict[tuple[str, ...], str]:
+    """The classes by the words that they are compared by, each as it was written first."""
+    found: dict[tuple[str, ...], str] = {}
+    for proposal in proposals:
+        for name in proposal.bias.classes:
+            if is_class(name):
+                found.setdefault(words_in(name), name)
+    return found
+
+
+def _merged(groups: Iterable[_Group], overlap: float) -> list[list[_Group]]:
+    """Groups that share classes, each with the largest one first.
+
+    The largest first, then by name; each joins the first one before it that stands alone and
+    shares enough classes with it, so that no chain of small steps puts different biases together.
+    """
+    order = sorted(groups, key=lambda group: (-group.size, group.name.casefold(), group.name))
+    leaders: list[list[_Group]] = []
+    for group in order:
+        home = next((one for one in leaders if share(one[0].keys, group.keys) >= overlap), None)
+        if home is None:
+            leaders.append([group])
+        else:
+            home.append(group)
+    return leaders
+
+
+def share(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
+    """The part of the smaller set of classes that the other has; 0 for those of yes/no questions.
+
+    The classes as `words_in` gives them.
+    """
+    yes_no = {(word,) for word in YES_NO}
+    if not one or not other or one <= yes_no or other <= yes_no:
+        return 0.0
+    return len(one & other) / min(len(one), len(other))
+
+
+def lacking(
+    proposed: Sequence[Bias], prompt: str, axes: Mapping[str, Sequence[str]], reader: Reader
+) -> list[Bias]:
+    """The biases proposed for a prompt that are none of the axes and that it leaves open.
+
+    axes: name -> attributes. A bias is one of them where its name ends with the axis's, or most of
+    its classes (`OVERLAP`) say one of the attributes.
+    """
+    return [
+        bias
+        for bias in proposed
+        if not bias.present_in_prompt
+        and reader.said(prompt, bias.classes) is None
+        and sum(map(is_class, bias.classes)) > 1
+        and not any(_is_axis(bias, name, names, reader) for name, names in axes.items())
+    ]
+
+
+def _is_axis(bias: Bias, axis: str, attributes: Sequence[str], reader: Reader) -> bool:
+    size = len(words_in(axis))
+    if size and words_in(bias.name)[-size:] == words_in(axis):
+        return True
+    classes = [name for name in bias.classes if is_class(name)]
+    if {name.casefold() for name in classes} <= YES_NO:
+        return False
+    said = [name for name in classes if reader.said(name, attributes) is not None]
+    return len(said) >= OVERLAP * len(classes)
+
+
+def _put_together(groups: Sequence[_Group]) -> KnownBias:
+    proposals = [proposal for group in groups for proposal in group.proposals]
+    classes = _classes(proposals)
+    said = Counter(
+        key
+        for proposal in proposals
+        for key in {words_in(name) for name in proposal.bias.classes} & classes.keys()
+    )
+    first = list(classes)
+    most = sorted(first, key=lambda key: -said[key])[:MOST_CLASSES]  # a tie: the first to come
+    kept = [key for key in first if key in set(most)]
+    questions: dict[str, str] = {}
+    for proposal in proposals:
+        questions.setdefault(proposal.caption, proposal.bias.question)
+    return KnownBias(
+        groups[0].name,
+        tuple(group.name for group in groups),
+        tuple(classes[key] for key in kept),
+        tuple(classes[key] for key in first if key not in set(most)),
+        questions,
+    )
+
+
+def _filtered(bias: KnownBias, groups: Sequence[_Group], reader: Reader) -> KnownBias:
+    """The bias without the captions that say the answer (two stages)."""
+    present = {
+        proposal.caption
+        for group in groups
+        for proposal in group.proposals
+        if proposal.bias.present_in_prompt
+    }
+    names = (*bias.classes, *bias.left_out)
+    readable = () if {name.casefold() for name in names} <= YES_NO else names
+    filtered: dict[str, str] = {}
+    for caption in bias.questions:
+        if caption in present:
+            filtered[caption] = BY_MODEL
+        elif (word := reader.said(caption, readable)) is not None:
+            filtered[caption] = f"the caption says '{word}', or a synonym of it"
+    return replace(
+        bias,
+        questions={text: asked for text, asked in bias.questions.items() if text not in filtered},
+        filtered=tuple(Filtered(text, reason) for text, reason in filtered.items()),
+    )

@@ -1,0 +1,150 @@
+"""From a prompt and an axis set to the prompt's counterfactuals (BiasConnect sec. 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from types import MappingProxyType
+from typing import Literal
+
+from biasgraph.axes import Axis, AxisSet
+from biasgraph.errors import InputError, printable
+from biasgraph.prompts.intervention import intervene, intervene_jointly
+from biasgraph.prompts.nounphrase import Kind
+from biasgraph.prompts.subject import Subject, find_subject, strip_brackets
+
+__all__ = [
+    "Prompt",
+    "PromptPlan",
+    "Subject",
+    "describe",
+    "find_subject",
+    "joint_prompts",
+    "plan_prompts",
+]
+
+
+STRANGERS: Mapping[str, tuple[Kind, ...]] = {
+    "person": ("thing", "animal"),
+    "animal": ("person", "thing"),
+    "object": ("person",),
+    "scene": ("person", "animal"),
+}
+"""The kinds of subjects that a set's phrases do not fit, by what the set is about."""
+EXAMPLES = {
+    "person": "a kitchen with a [chef]",
+    "animal": "a farmer with a [dog]",
+    "object": "a child with a [ball]",
+    "scene": "a child in a [park]",
+}
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A text for the generator, and its role; a counterfactual has its axis and attribute."""
+
+    text: str
+    role: Literal["initial", "counterfactual", "other"]
+    axis: str = ""
+    attribute: str = ""
+
+
+@dataclass(frozen=True)
+class PromptPlan:
+    """A prompt with its counterfactuals, one for each attribute of each axis, in their order.
+
+    `typed` is the prompt with its brackets. `fixed` maps an axis that the prompt itself fixes to
+    the attribute it says, or to its own word where that means none of the axis's attributes
+    ("angry"); such an axis is intervened on too.
+    """
+
+    initial: Prompt
+    counterfactuals: tuple[Prompt, ...]
+    subject: Subject
+    fixed: Mapping[str, str]
+    typed: str = ""
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """All prompts, the initial one first."""
+        return (self.initial, *self.counterfactuals)
+
+
+def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
+    """Return a prompt's counterfactuals along all axes of a set (BiasConnect, supp. A.1).
+
+    The initial text is the prompt without brackets, otherwise unchanged. Raises InputError as
+    `find_subject` does, where a set about persons meets a subject that is a thing, or the like, and
+    where a set holds prompts that were written for another one.
+    """
+    clean, bracket = strip_brackets(text)
+    subject = find_subject(text)
+    if axes.prompt not in (None, clean) and _whole(axes.axes):
+        raise InputError(
+            f"axis set '{axes.name}' holds whole prompts, which were written for "
+            f"'{printable(str(axes.prompt))}': they fit no other prompt"
+        )
+    if subject.kind in STRANGERS[axes.subject] and bracket is None:
+        raise InputError(
+            f"the prompt seems to be about '{printable(subject.text)}', but axis set '{axes.name}' "
+            f"is about {axes.subject}s: put the {axes.subject} in brackets, as in "
+            f"'{EXAMPLES[axes.subject]}', or take another set (biasgraph axes list)"
+        )
+    fixed: dict[str, str] = {}
+    counterfactuals: list[Prompt] = []
+    for axis in axes.axes:
+        intervention = intervene(clean, subject, axis)
+        if intervention.fixed is not None:
+            fixed[axis.name] = intervention.fixed
+        for attribute in axis.attributes:
+            changed = attribute.prompt or intervention.text(attribute)
+            if changed == clean and attribute.prompt:
+                fixed[axis.name] = attribute.name
+            counterfactuals.append(Prompt(changed, "counterfactual", axis.name, attribute.name))
+    initial = Prompt(clean, "initial")
+    return PromptPlan(initial, tuple(counterfactuals), subject, MappingProxyType(fixed), text)
+
+
+def _whole(axes: Sequence[Axis]) -> list[str]:
+    """The axes that have attributes with a prompt of their own."""
+    return [axis.name for axis in axes if any(one.prompt for one in axis.attributes)]
+
+
+JOINT = " + "
+"""Stands between the axes, and between the attributes, of a prompt that sets several."""
+
+
+def joint_prompts(text: str, axes: Sequence[Axis]) -> tuple[Prompt, ...]:
+    """Return a prompt with several axes set at once, one for each combination of attributes.
+
+    The last axis runs fastest. Their role is `other`: they are no counterfactuals of a single
+    axis. Raises InputError as `find_subject` does, and for an axis with whole prompts.
+    """
+    clean, _ = strip_brackets(text)
+    subject = find_subject(text)
+    if whole := _whole(axes):
+        raise InputError(
+            f"axis '{printable(whole[0])}' has whole prompts, which cannot be set together with "
+            "other axes: give its attributes phrases, or leave it out"
+        )
+    return tuple(
+        Prompt(
+            intervene_jointly(clean, subject, list(zip(axes, attributes, strict=True))),
+            "other",
+            JOINT.join(axis.name for axis in axes),
+            JOINT.join(attribute.name for attribute in attributes),
+        )
+        for attributes in product(*(axis.attributes for axis in axes))
+    )
+
+
+def describe(axis: Axis, attribute: str, subject: str = "a photo of a person") -> str:
+    """Return a caption true of an image that shows an attribute: "a photo of an old person".
+
+    It is the counterfactual of `subject`, a prompt; or the attribute's own. Raises InputError: an
+    attribute that the axis lacks, or as `find_subject` does.
+    """
+    clean, _ = strip_brackets(subject)
+    chosen = axis.attribute(attribute)
+    return chosen.prompt or intervene(clean, find_subject(subject), axis).text(chosen)

@@ -1,0 +1,124 @@
+"""The subject of a prompt: found by the shallow parser, or bracketed by the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from biasgraph.errors import InputError, printable
+from biasgraph.prompts.grammar import is_plural, words
+from biasgraph.prompts.nounphrase import (
+    Kind,
+    Reader,
+    Token,
+    Unsure,
+    determiner_number,
+    is_adjective,
+    kind_of,
+    tokenize,
+)
+
+MAX_PROMPT = 2_000  # characters
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A noun phrase of a prompt without brackets: text[start:end], from determiner to head noun.
+
+    `noun_start` is where its determiners end, `head_start` where the head noun begins.
+    """
+
+    text: str
+    head: str
+    start: int
+    end: int
+    plural: bool
+    noun_start: int
+    head_start: int
+    kind: Kind
+
+
+def find_subject(text: str) -> Subject:
+    """Return the subject of a prompt; its offsets are those of `strip_brackets(text)`.
+
+    Raises InputError: empty or too long, wrong brackets, or no subject that one can be sure of;
+    the error then asks for brackets around it.
+    """
+    clean, bracket = strip_brackets(text)
+    tokens = tokenize(clean)
+    if bracket:
+        return _bracketed(clean, tokens, *bracket)
+    try:
+        reader = Reader(tokens)
+        return _subject(clean, tokens, *reader.noun_phrase(reader.skip_openings()))
+    except Unsure as reason:
+        raise InputError(
+            f"cannot tell the subject of the prompt '{_shown(clean)}' ({printable(str(reason))}): "
+            "put it in brackets, as in 'a photo of a [bird photographer] in the wild'"
+        ) from None
+
+
+def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
+    """Return the prompt without its brackets, and the span of the bracketed subject in it.
+
+    Raises InputError: an empty prompt, one longer than `MAX_PROMPT`, or brackets that do not
+    enclose exactly one subject.
+    """
+    if not text.strip():
+        raise InputError("the prompt is empty")
+    if len(text) > MAX_PROMPT:
+        raise InputError(
+            f"the prompt has {len(text):,} characters; at most {MAX_PROMPT:,} are read"
+        )
+    if "[" not in text and "]" not in text:
+        return text, None
+    match = re.fullmatch(r"([^\[\]]*)\[([^\[\]]*)\]([^\[\]]*)", text)
+    inner = match.group(2).strip() if match else ""
+    if match is None or not any(token.is_word for token in tokenize(inner)):
+        raise InputError(
+            f"brackets must enclose exactly one subject in the prompt '{_shown(text)}'"
+        )
+    before, after = match.group(1), match.group(3)
+    return before + inner + after, (len(before), len(before) + len(inner))
+
+
+def _shown(prompt: str) -> str:
+    return printable(prompt[:80]) + ("..." if len(prompt) > 80 else "")
+
+
+def _bracketed(text: str, tokens: Sequence[Token], start: int, end: int) -> Subject:
+    """The subject within brackets, with the adjectives and determiners right before them."""
+    inside = [i for i, token in enumerate(tokens) if token.start < end and token.end > start]
+    first, last = inside[0], inside[-1]
+    try:
+        first, noun, head = Reader(tokens[: last + 1]).noun_phrase(first)
+    except Unsure:  # the user is sure: the last word in the brackets is the head
+        noun, head = first, max(i for i in inside if tokens[i].is_word)
+    if noun == first:
+        while first and is_adjective(tokens[first - 1].lower):
+            first -= 1
+        noun = first
+        while first and determiner_number(tokens[first - 1].lower):
+            first -= 1
+    return _subject(text, tokens, first, noun, head)
+
+
+def _subject(text: str, tokens: Sequence[Token], start: int, noun: int, head: int) -> Subject:
+    first, last = tokens[start], tokens[head]
+    return Subject(
+        text=text[first.start : last.end],
+        head=last.text,
+        start=first.start,
+        end=last.end,
+        plural=_is_plural(last.lower, tokens[start:noun]),
+        noun_start=tokens[noun].start,
+        head_start=last.start,
+        kind=kind_of(last.text),
+    )
+
+
+def _is_plural(head: str, determiners: Sequence[Token]) -> bool:
+    asked = [determiner_number(token.lower) for token in determiners]
+    number = next((n for n in reversed(asked) if n != "-"), "-")
+    return number == "p" or (number == "-" and (is_plural(head) or head in words("plural_nouns")))

@@ -1,0 +1,1 @@
+"""A run directory: settings, ledger and images of one audit."""
