@@ -197,11 +197,12 @@ def add(
     given: Mapping[str, Any],
     *,
     axes: str | None = None,
+    how: ModelOptions | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Add methods' findings to the result in a directory, and write it; see `added`."""
-    whole = added(directory, names, given, axes=axes, progress=progress)
-    whole.write(directory)
+    """Add methods' findings to the result in a directory, and write it there; see `added`."""
+    with _adding(directory, names, given, axes, how, progress) as whole:
+        whole.write(directory)
     return whole.placed(directory)
 
 
@@ -211,18 +212,34 @@ def added(
     given: Mapping[str, Any],
     *,
     axes: str | None = None,
+    how: ModelOptions | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """The result in a directory with methods' findings; its files stay as they are.
 
     given: embedder, vary, llm and null, where the user named them; axes: the axis set of a run that
-    was built with one that does not ship. Models are asked only for what the run does not hold, and
-    images are made for `null` alone.
+    was built with one that does not ship; how: options of models that take the place of those that
+    the run was built with. Models are asked only for what the run does not hold, and images are
+    made for `null` alone.
 
     Raises:
         InputError: no such result or method, or it needs what the result does not have.
         ModelError: a model failed. Interrupted: the user stopped it.
     """
+    with _adding(directory, names, given, axes, how, progress) as whole:
+        return whole
+
+
+@contextmanager
+def _adding(
+    directory: Path,
+    names: Sequence[str],
+    given: Mapping[str, Any],
+    axes: str | None,
+    how: ModelOptions | None,
+    progress: Progress | None,
+) -> Iterator[Result]:
+    """The result with the findings, while its run is locked."""
     if not names:
         raise InputError(f"there is nothing to add: name {', '.join(METHODS)}")
     result = load(directory)
@@ -237,11 +254,12 @@ def added(
         parts = [part.document["graph"] for part in result.prompts or (result,)]
         prompts = [str(part.get("typed") or part["prompt"]) for part in parts]
         check(methods, declared, prompts, graph["model"])
-        with _opened(directory, result, methods, progress) as media:
-            return annotated(result, methods, declared, media)
-    if run_directory(directory) is not None:
+        with _opened(directory, result, methods, how, progress) as media:
+            yield annotated(result, methods, declared, media)
+    elif run_directory(directory) is not None:
         raise InputError(f"{shown(directory)} is one prompt of a run: give the run's own directory")
-    return annotated(result, methods)
+    else:
+        yield annotated(result, methods)
 
 
 @contextmanager
@@ -249,12 +267,14 @@ def _opened(
     directory: Path,
     result: Result,
     methods: Chosen,
+    given: ModelOptions | None,
     progress: Progress | None,
 ) -> Iterator[RunMedia]:
     """The pictures of a finished run, with the models and the options that it was built with."""
     record = read_record(directory) or {"builds": []}
     settings = record["builds"][-1]["settings"] if record["builds"] else {}
-    how = ModelOptions.recorded(settings.get("models", {}))
+    own = given.record() if given else {}
+    how = ModelOptions.recorded({**settings.get("models", {}), **own})
     graph, journal = result.document["graph"], directory / JOURNAL
     judge = load_judge(graph["vqa"], how, journal)
     helpers = Helpers.of(methods, how, journal)

@@ -140,6 +140,21 @@ def test_a_method_that_fails_leaves_the_graph(tmp_path: Path) -> None:
     assert found.document["nodes"][0]["status"] == "ok"
 
 
+def test_a_finished_run_is_annotated_by_a_server_of_ones_choice(tmp_path: Path, capsys) -> None:
+    run = tmp_path / "r"
+    biasgraph.build("a nurse", **{**SMALL, "images": 4}, annotate="none", output=run)
+    reply = json.dumps({"variations": [f"a nurse in room {number}" for number in range(15)]})
+    words = ["annotate", str(run), "minethegap", "--llm", "openai:writer", "--quiet"]
+    with serving(Behaviour(says=lambda _: reply)) as fake:
+        words += ["--base-url", fake.base_url]
+        assert main([*words, "--budget", "calls=0"]) != 0
+        assert fake.counted.calls == 0
+        assert main([*words, "--budget", "calls=1"]) == 0
+        assert main(words) == 0
+        assert fake.counted.calls == 1
+    assert numbers(biasgraph.load(run), "minethegap")["n_variations"] == 15
+
+
 def test_findings_stand_in_one_order(built: biasgraph.Result) -> None:
     assert built.directory is not None
     again = annotate.added(built.directory, ["tibet"], {})

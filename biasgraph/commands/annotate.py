@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from biasgraph.commands.model_options import llm_option
+from biasgraph.commands.model_options import language_model_options, llm_option
 from biasgraph.commands.names import names_in
 from biasgraph.commands.output import output_options
 from biasgraph.commands.paths import FilePath
@@ -45,8 +45,9 @@ WHAT, WHERE = "Methods", "Output"
     panel=WHAT,
     help="The axis set that RUN was built with, where it is not one that ships.",
 )
-@llm_option
 @output_options(WHERE)
+@llm_option
+@language_model_options
 def annotate(
     run: Path,
     methods: str,
@@ -57,19 +58,23 @@ def annotate(
     axes: str | None,
     as_json: bool,
     quiet: bool,
+    **how: object,
 ) -> None:
     """Add the findings of other methods to the result in the directory RUN.
 
     METHOD is tibet, openbias or minethegap. No image is made but for --null, and models are asked
-    only for what the run does not hold yet.
+    only for what the run does not hold yet, with the options that it was built with where none are
+    given here.
     """
     from biasgraph import annotate as annotations
     from biasgraph.commands.output import present
     from biasgraph.commands.progress import TerminalProgress
+    from biasgraph.models.options import ModelOptions
 
     names = annotations.methods_in(methods)
     varied = list(names_in("--vary", vary))
     progress = None if quiet else TerminalProgress()
     given = {"embedder": embedder, "vary": varied, "llm": llm, "null": null}
-    result = annotations.add(run, names, given, axes=axes, progress=progress)
+    options = ModelOptions(**how)  # type: ignore[arg-type]
+    result = annotations.add(run, names, given, axes=axes, how=options, progress=progress)
     present(result, as_json=as_json, quiet=quiet)
