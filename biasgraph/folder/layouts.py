@@ -148,8 +148,8 @@ def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[s
     ]
     if whole:
         raise InputError(
-            f"{root} holds folders of {len(whole):,} prompts ({_listed(whole)}): name one of them, "
-            f"or write a {MANIFEST} of all"
+            f"{root} holds whole prompts in folders of their own ({_listed(whole)}): name one of "
+            f"them, or write a {MANIFEST} of all"
         )
     if full:
         typo = next((hint for name in full if (hint := did_you_mean(name, [INITIAL]))), "")

@@ -103,8 +103,11 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
         ({"initial": 1, "age/old": 1, "age/OLD": 1}, "two folders for the attribute 'old'"),
         ({"inital": 1, "gender/male": 1}, "Did you mean 'initial'?"),
         ({"gender/male": 1}, "has no folder 'initial'"),
-        ({"nurse/initial": 1, "cook/initial": 1}, "folders of 2 prompts (cook, nurse)"),
-        ({"P_1/initial_prompts": 1}, "folders of 1 prompts (P_1): name one of them"),
+        (
+            {"nurse/initial": 1, "cook/initial": 1},
+            "whole prompts in folders of their own (cook, nurse)",
+        ),
+        ({"P_1/initial_prompts": 1}, "whole prompts in folders of their own (P_1): name one of"),
         ({}, "holds no pictures: put those of the prompt into initial/"),
     ],
 )
