@@ -93,8 +93,8 @@ def measure(directory: Path, side: int, rounds: int) -> None:
     work = replace(Work.of(options), generator=Painter(side), judge=Guesser())
     with work.opened(fresh=False) as run:
         answers = Answers.from_frame(work.do(run, {}, [], None))
-    about = work.about_prompts()
-    analyze_answers(answers, work.axes, options, work.origin(), about).write(directory)
+        about, origin = work.about_prompts(), work.origin(run)
+    analyze_answers(answers, work.axes, options, origin, about).write(directory)
     start = time.perf_counter()
     result = load(directory)
     loaded = time.perf_counter() - start
