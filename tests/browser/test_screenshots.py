@@ -3,10 +3,10 @@
     BIASGRAPH_SCREENSHOTS=docs/images python -m pytest tests/browser/test_screenshots.py
 
 writes report.png, report-dark-360.png, methods.png and compare.png there, from runs of
-"a librarian" on all axes with 48 images by both generators; with BIASGRAPH_SCREENSHOTS_RUN=DIR and ..._BASELINE=DIR from
-the finished runs there instead of new ones, which take a minute or two. Without the first variable
-the small run of the other tests is photographed into a temporary folder, which shows that it can be
-done.
+"a librarian" on all axes with 48 images by both generators; with BIASGRAPH_SCREENSHOTS_RUN=DIR and
+..._BASELINE=DIR from the finished runs there instead of new ones, which take a minute or two.
+Without the first variable the small run of the other tests is photographed into a temporary folder,
+which shows that it can be done.
 """
 
 from __future__ import annotations
