@@ -8,6 +8,7 @@ from typing import Any
 import rich_click as click
 
 from biasgraph.commands.model_options import llm_option, model_options
+from biasgraph.commands.names import names_in
 from biasgraph.commands.output import output_options
 from biasgraph.commands.paths import FilePath
 
@@ -117,12 +118,13 @@ def score(as_json: bool, quiet: bool, **options: Any) -> None:
     """
     from biasgraph.minethegap.scoring import ScoreOptions, rank
 
-    varied = options.pop("vary")
-    names = None if varied is None else tuple(filter(None, map(str.strip, varied.split(","))))
-    wanted = ScoreOptions(vary=names, **options)
-    from biasgraph.commands.output import present_scores
+    varied = names_in("--vary", options.pop("vary"))
+    wanted = ScoreOptions(vary=varied or None, **options)
+    from biasgraph.commands.output import present_document
     from biasgraph.commands.progress import TerminalProgress
+    from biasgraph.report.scores_terminal import show
 
     progress = None if quiet else TerminalProgress()
     ranking = rank(wanted, progress, command=sys.argv[1:])
-    present_scores(ranking.document, ranking.directory, as_json=as_json, quiet=quiet)
+    found = ranking.document, ranking.directory, "scores.csv"
+    present_document(*found, show, as_json=as_json, quiet=quiet)

@@ -106,10 +106,12 @@ def openbias(as_json: bool, quiet: bool, **options: Any) -> None:
     from biasgraph.openbias.audit import OpenBiasOptions
 
     wanted = OpenBiasOptions(**options)  # before anything slow is imported
-    from biasgraph.commands.output import present_openbias
+    from biasgraph.commands.output import present_document
     from biasgraph.commands.progress import TerminalProgress
     from biasgraph.openbias import audit
+    from biasgraph.report.openbias_terminal import show
 
     progress = None if quiet else TerminalProgress()
     report = audit.audit(wanted, progress, command=sys.argv[1:])
-    present_openbias(report.document, report.directory, as_json=as_json, quiet=quiet)
+    found = report.document, report.directory, "openbias.html"
+    present_document(*found, show, as_json=as_json, quiet=quiet)

@@ -86,38 +86,28 @@ def present_agreement(agreement: dict[str, Any], path: Path, *, as_json: bool, q
         console.print(f"Wrote {printable(str(path))}", markup=False, soft_wrap=True)
 
 
-def present_openbias(
-    document: dict[str, Any], directory: Path, *, as_json: bool, quiet: bool
+def present_document(
+    document: dict[str, Any],
+    directory: Path,
+    main: str,
+    show: Callable[[Console, dict[str, Any]], None],
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
-    """Print an OpenBias report: as one JSON document, as tables, or not at all."""
-    from rich.console import Console
+    """Print what a stand-alone pipeline found: as one JSON document, as tables, or not at all.
 
-    from biasgraph.report import openbias_terminal
+    main: the file in the directory to open; show: prints the tables.
+    """
+    from rich.console import Console
 
     console = Console(highlight=False, stderr=as_json)
     if as_json:
         click.echo(json.dumps(document))
     elif not quiet:
-        openbias_terminal.show(console, document)
+        show(console, document)
     if not quiet:
-        _name_files(console, directory, "openbias.html")
-
-
-def present_scores(
-    document: dict[str, Any], directory: Path, *, as_json: bool, quiet: bool
-) -> None:
-    """Print a ranking of prompts: as one JSON document, as a table, or not at all."""
-    from rich.console import Console
-
-    from biasgraph.report import scores_terminal
-
-    console = Console(highlight=False, stderr=as_json)
-    if as_json:
-        click.echo(json.dumps(document))
-    elif not quiet:
-        scores_terminal.show(console, document)
-    if not quiet:
-        _name_files(console, directory, "scores.csv")
+        _name_files(console, directory, main)
 
 
 def _name_files(console: Console, directory: Path, page: str) -> None:
