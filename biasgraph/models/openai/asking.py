@@ -70,12 +70,14 @@ class Request(Generic[Read]):
 class Patience:
     """How a request is repeated that came to nothing.
 
-    attempts: the most times it is sent; first: seconds before the second time, doubled every
+    attempts: the most times it is sent; at_first: the same while the server has never been reached,
+    as one of a misspelt address never will be; first: seconds before the second time, doubled every
     time, a random part of them taken off, and at most `longest`; obeys: the longest wait that a
     server may ask for.
     """
 
     attempts: int = 10
+    at_first: int = 3
     first: float = 0.5
     longest: float = 30.0
     obeys: float = 300.0
@@ -97,6 +99,7 @@ class Asking:
     concurrency: int = 8
     patience: Patience = field(default_factory=Patience)
     _pause: _Pause = field(default_factory=lambda: _Pause(), repr=False, compare=False)
+    _reached: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
 
     @property
     def fingerprint(self) -> str:
@@ -218,8 +221,12 @@ class Asking:
             name = f"{name}-{forgotten}"
         try:
             body = {"model": self.model, **request.body(facts)}
-            return self.server.send(request.kind, body, name)
+            response = self.server.send(request.kind, body, name)
+            self._reached.set()
+            return response
         except Cut as cut:
+            if cut.reached:
+                self._reached.set()
             self._settle(ticket, cut.line, charged=cut.reached)
             return Failure(self.server.told(cut.line))
         except BaseException as error:
@@ -275,7 +282,9 @@ class Asking:
                 f"{self._who}: {failure.line}; it asks to wait {asked:,.0f} seconds: "
                 "what is done is kept, give the same command again then"
             )
-        if failures >= self.patience.attempts:
+        if failures >= (
+            self.patience.attempts if self._reached.is_set() else self.patience.at_first
+        ):
             raise ModelError(
                 f"{self._who}: {failure.line} (tried {failures} times); what is done is kept: "
                 "give the same command again to go on"

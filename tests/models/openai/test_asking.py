@@ -163,6 +163,22 @@ def test_what_does_not_pass_is_one_line(
     assert "\n" not in str(error.value)
 
 
+def test_a_server_that_was_never_reached_is_soon_given_up() -> None:
+    with serving() as fake:
+        nobody = asking(fake, concurrency=1)
+    with pytest.raises(ModelError, match=r"cannot be reached .* \(tried 3 times\)"):
+        nobody.all(requests(1))
+
+
+def test_a_server_that_was_reached_may_come_back_late() -> None:
+    with serving(Behaviour(fault=lambda: "hang up")) as fake:
+        known = asking(fake, patience=USUAL)
+        with pytest.raises(ModelError, match="broke off"):
+            known.all(requests(1))
+    with pytest.raises(ModelError, match=r"cannot be reached .* \(tried 10 times\)"):
+        known.all(requests(1))
+
+
 def test_what_was_in_flight_when_another_failed_is_stored(tmp_path: Path) -> None:
     def slowly(body: object) -> str:
         time.sleep(0.2)

@@ -195,6 +195,6 @@ def test_a_prompt_too_long_for_any_server() -> None:
 def test_a_server_that_is_not_there_is_one_line() -> None:
     with serving() as fake:
         gone = painter(fake)
-    with pytest.raises(ModelError, match=r"it cannot be reached .* \(tried 10 times\)"):
+    with pytest.raises(ModelError, match=r"it cannot be reached .* \(tried 3 times\)"):
         gone.generate(["a nurse"], [1])
     assert gone.asking.journal.spent() == (0, 0)
