@@ -137,10 +137,7 @@ def _with_options(
         if toy:
             own.setdefault("embedder", "sandbox")
         if "embedder" not in own:
-            raise InputError(
-                f"{NEEDS_IMAGES} needs --embedder: a model that puts images and texts into one "
-                "space, for example clip:google/siglip2-base-patch16-224"
-            )
+            raise InputError(f"{NEEDS_IMAGES} needs {minethegap.WANTED_EMBEDDER}")
     return found
 
 

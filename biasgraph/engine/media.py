@@ -13,6 +13,7 @@ import numpy as np
 from biasgraph.engine.others import imagine
 from biasgraph.engine.transcripts import answered, written_by
 from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.methods.minethegap import WANTED_EMBEDDER
 from biasgraph.models.base import Describer
 from biasgraph.progress import Interrupted, Progress, Quiet, showing
 from biasgraph.run.record import storing
@@ -127,10 +128,7 @@ class RunMedia:
     @property
     def _embedding(self) -> Embedder:
         if self.embedding is None:
-            raise InputError(
-                "an embedder is needed: name a model that puts images and texts into one space, "
-                "for example --embedder clip:google/siglip2-base-patch16-224"
-            )
+            raise InputError(f"an embedder is needed, {WANTED_EMBEDDER}")
         return self.embedding
 
     @cached_property

@@ -39,6 +39,11 @@ ABOUT = (
     "image near them, or some images no variation (eq. 1, alpha = 25 %). Only scores of as many "
     "images and variations, in one embedder's space, can be compared."
 )
+WANTED_EMBEDDER = (
+    "--embedder: a model that puts images and texts into one space, for example "
+    "clip:openai/clip-vit-large-patch14"
+)
+"""What is asked of a user; by CLIP the paper's ranks agree best with the truth (sec. 4.2)."""
 ALPHA = 0.25
 SUBSAMPLE = 15
 """Images of the paper's setting (sec. 5); the spread is that over subsamples of so many."""

@@ -15,7 +15,7 @@ from biasgraph.engine.modelwork import AXES, JOURNAL, MODEL, SEED
 from biasgraph.engine.transcripts import written_by
 from biasgraph.errors import InputError, printable
 from biasgraph.files.csvfile import to_csv
-from biasgraph.methods.minethegap import ALPHA, Spanned, Varying, missed, scored_of
+from biasgraph.methods.minethegap import ALPHA, WANTED_EMBEDDER, Spanned, Varying, missed, scored_of
 from biasgraph.methods.variations import MOST_VARIATIONS, PROPOSED, said, usual_axes
 from biasgraph.minethegap.truth import Agreement, Truth, spearman
 from biasgraph.models.base import Noting
@@ -231,10 +231,7 @@ class _Work:
 def _usual_embedder(model: str) -> str:
     if backend_of(model) == "sandbox":
         return "sandbox"
-    raise InputError(
-        "minethegap score needs --embedder: a model that puts images and texts into one space, for "
-        "example clip:google/siglip2-base-patch16-224"
-    )
+    raise InputError(f"minethegap score needs {WANTED_EMBEDDER}")
 
 
 def _varying(options: ScoreOptions, axes: AxisSet) -> Varying:
