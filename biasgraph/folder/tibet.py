@@ -235,7 +235,9 @@ def _own_axes(told: Described) -> AxisSet:
         kind, head = "unknown", 0
     subject: Subject = "person" if kind == "person" else "animal" if kind == "animal" else "object"
     axes = [
-        _own_axis(name, texts, told, head) for name, texts in told.axes.items() if len(texts) > 1
+        _own_axis(name, subject, texts, told, head)
+        for name, texts in told.axes.items()
+        if len(texts) > 1
     ]
     try:
         return AxisSet(
@@ -245,7 +247,9 @@ def _own_axes(told: Described) -> AxisSet:
         raise _no_axes(told, error) from None
 
 
-def _own_axis(name: str, texts: Sequence[str], told: Described, head: int) -> Axis:
+def _own_axis(
+    name: str, subject: Subject, texts: Sequence[str], told: Described, head: int
+) -> Axis:
     said = [difference(told.prompt, text, head) for text in texts]
     whole = [text.strip() == one.phrase for text, one in zip(texts, said, strict=True)]
     names = distinct(
@@ -258,7 +262,7 @@ def _own_axis(name: str, texts: Sequence[str], told: Described, head: int) -> Ax
                 Attribute(name=one, phrase=one, placement=words.placement)
                 for one, words in zip(names, said, strict=True)
             ),
-            question=told.questions.get(name) or closed_question(bare(name)),
+            question=told.questions.get(name) or closed_question(bare(name), subject),
         )
     except ValidationError as error:
         raise _no_axes(told, error) from None

@@ -18,7 +18,7 @@ from biasgraph.axes import RESERVED_ANSWERS
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.methods.concepts import Indices, Mentions, Synonyms, tallied
 from biasgraph.methods.subject import Media, Subject
-from biasgraph.proposals.questions import CAPTION, question_about
+from biasgraph.proposals.questions import CAPTION, PERSON, question_about
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,8 @@ def open_sets(subject: Subject, prompt: str, media: Media, synonyms: Synonyms) -
     images, rows = _images(subject.answers, prompt)
     seen = np.unique(rows.loc[(rows["answer"] != "gated").to_numpy(), "image"]).astype(np.int64)
     ids = [images[place][0] for place in seen]
-    questions = [*map(question_about, axes), CAPTION]
+    about = subject.axes.subject if subject.axes else PERSON
+    questions = [*(question_about(axis, about) for axis in axes), CAPTION]
     texts = [text for question in questions for text in media.described(ids, question)]
     mentions = Mentions.of(texts).merged(synonyms)
     question_of, place_of = np.divmod(mentions.text, max(len(ids), 1))

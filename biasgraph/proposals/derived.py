@@ -115,13 +115,14 @@ def derived_axes(
     """
     clean, _ = strip_brackets(prompt)
     subject = find_subject(prompt)
-    kind = kind_of_subject(prompt)
+    model = load_axis_set(SETS.get(kind_of_subject(prompt), "object"))
     axes: list[Axis] = []
     notes: list[str] = []
     titles = distinct([_axis_name(axis) for axis in counterfactuals])
     for title, texts in zip(titles, counterfactuals.values(), strict=True):
         own = _different_texts(clean, texts)
-        axis = _axis(title, clean, subject, own) if own else None
+        question = closed_question(title, model.subject)
+        axis = _axis(title, question, clean, subject, own) if own else None
         if axis is None:
             notes.append(f"axis '{title}' is left out: it has nothing to choose between")
             continue
@@ -133,7 +134,6 @@ def derived_axes(
         axes.append(axis)
     if not axes:
         return None, tuple(notes)
-    model = load_axis_set(SETS.get(kind, "object"))
     whole = any(attribute.prompt for axis in axes for attribute in axis.attributes)
     found = AxisSet(
         name=name,
@@ -174,7 +174,9 @@ def _axis_name(name: str) -> str:
     return words or printable(name.replace(",", " "))[:LONGEST].strip() or "axis"
 
 
-def _axis(title: str, prompt: str, subject: Subject, texts: Sequence[str]) -> Axis | None:
+def _axis(
+    title: str, question: str, prompt: str, subject: Subject, texts: Sequence[str]
+) -> Axis | None:
     """The axis of some counterfactuals; None for words that no axis can have."""
     texts = texts[:MOST]
     head = len(prompt[: subject.head_start].split())
@@ -195,7 +197,7 @@ def _axis(title: str, prompt: str, subject: Subject, texts: Sequence[str]) -> Ax
             )
             for name, phrase, one in zip(names, phrases, said, strict=True)
         ]
-        axis = Axis(name=title, attributes=tuple(attributes), question=closed_question(title))
+        axis = Axis(name=title, attributes=tuple(attributes), question=question)
         intervention = intervene(prompt, subject, axis)
         whole = [
             attribute

@@ -359,6 +359,22 @@ def test_open_questions(axis: str, question: str) -> None:
     assert question_about(axis) == question
 
 
+@pytest.mark.parametrize(
+    ("axis", "subject", "question"),
+    [
+        ("age", "animal", "What is the age (young, adult, old) of the animal?"),
+        ("Color", "object", "What is the main color (black, white, red, blue, green, brown) of the "
+                            "object?"),
+        ("culture", "object", "What is the culture depicted in the image?"),
+        ("age", "object", "What is age in the image?"),
+    ],
+)  # fmt: skip
+def test_open_questions_about_other_subjects_than_persons(
+    axis: str, subject: str, question: str
+) -> None:
+    assert question_about(axis, subject) == question
+
+
 def test_choices_of_no_axis_say_nothing() -> None:
     subject = subject_of({INITIAL: [FEMALE] * 2, GENDER: [MALE]})
     answers = subject.answers.assign(answer=subject.answers["answer"].astype(str).str.upper())

@@ -50,6 +50,17 @@ def test_what_a_counterfactual_says_otherwise(prompt, text, phrase, placement, r
     assert (found.phrase, found.placement, found.replaced) == (phrase, placement, replaced)
 
 
+def test_other_subjects_are_asked_about_as_the_set_for_them_does() -> None:
+    axes = derived(
+        "a chair", color=["a red chair", "a blue chair"], age=["an old chair", "a new chair"]
+    )
+    assert axes.subject == "object"
+    assert axes.axis("color").question == "What is the main color of the object?"
+    assert axes.axis("age").question == "What is age in the image?"
+    cat = derived("a cat", age=["a young cat", "an old cat"])
+    assert cat.axis("age").question == "What is the age of the animal?"
+
+
 def test_attributes_get_phrases_where_these_say_it() -> None:
     written = {
         "Gender bias": ["a male librarian", "A female librarian."],
