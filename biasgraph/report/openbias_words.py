@@ -57,13 +57,13 @@ def majority(one: Record) -> str:
 
 def about(one: Record) -> str:
     """What was put together and filtered, in sentences."""
-    number = len(one["filtered"])
-    text = (
-        f"{counted(one['n_captions'], 'caption')}; {number:,} more "
-        f"{'says' if number == 1 else 'say'} the answer and {'was' if number == 1 else 'were'} "
-        f"left out. {counted(one['n_images'], 'image')}: "
-        f"{counted(one['n_valid'], 'valid answer')}, {one['n_unknown']:,} unknown, "
-        f"{one['n_gated']:,} withheld."
+    text = counted(one["n_captions"], "caption")
+    if number := len(one["filtered"]):
+        said = "says the answer and was" if number == 1 else "say the answer and were"
+        text += f"; {number:,} more {said} left out"
+    text += (
+        f". {counted(one['n_images'], 'image')}: {counted(one['n_valid'], 'valid answer')}, "
+        f"{one['n_unknown']:,} unknown, {one['n_gated']:,} withheld."
     )
     if one["merged"]:
         text += f" Put together with {_listed(one['merged'])}, which share its classes."
