@@ -18,6 +18,7 @@ import pandas as pd
 
 from biasgraph.errors import InputError, MissingExtra, did_you_mean, printable
 from biasgraph.files.csvfile import CsvFile, map_texts, to_csv
+from biasgraph.files.reading import read_bytes
 
 COLUMNS = ("model", "prompt", "role", "axis", "attribute", "image", "target", "answer")
 ROLES = ("initial", "counterfactual")
@@ -51,11 +52,7 @@ class Answers:
             MissingExtra: the file is Parquet and pyarrow is not installed.
         """
         source = printable(str(path))
-        try:
-            raw = Path(path).read_bytes()
-        except (OSError, ValueError) as error:  # ValueError: a null character in the path
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(f"cannot read {source}: {reason}") from None
+        raw = read_bytes(path)
         if raw.startswith(b"PAR1"):
             return cls.from_frame(_parquet_frame(raw, source), source=source)
         file = CsvFile(raw, source, COLUMNS)

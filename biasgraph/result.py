@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from biasgraph.answers import Answers
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.files.csvfile import CsvFile, to_csv
+from biasgraph.files.reading import read_bytes
 from biasgraph.report import graphs, tables
 from biasgraph.report.files import PROMPTS, remove_stale, write_files, writing_to
 from biasgraph.report.page import report_files
@@ -216,10 +217,7 @@ def _typed(
 
 
 def _read_cells(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
+    raw = read_bytes(path)
     cells = CsvFile(raw, shown(path), columns).frame()
     if not {*columns} <= {*cells.columns}:
         raise InputError(f"{shown(path)} is damaged: it lacks columns")

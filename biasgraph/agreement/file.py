@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from biasgraph.errors import InputError, printable
+from biasgraph.files.reading import read_bytes
 from biasgraph.run.record import shown
 
 SCHEMA_NAME = "biasgraph-agreement"
@@ -72,9 +73,7 @@ def read(path: Path) -> Record:
     Raises InputError: it is none, is damaged, or was made by a newer biasgraph.
     """
     try:
-        record = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
+        record = json.loads(read_bytes(path))
     except (ValueError, RecursionError):
         raise InputError(f"{shown(path)} is damaged: it is not JSON") from None
     schema = str(record.get("schema")) if isinstance(record, dict) else ""

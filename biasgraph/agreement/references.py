@@ -19,6 +19,7 @@ from biasgraph.engine.modelwork import JOURNAL
 from biasgraph.engine.questions import GATED, UNKNOWN, YES, AxisQuestion
 from biasgraph.errors import InputError, ModelError, did_you_mean, printable
 from biasgraph.files.csvfile import CsvFile
+from biasgraph.files.reading import read_bytes
 from biasgraph.models.base import Picture, Question
 from biasgraph.models.human import COLUMNS as LABEL_COLUMNS
 from biasgraph.models.human import Labels
@@ -70,10 +71,7 @@ def from_file(path: Path, directory: Path, judge: str | None, axes: Axes) -> Ref
 
     Raises InputError: it is neither, or says nothing about these images.
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
+    raw = read_bytes(path)
     if raw.startswith(b"PAR1"):
         return from_answers(path, Answers.read(path).frame, None, axes)
     file = CsvFile(raw, shown(path), (*LABEL_COLUMNS, *ANSWER_COLUMNS))

@@ -16,6 +16,7 @@ from pathlib import Path
 from biasgraph.axes import AxisSet
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.files.csvfile import CsvFile
+from biasgraph.files.reading import read_bytes
 from biasgraph.folder.layouts import MANIFEST, SHOWN, Layout, PicturedPrompt, PictureSet, named
 from biasgraph.folder.listing import OUTSIDE, Listing
 from biasgraph.models.picturefile import SUFFIXES
@@ -81,11 +82,7 @@ def _stem(path: str) -> str:
 
 def _rows(file: Path, axes: AxisSet) -> list[Row]:
     source = printable(str(file))
-    try:
-        raw = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {source}: {error.strerror}") from None
-    table = CsvFile(raw, source, COLUMNS)
+    table = CsvFile(read_bytes(file), source, COLUMNS)
     for name in NEEDED:
         if name not in table.columns:
             hint = did_you_mean(name, [one for one in table.columns if one not in COLUMNS])

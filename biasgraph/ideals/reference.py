@@ -21,6 +21,7 @@ from biasgraph.causal.tables import Tally, Variable, tally
 from biasgraph.coding import RESERVED, codes_of
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.files.csvfile import CsvFile
+from biasgraph.files.reading import read_bytes
 from biasgraph.ideals.counts import counts_in_cells, counts_in_yaml, given_counts
 from biasgraph.result import GRAPH, read_document
 from biasgraph.run.record import RECORD
@@ -294,11 +295,7 @@ def _refuse_strays(answers: Answers, variables: Sequence[Variable]) -> None:
 def _cells(path: Path) -> CsvFile | None:
     """The cells of a CSV file of counts; None where the file is something else."""
     source = printable(str(path))
-    try:
-        raw = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read the reference {source}: {reason}") from None
+    raw = read_bytes(path, "the reference")
     if raw.startswith(b"PAR1"):
         return None
     file = CsvFile(raw, source, ("axis", "attribute", "count", *COLUMNS))

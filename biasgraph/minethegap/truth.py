@@ -12,6 +12,7 @@ import numpy as np
 from biasgraph import resources
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.files.csvfile import CsvFile
+from biasgraph.files.reading import read_bytes
 from biasgraph.prompts.subject import find_subject, strip_brackets
 from biasgraph.run.record import shown
 
@@ -45,12 +46,7 @@ class Truth:
         """
         path = Path(given)
         if path.suffix or path.name != str(given):
-            try:
-                raw = path.read_bytes()
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or error
-                raise InputError(f"cannot read --truth {shown(path)}: {reason}") from None
-            return cls(path.name, _read(raw, shown(path)))
+            return cls(path.name, _read(read_bytes(path, "--truth"), shown(path)))
         shipped = resources.names(FOLDER, ".csv")
         if given not in shipped:
             raise InputError(

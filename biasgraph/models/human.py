@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.files.csvfile import CsvFile
+from biasgraph.files.reading import read_bytes
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.options import ModelOptions, Spec
 from biasgraph.models.pictures import pixels_digest
@@ -60,12 +61,7 @@ class Labels:
             InputError: names the file, the line and what is wrong.
         """
         source = printable(str(path))
-        try:
-            raw = Path(path).read_bytes()
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"cannot read {source}: {getattr(error, 'strerror', None) or error}"
-            ) from None
+        raw = read_bytes(path)
         file = CsvFile(raw, source, (*COLUMNS, *ABOUT))
         missing = [name for name in COLUMNS if name not in file.columns]
         if missing:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.files.csvfile import CsvFile
+from biasgraph.files.reading import BOM, lines_of, read_bytes
 
 COLUMNS = ("caption", "captions", "text", "prompt")
 """Columns of a CSV file that hold captions; the first one that is there."""
-COMMENT = "#"
 LONGEST = 2_000  # characters of a caption
 
 
@@ -45,18 +44,14 @@ class Captions:
         caption that is no text, holds characters that cannot be shown or is far too long.
         """
         source = printable(str(path))
-        try:
-            raw = path.read_bytes()
-        except (OSError, ValueError) as error:  # ValueError: a null character in the path
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(f"cannot read the captions in {source}: {reason}") from None
+        raw = read_bytes(path, "the captions in")
         kind = path.suffix.lower()
         if kind == ".json":
             found = _of_json(raw, source)
         elif kind in (".csv", ".tsv"):
             found = _of_csv(raw, source)
         else:
-            found = _of_lines(raw, source)
+            found = lines_of(raw, source)
         places: dict[str, str] = {}
         given = 0
         for text, place in found:
@@ -82,20 +77,9 @@ def _checked(text: Any, place: str) -> str:
     return caption
 
 
-def _of_lines(raw: bytes, source: str) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(re.split(rb"\r\n|\r|\n", _without_mark(raw)), start=1):
-        place = f"{source}, line {number}"
-        try:
-            text = line.decode("utf-8").strip()
-        except UnicodeDecodeError:
-            raise InputError(f"{place}: is not UTF-8 text") from None
-        if not text.startswith(COMMENT):
-            yield text, place
-
-
 def _of_json(raw: bytes, source: str) -> Iterator[tuple[Any, str]]:
     try:
-        document = json.loads(_without_mark(raw))
+        document = json.loads(raw.removeprefix(BOM))
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", None) or "is no text in UTF-8, or nested too deeply"
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
@@ -130,7 +114,3 @@ def _of_csv(raw: bytes, source: str) -> Iterator[tuple[str, str]]:
         )
     for row, text in enumerate(table.frame()[column].astype(str)):
         yield text, f"{source}, row {row + 1}"
-
-
-def _without_mark(raw: bytes) -> bytes:
-    return raw.removeprefix(b"\xef\xbb\xbf")

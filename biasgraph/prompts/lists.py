@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from pathlib import Path
 from biasgraph import resources
 from biasgraph.axes import AxisSet
 from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.files.reading import lines_of, read_bytes
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
 
-COMMENT = "#"
 LONGEST = 80  # characters of a prompt that a message quotes
 
 
@@ -79,23 +78,12 @@ class PromptList:
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     source = printable(str(path))
-    try:
-        raw = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read the prompts in {source}: {reason}") from None
-    found = False
-    lines = re.split(rb"\r\n|\r|\n", raw.removeprefix(b"\xef\xbb\xbf"))
-    for number, line in enumerate(lines, start=1):
-        try:
-            text = line.decode("utf-8").strip()
-        except UnicodeDecodeError:
-            raise InputError(f"{source}, line {number}: is not UTF-8 text") from None
-        if text and not text.startswith(COMMENT):
-            found = True
-            yield text, f"{source}, line {number}"
-    if not found:
+    lines = lines_of(read_bytes(path, "the prompts in"), source)
+    first = next(lines, None)
+    if first is None:
         raise InputError(f"{source} holds no prompts: write one on each line")
+    yield first
+    yield from lines
 
 
 @contextmanager

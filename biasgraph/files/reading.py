@@ -1,0 +1,41 @@
+"""Files that people name: read whole, or refused in a line that says which and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from biasgraph.errors import InputError, printable
+
+COMMENT = "#"
+BOM = b"\xef\xbb\xbf"
+
+
+def read_bytes(path: str | Path, what: str = "") -> bytes:
+    """The content of a file; `what` it is goes into the error, before its name.
+
+    Raises InputError where it cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        reason = getattr(error, "strerror", None) or error
+        name = f"{what} {printable(str(path))}".lstrip()
+        raise InputError(f"cannot read {name}: {reason}") from None
+
+
+def lines_of(raw: bytes, source: str) -> Iterator[tuple[str, str]]:
+    """The lines of a text that say something, and the place of each: "FILE, line 3".
+
+    Blank lines and those that begin with # are left out. Raises InputError for what is not UTF-8.
+    """
+    lines = re.split(rb"\r\n|\r|\n", raw.removeprefix(BOM))
+    for number, line in enumerate(lines, start=1):
+        place = f"{source}, line {number}"
+        try:
+            text = line.decode("utf-8").strip()
+        except UnicodeDecodeError:
+            raise InputError(f"{place}: is not UTF-8 text") from None
+        if text and not text.startswith(COMMENT):
+            yield text, place
