@@ -7,13 +7,10 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.panel import Panel
 from rich.table import Table
-from rich.text import Text
 
-from biasgraph.errors import printable
 from biasgraph.report import agreement_words, words
-from biasgraph.report.terminal import show_list
+from biasgraph.report.screen import captioned, facts, sentence, show_list, show_toy
 
 Record = Mapping[str, Any]
 
@@ -26,43 +23,27 @@ CAPTION = (
 
 def show(console: Console, record: Record) -> None:
     """Print an agreement: a line for each axis, its confusion matrix, what to keep in mind."""
-    if record["toy"]:
-        toy = Text(printable(record["toy"]))
-        console.print(Panel(toy, title="Sandbox", box=box.ASCII, style="yellow"))
-    grid = Table.grid(padding=(0, 2))
-    for title, text in (
+    show_toy(console, record["toy"])
+    about = [
         ("Judge", words.name(record["judge"] or "not recorded in an answers table", 300)),
         ("Reference", agreement_words.reference(record)),
         ("Images", f"{record['images']:,} of {record['images_in_all']:,}"),
-    ):
-        grid.add_row(Text(title, "bold"), _sentence(text))
-    console.print(grid)
+    ]
+    console.print(facts(about))
     console.print(_axes(record))
     for axis in record["axes"]:
-        heading = _sentence(
-            f"{words.name(axis['axis'])}: the reference (rows), the judge (columns)"
-        )
+        heading = sentence(f"{words.name(axis['axis'])}: the reference (rows), the judge (columns)")
         heading.stylize("bold")
         console.print()
         console.print(heading)
         console.print(_confusion(axis))
     console.print()
-    caveats = [_sentence(text) for text in agreement_words.caveats(record)]
+    caveats = [sentence(text) for text in agreement_words.caveats(record)]
     show_list(console, "To keep in mind", caveats)
 
 
-def _sentence(text: str) -> Text:
-    return Text(printable(words.plain(text)))
-
-
 def _axes(record: Record) -> Table:
-    table = Table(
-        caption=Text(CAPTION),
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=False,
-    )
+    table = captioned(CAPTION)
     for heading in ("Axis", "Valid", "Accuracy", "Macro F1", "Kappa", "KL", "TV"):
         table.add_column(
             heading,
@@ -71,7 +52,7 @@ def _axes(record: Record) -> Table:
         )
     for axis in record["axes"]:
         table.add_row(
-            _sentence(words.name(axis["axis"])),
+            sentence(words.name(axis["axis"])),
             f"{axis['n_valid']}/{axis['n']}",
             *(_interval(axis, field) for field in ("accuracy", "f1", "kappa")),
             f"{_number(axis['kl_reference_judge'])}\n{_number(axis['kl_judge_reference'])}",
@@ -104,8 +85,8 @@ def _confusion(axis: Record) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("")
     for place in used:
-        table.add_column(_sentence(words.name(labels[place], 14)), justify="right")
+        table.add_column(sentence(words.name(labels[place], 14)), justify="right")
     for row in used:
         cells = [str(axis["table"][row][column]) for column in used]
-        table.add_row(_sentence(words.name(labels[row], 20)), *cells)
+        table.add_row(sentence(words.name(labels[row], 20)), *cells)
     return table

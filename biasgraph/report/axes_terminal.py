@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
-from biasgraph.errors import printable
+from biasgraph.report.screen import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,17 +22,17 @@ def show_sets(console: Console, sets: Sequence[AxisSet]) -> None:
     table = _table("Set", "About", "Axes")
     for axes in sets:
         names = ", ".join(f"{axis.name} ({len(axis.attributes)})" for axis in axes.axes)
-        table.add_row(_plain(axes.name), _plain(axes.subject), _plain(names))
+        table.add_row(plain(axes.name), plain(axes.subject), plain(names))
     console.print(table)
     console.print(
-        _plain("In brackets: how many attributes. --axes NAME takes a set, --only some of its axes")
+        plain("In brackets: how many attributes. --axes NAME takes a set, --only some of its axes")
     )
 
 
 def show_set(console: Console, axes: AxisSet) -> None:
     """What a set asks, and how its prompts say each attribute."""
-    console.print(_plain(f"{axes.name}: about {axes.subject}s, {_size(axes)}", "bold"))
-    console.print(_plain(f"First of all: {axes.gate}"))
+    console.print(plain(f"{axes.name}: about {axes.subject}s, {_size(axes)}", "bold"))
+    console.print(plain(f"First of all: {axes.gate}"))
     table = _table("Axis", "Attribute", "In a prompt", "Synonyms")
     for axis in axes.axes:
         for index, attribute in enumerate(axis.attributes):
@@ -44,40 +43,40 @@ def show_set(console: Console, axes: AxisSet) -> None:
                 else ellipsis + attribute.phrase
             )
             table.add_row(
-                _plain("" if index else _axis_name(axis)),
-                _plain(attribute.name),
-                _plain(attribute.prompt or phrase),
-                _plain(", ".join(attribute.synonyms)),
+                plain("" if index else _axis_name(axis)),
+                plain(attribute.name),
+                plain(attribute.prompt or phrase),
+                plain(", ".join(attribute.synonyms)),
                 end_section=index == len(axis.attributes) - 1,
             )
     console.print(table)
     for axis in axes.axes:
         asked = [axis.question] if axis.question else [part.text for part in axis.yes_no]
-        console.print(_plain(f"{axis.name}: {' '.join(asked)}"))
+        console.print(plain(f"{axis.name}: {' '.join(asked)}"))
 
 
 def show_check(console: Console, check: AxisCheck) -> None:
     """That a set is sound, the counterfactuals of a prompt, and what may not work as meant."""
     axes, plan = check.axes, check.plan
-    console.print(_plain(f"{axes.name} is a sound axis set: {_size(axes)}", "bold"))
-    console.print(_plain(f"Prompt: {plan.initial.text} (its subject: {plan.subject.text})"))
+    console.print(plain(f"{axes.name} is a sound axis set: {_size(axes)}", "bold"))
+    console.print(plain(f"Prompt: {plan.initial.text} (its subject: {plan.subject.text})"))
     table = _table("Axis", "Attribute", "Counterfactual")
     for axis in axes.axes:
         own = [one for one in plan.counterfactuals if one.axis == axis.name]
         for index, one in enumerate(own):
             table.add_row(
-                _plain("" if index else _axis_name(axis)),
-                _plain(one.attribute),
-                _plain(one.text),
+                plain("" if index else _axis_name(axis)),
+                plain(one.attribute),
+                plain(one.text),
                 end_section=index == len(own) - 1,
             )
     console.print(table)
     for name, attribute in plan.fixed.items():
-        console.print(_plain(f"The prompt itself says {name}: {attribute}"))
+        console.print(plain(f"The prompt itself says {name}: {attribute}"))
     if check.remarks:
-        console.print(_plain("To look at", "bold"))
+        console.print(plain("To look at", "bold"))
     for remark in check.remarks:
-        console.print(_plain(f"  {remark}"))
+        console.print(plain(f"  {remark}"))
 
 
 def _size(axes: AxisSet) -> str:
@@ -95,7 +94,3 @@ def _table(*headings: str) -> Table:
     for heading in headings:
         table.add_column(heading, overflow="fold")
     return table
-
-
-def _plain(text: str, style: str = "") -> Text:
-    return Text(printable(text), style)

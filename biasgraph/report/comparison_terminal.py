@@ -11,12 +11,11 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from biasgraph.errors import printable
-from biasgraph.report import comparison_words, words
+from biasgraph.report import comparison_words, screen, words
 
 Record = Mapping[str, Any]
 
@@ -28,9 +27,7 @@ CAPTION = (
 
 def show(console: Console, document: Record) -> None:
     """Print the document of a comparison: runs, distances, rankings, changed pairs, gates."""
-    if document["toy"]:
-        toy = Text(printable(document["toy"]))
-        console.print(Panel(toy, title="Sandbox", box=box.ASCII, style="yellow"))
+    screen.show_toy(console, document["toy"])
     console.print(_runs(document))
     _section(console, "Distance to the ideal", _distances(document))
     _section(console, "Influence: the sum of |IS| over an axis's pairs", _strengths(document))
@@ -62,7 +59,7 @@ def _section(console: Console, title: str, content: Table | None) -> None:
 def _sentences(console: Console, sentences: Iterable[str]) -> None:
     grid = Table.grid(padding=(0, 1))
     for sentence in sentences:
-        grid.add_row("-", Text(printable(words.plain(sentence))))
+        grid.add_row("-", screen.sentence(sentence))
     console.print(grid)
 
 

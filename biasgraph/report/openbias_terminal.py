@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from biasgraph.errors import printable
 from biasgraph.report import openbias_words, words
-from biasgraph.report.terminal import show_list
+from biasgraph.report.screen import captioned, facts, sentence, show_list, show_toy
 
 Record = Mapping[str, Any]
 
@@ -27,30 +24,19 @@ CAPTION = (
 
 def show(console: Console, document: Record) -> None:
     """Print a report: where it comes from, the ranking, what to keep in mind."""
-    if document["toy"]:
-        toy = Text(printable(document["toy"]))
-        console.print(Panel(toy, title="Sandbox", box=box.ASCII, style="yellow"))
-    grid = Table.grid(padding=(0, 2))
-    for title, text in openbias_words.facts(document):
-        grid.add_row(Text(title, "bold"), _sentence(text))
-    console.print(grid)
+    show_toy(console, document["toy"])
+    console.print(facts(openbias_words.facts(document)))
     scored = [one for one in document["biases"] if one["intensity"] is not None]
     if scored:
         console.print(_ranking(scored))
     console.print()
     others = (openbias_words.without_score(document), openbias_words.others(document))
-    show_list(console, "Others", [_sentence(one) for one in others if one])
-    show_list(console, "To keep in mind", map(_sentence, openbias_words.caveats(document)))
+    show_list(console, "Others", [sentence(one) for one in others if one])
+    show_list(console, "To keep in mind", map(sentence, openbias_words.caveats(document)))
 
 
 def _ranking(biases: list[Record]) -> Table:
-    table = Table(
-        caption=Text(CAPTION),
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=False,
-    )
+    table = captioned(CAPTION)
     table.add_column("Bias, most frequent class")
     table.add_column("Intensity", no_wrap=True)
     table.add_column("Chance", justify="right", no_wrap=True)
@@ -58,7 +44,7 @@ def _ranking(biases: list[Record]) -> Table:
     table.add_column("Valid", justify="right", no_wrap=True)
     for one in biases:
         table.add_row(
-            _sentence(words.name(one["bias"])) + _below(openbias_words.majority(one)),
+            sentence(words.name(one["bias"])) + _below(openbias_words.majority(one)),
             Text(openbias_words.intensity(one)) + _below(openbias_words.aware(one)),
             _levels(one),
             f"{one['n_captions']:,}",
@@ -74,8 +60,4 @@ def _levels(one: Record) -> Text:
 
 def _below(text: str) -> Text:
     """A second line, without the mark that the first may end in."""
-    return Text("\n") + Text(_sentence(text).plain, "dim")
-
-
-def _sentence(text: str) -> Text:
-    return Text(printable(words.plain(text)))
+    return Text("\n") + Text(sentence(text).plain, "dim")

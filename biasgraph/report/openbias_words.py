@@ -14,13 +14,8 @@ LISTED = 3
 
 def title(document: Record) -> str:
     """What was looked at, in a line."""
-    number = counted(len(document["biases"]), "bias", "biases")
+    number = words.counted(len(document["biases"]), "bias", "biases")
     return f"{number} of {words.name(document['model'], 80)}"
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """ "1 caption", "2 captions"."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def facts(document: Record) -> list[tuple[str, str]]:
@@ -57,13 +52,14 @@ def majority(one: Record) -> str:
 
 def about(one: Record) -> str:
     """What was put together and filtered, in sentences."""
-    text = counted(one["n_captions"], "caption")
+    text = words.counted(one["n_captions"], "caption")
     if number := len(one["filtered"]):
         said = "says the answer and was" if number == 1 else "say the answer and were"
         text += f"; {number:,} more {said} left out"
     text += (
-        f". {counted(one['n_images'], 'image')}: {counted(one['n_valid'], 'valid answer')}, "
-        f"{one['n_unknown']:,} unknown, {one['n_gated']:,} withheld."
+        f". {words.counted(one['n_images'], 'image')}: "
+        f"{words.counted(one['n_valid'], 'valid answer')}, {one['n_unknown']:,} unknown, "
+        f"{one['n_gated']:,} withheld."
     )
     if one["merged"]:
         text += f" Put together with {_listed(one['merged'])}, which share its classes."

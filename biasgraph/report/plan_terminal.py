@@ -10,14 +10,13 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from biasgraph.causal.flags import FLAG_WORDS
 from biasgraph.causal.planning import SURE
 from biasgraph.errors import printable
-from biasgraph.report.terminal import show_list
+from biasgraph.report.screen import plain, show_list, show_toy
 from biasgraph.report.words import clip, enumerated, with_interval
 
 Record = Mapping[str, Any]
@@ -28,9 +27,8 @@ SHARES_SHOWN = 6  # attributes of a distribution before the rest is counted
 def show_plan(console: Console, document: Record) -> None:
     """Print the document of plan.json: the strategies, the plan, and its verification."""
     graph, strategies, plan = document["graph"], document["strategies"], document["plan"]
-    if graph["toy"]:
-        console.print(Panel(_plain(graph["toy"]), title="Sandbox", box=box.ASCII, style="yellow"))
-    console.print(_plain(_about(graph)))
+    show_toy(console, graph["toy"])
+    console.print(plain(_about(graph)))
     console.print()
     console.print(Text("Which single intervention brings each axis closest to its ideal", "bold"))
     console.print(_strategies(strategies["axes"]))
@@ -44,10 +42,6 @@ def show_plan(console: Console, document: Record) -> None:
         _show_verification(console, document["verification"], _attributes(plan))
 
 
-def _plain(text: str, style: str = "") -> Text:
-    return Text(printable(text), style)
-
-
 def _name(text: str) -> str:
     return clip(printable(text), 40)
 
@@ -57,7 +51,7 @@ def _named(axes: Sequence[str]) -> str:
 
 
 def _list(console: Console, title: str, sentences: Iterable[str]) -> None:
-    show_list(console, title, map(_plain, sentences))
+    show_list(console, title, map(plain, sentences))
 
 
 def _table(*headings: str) -> Table:
@@ -88,12 +82,12 @@ def _strategies(axes: Sequence[Record]) -> Table:
         best = axis["strategies"][0] if axis["recommended"] else None
         if best is None:
             said = "-" if axis["verdict"] != "near_ideal" else "none needed"
-            table.add_row(_plain(_name(axis["axis"])), now, said, "", "", "")
+            table.add_row(plain(_name(axis["axis"])), now, said, "", "", "")
             continue
         table.add_row(
-            _plain(_name(axis["axis"])),
+            plain(_name(axis["axis"])),
             now,
-            _plain("itself" if best["direct"] else _name(best["axis"])),
+            plain("itself" if best["direct"] else _name(best["axis"])),
             with_interval(best["is"], best["is_ci_low"], best["is_ci_high"], sign="+"),
             f"{best['w1_after']:.3f}",
             f"{best['p_best']:.0%}",
@@ -190,7 +184,7 @@ def _show_steps(console: Console, plan: Record) -> None:
         return
     weights = ", ".join(f"{_name(goal['axis'])} {goal['weight']:g}" for goal in plan["goals"])
     targets = "all axes, of one weight" if everything else weights
-    console.print(_plain(f"Targets: {targets}. {plan['assumption']}"))
+    console.print(plain(f"Targets: {targets}. {plan['assumption']}"))
     console.print()
     if everything:
         console.print(_steps(plan))
@@ -206,7 +200,7 @@ def _steps(plan: Record) -> Table:
     table.add_row("nothing", with_interval(before["total"], *before["total_ci"]), "", "")
     for number, step in enumerate(plan["steps"], start=1):
         table.add_row(
-            _plain(f"{number}. {_name(step['axis'])}"),
+            plain(f"{number}. {_name(step['axis'])}"),
             with_interval(step["total"], *step["total_ci"]),
             _gain(step),
             f"to {step['chance']:.3f}",
@@ -216,12 +210,12 @@ def _steps(plan: Record) -> Table:
 
 def _show_states(console: Console, plan: Record) -> None:
     """Every target's distance and distribution after each step."""
-    console.print(_plain(f"Now: {_sum(plan['before'])}"))
+    console.print(plain(f"Now: {_sum(plan['before'])}"))
     console.print(_state(plan["before"], _attributes(plan)))
     for number, step in enumerate(plan["steps"], start=1):
         console.print()
         console.print(
-            _plain(
+            plain(
                 f"{number}. Diversify {_name(step['axis'])}: predicted {_sum(step)}, gain "
                 f"{_gain(step)}; chance alone gives up to {step['chance']:.3f}; best next step in "
                 f"{step['p_best']:.0%} of the resamples"
@@ -245,9 +239,9 @@ def _state(state: Record, attributes: Mapping[str, Sequence[str]]) -> Table:
     table.add_column()
     for row in state["targets"]:
         table.add_row(
-            _plain(f"  {_name(row['axis'])}"),
+            plain(f"  {_name(row['axis'])}"),
             with_interval(row["distance"], *row["distance_ci"]),
-            _plain(_shares(row["distribution"], attributes[row["axis"]])),
+            plain(_shares(row["distribution"], attributes[row["axis"]])),
         )
     return table
 
@@ -295,7 +289,7 @@ def _show_verification(
         console.print(why[found["status"]])
         return
     console.print(
-        _plain(
+        plain(
             f"Images with {', '.join(_name(axis) for axis in found['axes'])} set at once: "
             f"{found['combinations']:,} combinations, {found['images_per_combination']:,} each, "
             f"{found['images']:,} in all, such as '{found['prompts'][0]}'."
@@ -305,7 +299,7 @@ def _show_verification(
     for row in found["targets"]:
         outcome = row["found"]
         table.add_row(
-            _plain(_name(row["axis"])),
+            plain(_name(row["axis"])),
             f"{row['predicted']['distance']:.3f}",
             with_interval(outcome["distance"], *(outcome["distance_ci"] or (None, None))),
             f"{outcome['n_valid']}/{outcome['n_total']}",

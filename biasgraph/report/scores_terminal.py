@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from biasgraph.errors import printable
 from biasgraph.methods.minethegap import combined
-from biasgraph.report.terminal import show_list
+from biasgraph.report import words
+from biasgraph.report.screen import captioned, facts, plain, show_list, show_toy
 
 Record = Mapping[str, Any]
 
@@ -26,39 +25,35 @@ NULL = " Null: the score of as many images made from the variations themselves."
 
 def show(console: Console, document: Record) -> None:
     """Print where the scores come from, the ranking, and how it agrees with a reference."""
-    if document["toy"]:
-        toy = Text(printable(document["toy"]))
-        console.print(Panel(toy, title="Sandbox", box=box.ASCII, style="yellow"))
-    grid = Table.grid(padding=(0, 2))
-    for title, text in _facts(document):
-        grid.add_row(Text(title, "bold"), Text(printable(text)))
-    console.print(grid)
+    show_toy(console, document["toy"])
+    console.print(facts(_facts(document)))
     console.print(_ranking(document))
     console.print()
     notes = [*document["notes"], *_remarks(document)]
-    show_list(console, "To keep in mind", [Text(printable(note)) for note in notes])
+    show_list(console, "To keep in mind", map(plain, notes))
 
 
 def _facts(document: Record) -> list[tuple[str, str]]:
-    settings = document["settings"]
+    settings, prompts = document["settings"], len(document["prompts"])
+    each = "" if prompts == 1 else "each of "
     if settings.get("vary"):
         number = max((row["n_variations"] for row in document["prompts"]), default=0)
         source = f"{number:,}: {combined(settings['vary'])}"
     else:
         source = f"{settings['variations']} proposed by {document['proposed_by']}"
-    facts = [
+    rows = [
         ("Model", document["model"]),
-        ("Images", f"{settings['images']} of {_prompts(len(document['prompts']), 'each of ')}"),
+        ("Images", f"{settings['images']} of {each}{words.counted(prompts, 'prompt')}"),
         ("Variations", source),
         ("Embedder", document["embedder"]),
     ]
     if document["truth"]:
-        facts.append(("Reference", _agreement(document["truth"])))
-    return facts
+        rows.append(("Reference", _agreement(document["truth"])))
+    return rows
 
 
 def _agreement(truth: Record) -> str:
-    about = f"{truth['source']}, {_prompts(truth['n'])}"
+    about = f"{truth['source']}, {words.counted(truth['n'], 'prompt')}"
     if truth["rho"] is None:
         return f"{about}: Spearman's rho is undefined, {truth['reason']}"
     interval = "" if truth["low"] is None else f" [{truth['low']:.2f}, {truth['high']:.2f}]"
@@ -68,13 +63,7 @@ def _agreement(truth: Record) -> str:
 
 def _ranking(document: Record) -> Table:
     null, truth = document["settings"]["null"], document["truth"]
-    table = Table(
-        caption=Text(CAPTION + (NULL if null else "")),
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=False,
-    )
+    table = captioned(CAPTION + (NULL if null else ""))
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("Prompt")
     table.add_column("Score", justify="right", no_wrap=True)
@@ -92,10 +81,6 @@ def _ranking(document: Record) -> Table:
     return table
 
 
-def _prompts(number: int, before: str = "") -> str:
-    return "1 prompt" if number == 1 else f"{before}{number:,} prompts"
-
-
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
@@ -103,8 +88,8 @@ def _number(value: float | None) -> str:
 def _remarks(document: Record) -> list[str]:
     found = []
     if document["unseen_words"]:
-        words = ", ".join(document["unseen_words"])
-        found.append(f"The generator never saw these words: {words}.")
+        unseen = ", ".join(document["unseen_words"])
+        found.append(f"The generator never saw these words: {unseen}.")
     if document["truth"] and document["truth"]["not_in_table"]:
         names = ", ".join(document["truth"]["not_in_table"][:5])
         count = len(document["truth"]["not_in_table"])

@@ -12,13 +12,12 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from biasgraph.errors import printable
 from biasgraph.report import agreement_words, findings_words, words
 from biasgraph.report.files import PROMPTS
+from biasgraph.report.screen import captioned, facts, plain, sentence, show_list, show_toy
 from biasgraph.run.images import TEMPORARY
 
 Record = Mapping[str, Any]
@@ -30,8 +29,7 @@ def show(console: Console, document: Record, pairs: Sequence[Record]) -> None:
     A graph of several prompts lists them at the end.
     """
     graph = document["graph"]
-    if graph["toy"]:
-        console.print(Panel(_plain(graph["toy"]), title="Sandbox", box=box.ASCII, style="yellow"))
+    show_toy(console, graph["toy"])
     console.print(_origin(graph, document["nodes"]))
     console.print(_axes(document["nodes"]))
     links = sorted(document["links"], key=lambda link: -abs(link["is"]))
@@ -56,44 +54,21 @@ def show_files(console: Console, directory: Path) -> None:
     """Print where a result is and which files it has."""
     hidden = (TEMPORARY, ".lock", "-shm", "-wal")
     names = sorted(path.name for path in directory.iterdir() if not path.name.endswith(hidden))
-    console.print(_plain(f"Files in {directory}: {', '.join(names)}"))
-
-
-def _plain(text: str, style: str = "") -> Text:
-    """Untrusted text: nothing in it is markup, moves the cursor or hides."""
-    return Text(printable(text), style)
-
-
-def _sentence(text: str) -> Text:
-    return _plain(words.plain(text))
+    console.print(plain(f"Files in {directory}: {', '.join(names)}"))
 
 
 def _list(console: Console, title: str, sentences: Iterable[str]) -> None:
-    show_list(console, title, map(_sentence, sentences))
-
-
-def show_list(console: Console, title: str, sentences: Iterable[Text]) -> None:
-    """Print sentences below their title; nothing where there are none."""
-    rows = list(sentences)
-    if not rows:
-        return
-    grid = Table.grid(padding=(0, 1))
-    for row in rows:
-        grid.add_row("-", row)
-    console.print(Text(title, "bold"))
-    console.print(grid)
-    console.print()
+    show_list(console, title, map(sentence, sentences))
 
 
 def _origin(graph: Record, nodes: Sequence[Record]) -> Table:
     images = graph["images"]
-    grid = Table.grid(padding=(0, 2))
     about = (
         ("Prompts", words.prompts_words(graph))
         if "prompts" in graph
         else ("Prompt", words.name(graph["prompt"], 300))
     )
-    for title, text in (
+    rows = (
         about,
         ("Subject", graph["subject"] and words.name(graph["subject"], 300)),
         ("Model", words.name(graph["model"], 300)),
@@ -102,9 +77,8 @@ def _origin(graph: Record, nodes: Sequence[Record]) -> Table:
         ("Ideal", words.ideal_words(graph, len(nodes))),
         ("Metric", words.metric_words(nodes)),
         ("Edges", words.rule_words(graph, nodes)),
-    ):
-        if text is not None:
-            grid.add_row(Text(title, "bold"), _sentence(text))
+    )
+    grid = facts((title, text) for title, text in rows if text is not None)
     grid.add_row()
     return grid
 
@@ -117,9 +91,9 @@ def _prompts(parts: Sequence[Record]) -> Table:
     table.add_column(f"Files in {PROMPTS}/", overflow="fold")
     for part in parts:
         table.add_row(
-            _sentence(words.name(part["prompt"])),
+            sentence(words.name(part["prompt"])),
             str(part["edges"]),
-            _plain(part["directory"].removeprefix(f"{PROMPTS}/")),
+            plain(part["directory"].removeprefix(f"{PROMPTS}/")),
         )
     return table
 
@@ -131,8 +105,8 @@ def _axes(nodes: Sequence[Record]) -> Table:
     for node in nodes:
         initial, null = node["initial"], node["w1_null"]["q95"]
         table.add_row(
-            _sentence(words.name(node["id"])),
-            _sentence(_majority(node)),
+            sentence(words.name(node["id"])),
+            sentence(_majority(node)),
             _distance(node),
             "-" if null is None else f"to {null:.3f}",
             f"{initial['n_valid']}/{initial['n_total']}",
@@ -157,13 +131,7 @@ def _edges(links: Sequence[Record]) -> Table:
             " Below IS, the mean of the prompts' own IS: opposite effects cancel in the sum, not "
             "there."
         )
-    table = Table(
-        caption=Text(caption),
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=False,
-    )
+    table = captioned(caption)
     table.add_column("Diversifying")
     table.add_column("moves")
     table.add_column("IS", no_wrap=True)
@@ -171,8 +139,8 @@ def _edges(links: Sequence[Record]) -> Table:
     table.add_column("V", justify="right", no_wrap=True)
     for link in links:
         table.add_row(
-            _sentence(words.name(link["source"])),
-            _sentence(f"{words.name(link['target'])} {words.direction(link['sign'])}"),
+            sentence(words.name(link["source"])),
+            sentence(f"{words.name(link['target'])} {words.direction(link['sign'])}"),
             words.with_interval(link["is"], link["is_ci_low"], link["is_ci_high"], sign="+")
             + _corrected(link)
             + _by_prompt(link),

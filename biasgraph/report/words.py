@@ -69,6 +69,11 @@ def enumerated(words: Sequence[str], what: str) -> str:
 # Numbers
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """ "1 caption", "2 captions"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def with_interval(
     value: float | None, low: float | None, high: float | None, sign: str = ""
 ) -> str:
