@@ -10,6 +10,7 @@ import rich_click as click
 from biasgraph.commands.model_options import llm_option, model_options
 from biasgraph.commands.output import output_options, present, present_plan
 from biasgraph.commands.paths import FilePath
+from biasgraph.commands.run_options import fresh_option, vqa_option
 
 FROM, AXES, TESTS = "What to audit", "Axes and ideal", "Analysis"
 METHODS, WHERE = "Other methods", "Output"
@@ -38,12 +39,7 @@ METHODS, WHERE = "Other methods", "Output"
     help="The image generator, as backend:name, or folder:DIR, pictures made elsewhere. Default: "
     "sandbox:stereotyped, a toy that ships with biasgraph.",
 )
-@click.option(
-    "--vqa",
-    metavar="SPEC",
-    panel=FROM,
-    help="The model that answers questions about the images. Default for the sandbox: sandbox.",
-)
+@vqa_option(FROM)
 @click.option(
     "--images",
     type=click.IntRange(min=1),
@@ -234,12 +230,7 @@ METHODS, WHERE = "Other methods", "Output"
     help="Where the result goes. Default: outputs/MODEL/PROMPT, outputs/MODEL/LIST or "
     "outputs/ANSWERS.",
 )
-@click.option(
-    "--fresh",
-    is_flag=True,
-    panel=WHERE,
-    help="Move a run that is already there aside and begin anew.",
-)
+@fresh_option(WHERE)
 @click.option(
     "--dry-run",
     is_flag=True,

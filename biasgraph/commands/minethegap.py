@@ -11,6 +11,7 @@ from biasgraph.commands.model_options import llm_option, model_options
 from biasgraph.commands.names import names_in
 from biasgraph.commands.output import output_options
 from biasgraph.commands.paths import FilePath
+from biasgraph.commands.run_options import fresh_option, model_option
 
 WHAT, SCORES, WHERE = "What to score", "Scores", "Output"
 """The panels of the help."""
@@ -29,13 +30,7 @@ def minethegap() -> None:
     panel=WHAT,
     help="The prompts: a shipped list ('occupations'), or your own file with one on each line.",
 )
-@click.option(
-    "--model",
-    metavar="SPEC",
-    panel=WHAT,
-    help="The image generator, as backend:name. Default: sandbox:stereotyped, a toy that ships "
-    "with biasgraph.",
-)
+@model_option(WHAT)
 @click.option(
     "--images",
     type=click.IntRange(min=1),
@@ -100,12 +95,7 @@ def minethegap() -> None:
     panel=WHERE,
     help="Where the run and its ranking go. Default: outputs/MODEL/minethegap-PROMPTS.",
 )
-@click.option(
-    "--fresh",
-    is_flag=True,
-    panel=WHERE,
-    help="Move a run that is already there aside and begin anew.",
-)
+@fresh_option(WHERE)
 @llm_option
 @model_options
 @output_options(WHERE, "scores.json")

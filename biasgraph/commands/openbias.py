@@ -10,6 +10,7 @@ import rich_click as click
 from biasgraph.commands.model_options import llm_option, model_options
 from biasgraph.commands.output import output_options
 from biasgraph.commands.paths import FilePath
+from biasgraph.commands.run_options import fresh_option, model_option, vqa_option
 
 WHAT, RULES, WHERE = "What to audit", "Proposals and scores", "Output"
 """The panels of the help."""
@@ -25,19 +26,8 @@ WHAT, RULES, WHERE = "What to audit", "Proposals and scores", "Output"
     help="The captions: a text file with one on each line, COCO's JSON, or a CSV file with a "
     "column 'caption'.",
 )
-@click.option(
-    "--model",
-    metavar="SPEC",
-    panel=WHAT,
-    help="The image generator, as backend:name. Default: sandbox:stereotyped, a toy that ships "
-    "with biasgraph.",
-)
-@click.option(
-    "--vqa",
-    metavar="SPEC",
-    panel=WHAT,
-    help="The model that answers questions about the images. Default for the sandbox: sandbox.",
-)
+@model_option(WHAT)
+@vqa_option(WHAT)
 @click.option(
     "--images",
     type=click.IntRange(min=1),
@@ -86,12 +76,7 @@ WHAT, RULES, WHERE = "What to audit", "Proposals and scores", "Output"
     panel=WHERE,
     help="Where the run and its report go. Default: outputs/MODEL/openbias-CAPTIONS.",
 )
-@click.option(
-    "--fresh",
-    is_flag=True,
-    panel=WHERE,
-    help="Move a run that is already there aside and begin anew.",
-)
+@fresh_option(WHERE)
 @llm_option
 @model_options
 @output_options(WHERE, "openbias.json")

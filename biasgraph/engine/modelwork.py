@@ -5,7 +5,7 @@ Loading a plan loads no weights; generators and judges load theirs when they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -277,19 +277,14 @@ class Work:
         withheld, rewritten = run.withheld(), run.revised()
         notes = list(self.pictures.notes) if self.pictures else []
         notes += self.proposal.notes if self.proposal else []
-        notes += [
-            f"{count:,} {'image was' if count == 1 else 'images were'} withheld "
-            f"({printable(reason)}) and counted as gated"
-            for reason, count in withheld.items()
-        ]
+        notes += withheld_notes(withheld, "counted as gated")
         if rewritten:
             notes.append(
                 f"the model rewrote the prompts of {rewritten:,} images, which confounds the "
                 "counterfactuals; the ledger holds what they became"
             )
         sandbox = backend_of(self.judge.spec) == "sandbox" != backend_of(self.generator.spec)
-        for model in (self.generator, self.judge):
-            notes += model.notes() if isinstance(model, Noting) else []
+        notes += notes_of(self.generator, self.judge)
         return {
             **({"toy": TOY_JUDGE} if sandbox else {}),
             "withheld": withheld,
@@ -318,6 +313,20 @@ class Work:
     def _unseen(self, plans: Sequence[PromptPlan]) -> list[str]:
         texts = [prompt.text for plan in plans for prompt in plan.prompts]
         return self.generator.unseen_words(texts)
+
+
+def withheld_notes(withheld: Mapping[str, int], fate: str) -> list[str]:
+    """What became of images that a service withheld, by its reason: so many."""
+    return [
+        f"{count:,} {'image was' if count == 1 else 'images were'} withheld "
+        f"({printable(reason)}) and {fate}"
+        for reason, count in withheld.items()
+    ]
+
+
+def notes_of(*models: object) -> list[str]:
+    """What models found out at work."""
+    return [note for model in models if isinstance(model, Noting) for note in model.notes()]
 
 
 def usual_judge(model: str) -> str:

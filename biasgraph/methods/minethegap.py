@@ -66,6 +66,11 @@ class Score:
     best_image: Floats
     best_text: Floats
 
+    @property
+    def reason(self) -> str:
+        """Why there is no value; nothing where there is one."""
+        return "" if self.value is not None else "the mean similarity is not above 0"
+
 
 def lower_percentile(values: Floats, alpha: float = ALPHA) -> Floats:
     """The order statistic max(1, ceil(alpha N)) along the last axis."""
@@ -275,7 +280,8 @@ def missed(scored: Score) -> list[int]:
     return [int(place) for place in np.argsort(scored.best_image, kind="stable")[:count]]
 
 
-def _least_aligned(scored: Score) -> list[int]:
+def least_aligned(scored: Score) -> list[int]:
+    """The few images whose nearest variation is furthest, the worst first."""
     return [int(place) for place in np.argsort(scored.best_text, kind="stable")[:SHOWN]]
 
 
@@ -284,10 +290,7 @@ def _elements(found: Spanned, scored: Score) -> list[Part]:
     return [
         Ranking(worst[:MISSED_SHOWN], f"{MISSED}, with that similarity"),
         Images(
-            [
-                Picture(found.images[j], f"{scored.best_text[j]:.3f}")
-                for j in _least_aligned(scored)
-            ],
+            [Picture(found.images[j], f"{scored.best_text[j]:.3f}") for j in least_aligned(scored)],
             "Least-aligned images: those whose nearest variation is furthest",
         ),
     ]
@@ -305,8 +308,7 @@ def _similarity(texts: np.ndarray, images: np.ndarray) -> Floats:
 
 
 def _number(label: str, scored: Score, n: int) -> Number:
-    reason = "" if scored.value is not None else "the mean similarity is not above 0"
-    return Number(label, scored.value, n=n, reason=reason if n else "there is no image")
+    return Number(label, scored.value, n=n, reason=scored.reason if n else "there is no image")
 
 
 def _about_axis(
@@ -337,7 +339,7 @@ def _about_axis(
     nearest = found.similarity.argmax(axis=0)
     strange = [
         Picture(found.images[j], f"{said[nearest[j]][axis]}, {scored.best_text[j]:.3f}")
-        for j in _least_aligned(scored)
+        for j in least_aligned(scored)
         if axis in said[nearest[j]]
     ]
     if strange:

@@ -20,7 +20,6 @@ from biasgraph.methods.concepts import Indices
 from biasgraph.methods.imagesets import ImageSets
 
 CAPTION = "whole captions"
-ALPHA = 0.05
 ABOUT = (
     "Do the counterfactuals of {axis} differ in what is said about their images? p by permuting "
     "images between them (about 1 in 20 is below .05 by chance); V is the strength, 0 to 1. There "

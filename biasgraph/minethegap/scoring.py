@@ -11,14 +11,21 @@ from biasgraph.audit import TOY
 from biasgraph.axes import AxisSet, load_axis_set
 from biasgraph.engine.local import generate
 from biasgraph.engine.media import RunMedia
-from biasgraph.engine.modelwork import AXES, JOURNAL, MODEL, SEED
+from biasgraph.engine.modelwork import AXES, JOURNAL, MODEL, SEED, notes_of, withheld_notes
 from biasgraph.engine.transcripts import written_by
 from biasgraph.errors import InputError, printable
 from biasgraph.files.csvfile import to_csv
-from biasgraph.methods.minethegap import ALPHA, WANTED_EMBEDDER, Spanned, Varying, missed, scored_of
+from biasgraph.methods.minethegap import (
+    ALPHA,
+    WANTED_EMBEDDER,
+    Spanned,
+    Varying,
+    least_aligned,
+    missed,
+    scored_of,
+)
 from biasgraph.methods.variations import MOST_VARIATIONS, PROPOSED, said, usual_axes
 from biasgraph.minethegap.truth import Agreement, Truth, spearman
-from biasgraph.models.base import Noting
 from biasgraph.models.chat import ReplyError
 from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.options import ModelOptions
@@ -55,7 +62,6 @@ IMAGES = 15
 """Of each prompt, as in the paper."""
 IN_A_ROW = 3
 """So many prompts without usable variations, one after the other, and no further one is tried."""
-LEAST_ALIGNED = 5
 Record = dict[str, Any]
 
 
@@ -308,11 +314,10 @@ def _record(work: _Work, media: RunMedia, found: Spanned) -> Record:
     if not found.images:
         return _without(found.prompt, "all images were withheld")
     scored = scored_of(found)
-    closest = scored.best_text.argsort(kind="stable")[:LEAST_ALIGNED]
     record = {
         "prompt": found.prompt,
         "score": scored.value,
-        "reason": "" if scored.value is not None else "the mean similarity is not above 0",
+        "reason": scored.reason,
         "n_images": len(found.images),
         "n_variations": len(found.texts),
         "missed": [
@@ -325,7 +330,7 @@ def _record(work: _Work, media: RunMedia, found: Spanned) -> Record:
         ],
         "least_aligned": [
             {"image": found.images[place], "similarity": float(scored.best_text[place])}
-            for place in closest
+            for place in least_aligned(scored)
         ],
     }
     if work.options.null:
@@ -344,17 +349,13 @@ def _ranked(rows: list[Record]) -> list[Record]:
 
 def _document(work: _Work, run: Run, rows: list[Record]) -> Record:
     options, media = work.options, {model.spec for model in (work.generator, work.embedder)}
-    notes = [
-        f"{count:,} images were withheld ({printable(reason)}) and left out"
-        for reason, count in run.withheld().items()
-    ]
+    notes = withheld_notes(run.withheld(), "left out")
     if len({(row["n_images"], row["n_variations"]) for row in rows if row["score"]}) > 1:
         notes.append(
             "prompts differ in how many images or variations they have, and only scores of as many "
             "of both can be compared"
         )
-    for model in (work.generator, work.embedder):
-        notes += model.notes() if isinstance(model, Noting) else []
+    notes += notes_of(work.generator, work.embedder)
     return {
         "schema": SCHEMA,
         "toy": TOY if any(backend_of(spec) == "sandbox" for spec in media) else None,

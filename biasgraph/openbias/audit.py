@@ -8,13 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audit import TOY
-from biasgraph.engine.modelwork import JOURNAL, MODEL, SEED, TOY_JUDGE, usual_judge
+from biasgraph.engine.modelwork import (
+    JOURNAL,
+    MODEL,
+    SEED,
+    TOY_JUDGE,
+    notes_of,
+    usual_judge,
+    withheld_notes,
+)
 from biasgraph.engine.transcripts import language_model, written_by
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError
 from biasgraph.files.csvfile import to_csv
 from biasgraph.methods.bias_knowledge import MIN_CAPTIONS, OVERLAP, Knowledge, Rules, knowledge
 from biasgraph.methods.bias_wording import Reader
-from biasgraph.models.base import Noting
+from biasgraph.methods.wordnet import best_synonyms
 from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import (
@@ -170,7 +178,7 @@ def audit(
         fresh=options.fresh,
     ) as run:
         proposals = propose(run.directory, work.llm, texts, progress)
-        reader = Reader(_synonyms())
+        reader = Reader(best_synonyms())
         base = knowledge(proposals.biases, options.rules(), reader)
         inquiry = Inquiry.of(base.biases)
         answers = work.answers(run, base, inquiry, command, progress)
@@ -184,12 +192,6 @@ def audit(
         report = Report(document, _by_bias(found, answers), work.directory)
         report.write()
     return report
-
-
-def _synonyms() -> Any:
-    from biasgraph.methods.wordnet import best_synonyms
-
-    return best_synonyms()
 
 
 @dataclass(frozen=True)
@@ -247,17 +249,14 @@ class _Work:
         toys = {"sandbox"} & {backend_of(self.generator.spec), backend_of(self.judge.spec)}
         toy = TOY if backend_of(self.generator.spec) == "sandbox" else TOY_JUDGE
         made = bool(base.biases)
-        notes = [
-            f"{count:,} images were withheld ({printable(reason)}) and counted as gated"
-            for reason, count in (run.withheld() if made else {}).items()
-        ]
-        for model in (self.generator, self.judge):
-            notes += model.notes() if isinstance(model, Noting) and made else []
-        if not made:
-            notes.append(
+        if made:
+            notes = withheld_notes(run.withheld(), "counted as gated")
+            notes += notes_of(self.generator, self.judge)
+        else:
+            notes = [
                 "No bias is left to look at, and no image was made: see what was proposed, or "
                 "lower --min-captions."
-            )
+            ]
         return {
             "schema": SCHEMA,
             "toy": toy if toys else None,

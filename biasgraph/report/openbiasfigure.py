@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from typing import Any
 
 from biasgraph.report import openbias_words, style, words
-from biasgraph.report.sheet import DPI, FAINT, INK, MARGIN, POINT, Sheet, drawing
+from biasgraph.report.sheet import FAINT, INK, MARGIN, POINT, Sheet, drawing
 
 FIGURE = "openbias.svg"
 COLUMNS = 2
@@ -68,8 +67,10 @@ def _figure(document: Record, kind: str) -> bytes:
     more = len(document["biases"]) - len(shown)
     notes = [NOTE] + ([f"{more} more biases are not drawn."] if more else [])
     shell = {"graph": {"toy": document["toy"]}}
-    bottom = sheet.footer(shell, y - 1.8 * em, *notes, caption=_caption(document))
-    return _bytes(sheet, kind, bottom, document)
+    caption = _caption(document)
+    bottom = sheet.footer(shell, y - 1.8 * em, *notes, caption=caption)
+    title = words.plain(openbias_words.title(document))
+    return sheet.bytes_of(kind, bottom, shell, (title, caption))
 
 
 def _caption(document: Record) -> str:
@@ -80,19 +81,3 @@ def _caption(document: Record) -> str:
         f"Judge: {style.clipped(document['vqa'], 80)}. "
         f"{captions['n_used']:,} captions, {settings['images']:,} images of each."
     )
-
-
-def _bytes(sheet: Sheet, kind: str, bottom: float, document: Record) -> bytes:
-    """The sheet down to `bottom`, without a date."""
-    height = MARGIN - bottom
-    sheet.figure.set_size_inches(sheet.width, height)
-    sheet.axes.set_xlim(0, sheet.width)
-    sheet.axes.set_ylim(-height, 0)
-    about = {
-        "Title": words.plain(openbias_words.title(document)),
-        "Description": _caption(document),
-        **({"Date": None, "Creator": "biasgraph"} if kind == "svg" else {"Software": "biasgraph"}),
-    }
-    buffer = io.BytesIO()
-    sheet.figure.savefig(buffer, format=kind, dpi=DPI, metadata=about)
-    return buffer.getvalue()

@@ -101,16 +101,23 @@ class Sheet:
         letters = len(words) * (self.width - 2 * MARGIN) / self.measure(words, size)
         return textwrap.wrap(words, int(0.97 * letters))
 
-    def bytes_of(self, kind: str, bottom: float, document: Document) -> bytes:
-        """The sheet down to `bottom` as "svg" or "png", without a date."""
+    def bytes_of(
+        self, kind: str, bottom: float, document: Document, words: tuple[str, str] | None = None
+    ) -> bytes:
+        """The sheet down to `bottom` as "svg" or "png", without a date.
+
+        words: its title and description for those who do not see it; the graph's where none are
+        given.
+        """
         height = MARGIN - bottom
         self.figure.set_size_inches(self.width, height)
         self.axes.set_xlim(0, self.width)
         self.axes.set_ylim(-height, 0)
-        words = {"Title": style.title(document), "Description": style.caption(document)}
+        title, description = words or (style.title(document), style.caption(document))
+        about = {"Title": title, "Description": description}
         ours = (
             {"Date": None, "Creator": "biasgraph"} if kind == "svg" else {"Software": "biasgraph"}
         )
         buffer = io.BytesIO()
-        self.figure.savefig(buffer, format=kind, dpi=DPI, metadata=words | ours)
+        self.figure.savefig(buffer, format=kind, dpi=DPI, metadata=about | ours)
         return buffer.getvalue()
