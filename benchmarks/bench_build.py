@@ -23,8 +23,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from biasgraph.engine.modelwork import Work
-from biasgraph.options import BuildOptions
+from biasgraph.audits.options import BuildOptions
+from biasgraph.runs.job import Work
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does
 PROMPT = "a librarian"
@@ -60,7 +60,7 @@ def warm(work: Work) -> None:
     texts = [prompt.text for plan in work.plans for prompt in plan.prompts]
     made = work.generator.generate(texts, range(len(texts)))
     pictures = [picture.image for picture in made]
-    from biasgraph.engine.questions import questions_about
+    from biasgraph.runs.questions import questions_about
 
     gate, asked = questions_about(work.axes)
     work.judge.answer(pictures, [gate, *(q for axis in asked for q in axis.questions)])

@@ -27,12 +27,12 @@ from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does
 
-from biasgraph.axes import load_axis_set
-from biasgraph.engine.local import generate
+from biasgraph.data.axes import load_axis_set
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_generator
 from biasgraph.prompts.counterfactuals import plan_prompts
-from biasgraph.run.directory import open_run
+from biasgraph.runs.directory import open_run
+from biasgraph.runs.local_engine import generate
 
 TARGET = 1.03
 PROMPT = "a photo of a librarian"
@@ -138,7 +138,7 @@ def save_pipeline(folder: Path) -> Path:
     )
     from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
-    from biasgraph.sandbox.models import WEIGHTS
+    from biasgraph.sandbox.backends import WEIGHTS
 
     torch.manual_seed(0)
     tokenizer = CLIPTokenizer.from_pretrained(WEIGHTS / "stereotyped" / "tokenizer")

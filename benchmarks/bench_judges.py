@@ -28,12 +28,12 @@ from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for the tests' tiny models
 
-from biasgraph.axes import load_axis_set
-from biasgraph.engine.questions import questions_about
+from biasgraph.data.axes import load_axis_set
 from biasgraph.models.base import Answer, Question, VisualQA
 from biasgraph.models.choices import sheets
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_judge
+from biasgraph.runs.questions import questions_about
 from tests.models import tiny_clips, tiny_vlms
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does

@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from biasgraph.answers import Answers
-from biasgraph.audit import analyze_answers
-from biasgraph.engine.modelwork import Work
+from biasgraph.audits.build import analyze_answers
+from biasgraph.audits.options import BuildOptions
+from biasgraph.data.answers import Answers
+from biasgraph.data.result import load
 from biasgraph.models.base import Answer, Picture, Question
-from biasgraph.options import BuildOptions
 from biasgraph.report.page import report_files
-from biasgraph.result import load
+from biasgraph.runs.job import Work
 
 MEGABYTE = 1_000_000
 

@@ -33,7 +33,7 @@ from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.strengths import Strengths
 from biasgraph.causal.tables import Floats, Pool
 from biasgraph.causal.transport import resolve_ideals, wasserstein
-from biasgraph.sandbox.truth import Truth
+from biasgraph.sandbox.planted_truth import Truth
 from biasgraph.sandbox.world import OCCUPATIONS
 
 PAIRS = [(x, y) for x, y in permutations(range(len(VARIABLES)), 2)]

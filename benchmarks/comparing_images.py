@@ -23,12 +23,12 @@ from benchmarks.card.harvest import Harvest
 from benchmarks.comparing import NAMES, PAIRS, SIZES, Case, true_changes
 from benchmarks.exact import VARIABLES, WORLDS, cut_audit
 from benchmarks.shares import clustered, shown, table, wilson, write_json
+from biasgraph.audits.compare.comparison import compare_results
 from biasgraph.causal.comparing import Comparing
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import CodedImages, Pool
 from biasgraph.causal.transport import resolve_ideals
-from biasgraph.compare import compare_results
-from biasgraph.result import Result, load
+from biasgraph.data.result import Result, load
 from biasgraph.sandbox.world import OCCUPATIONS
 
 AUDIT = 48

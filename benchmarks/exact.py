@@ -7,9 +7,9 @@ from functools import cache
 import networkx as nx
 import numpy as np
 
-from biasgraph.axes import load_axis_set
 from biasgraph.causal.tables import CodedImages, Codes, Tallies, Variable
-from biasgraph.sandbox.truth import Truth, metrics_of, truth, truth_of
+from biasgraph.data.axes import load_axis_set
+from biasgraph.sandbox.planted_truth import Truth, metrics_of, truth, truth_of
 from biasgraph.sandbox.world import AXES, Scene, World, sample, world
 
 WORLDS = ("stereotyped", "debiased")

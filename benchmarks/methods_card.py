@@ -21,9 +21,9 @@ from benchmarks.card.page import filled
 from benchmarks.exact import WORLDS
 from benchmarks.methods_summary import VARIED, parts, summarise
 from benchmarks.shares import read_json, write_json
-from biasgraph import resources
-from biasgraph.annotate import added
-from biasgraph.run.record import RECORD
+from biasgraph.audits.annotate import added
+from biasgraph.data.file_names import RECORD
+from biasgraph.io import resources
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "sandbox.md"

@@ -17,8 +17,8 @@ from benchmarks.card.harvest import Harvest, texts_of
 from benchmarks.exact import VARIABLES, WORLDS, planted_truth
 from benchmarks.methods_summary import MEASURED, correlation, rho
 from benchmarks.shares import number, shown, table
-from biasgraph import resources
 from biasgraph.causal.tables import Codes
+from biasgraph.io import resources
 from biasgraph.methods.openbias import intensity
 
 SIZES = (48, 100, 200, 500)

@@ -14,13 +14,13 @@ import numpy as np
 from benchmarks.exact import WORLDS
 from benchmarks.methods_summary import VARIED
 from benchmarks.shares import Estimate, shown, table, wilson
-from biasgraph.axes import load_axis_set
+from biasgraph.audits.minethegap.scoring import ScoreOptions, rank
 from biasgraph.causal.tables import Floats
-from biasgraph.engine.media import RunMedia
+from biasgraph.data.axes import load_axis_set
 from biasgraph.methods.minethegap import Varying, score
-from biasgraph.minethegap.scoring import ScoreOptions, rank
 from biasgraph.models.registry import load_embedder, load_generator
-from biasgraph.run.directory import open_run
+from biasgraph.runs.directory import open_run
+from biasgraph.runs.media import RunMedia
 
 IMAGES = 200
 SIZES = (6, 10, 15, 24, 48, 100, IMAGES)

@@ -36,7 +36,7 @@ from biasgraph.causal.planning import rank_strategies
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Pool
 from biasgraph.causal.transport import Ideal, resolve_ideals, wasserstein
-from biasgraph.sandbox.truth import intervene
+from biasgraph.sandbox.planted_truth import intervene
 from biasgraph.sandbox.world import AXES, OCCUPATIONS, Scene, marginals, world
 
 SIZES = (48, 200)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from biasgraph.run.images import write_atomically
+from biasgraph.io.writing import write_atomically
 
 RESAMPLES = 2000
 

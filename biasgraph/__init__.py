@@ -13,11 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from biasgraph.api import analyze, build
+    from biasgraph.audits.api import analyze, build
+    from biasgraph.data.result import Result, load
     from biasgraph.errors import BiasgraphError, InputError, ModelError
-    from biasgraph.result import Result, load
+    from biasgraph.report.saving import save
 
-__version__ = "0.1.0"
+from biasgraph.io.version import __version__
 
 __all__ = [
     "BiasgraphError",
@@ -28,13 +29,15 @@ __all__ = [
     "analyze",
     "build",
     "load",
+    "save",
 ]
 
 _HOMES = {
-    "analyze": "biasgraph.api",
-    "build": "biasgraph.api",
-    "Result": "biasgraph.result",
-    "load": "biasgraph.result",
+    "analyze": "biasgraph.audits.api",
+    "build": "biasgraph.audits.api",
+    "Result": "biasgraph.data.result",
+    "load": "biasgraph.data.result",
+    "save": "biasgraph.report.saving",
     "BiasgraphError": "biasgraph.errors",
     "InputError": "biasgraph.errors",
     "ModelError": "biasgraph.errors",

@@ -6,6 +6,7 @@ import difflib
 import errno
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 
 FULL_DISK = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 """What an OSError has as its errno where a disk, or one's share of it, is full."""
@@ -62,6 +63,11 @@ def printable(text: str) -> str:
     space stay as they are; the result holds no line break.
     """
     return "".join(_visible(character) for character in text)
+
+
+def shown(path: Path) -> str:
+    """`path` for an error line."""
+    return printable(str(path))
 
 
 def _visible(character: str) -> str:

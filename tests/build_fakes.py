@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from biasgraph.engine.local import ask, declare, generate
-from biasgraph.progress import Interrupted
-from biasgraph.run.directory import open_run
+from biasgraph.runs.directory import open_run
+from biasgraph.runs.local_engine import ask, declare, generate
+from biasgraph.runs.progress import Interrupted
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, plan_of
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from biasgraph.engine.questions import AxisQuestion
 from biasgraph.models.base import Answer, Picture, Question
+from biasgraph.runs.questions import AxisQuestion
 
 GATE = Question("Is there a person?", ("yes", "no"), ("a person", "nobody"))
 GENDER = AxisQuestion("gender", (Question("Gender?", ("m", "f"), ("m", "f")),), ("male", "female"))

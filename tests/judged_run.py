@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from biasgraph.agreement.references import asked_of
-from biasgraph.answers import Answers
-from biasgraph.audit import analyze_answers
-from biasgraph.engine.local import ask, generate
-from biasgraph.engine.questions import AxisQuestion
+from biasgraph.audits.agreement.trusted_answers import asked_of
+from biasgraph.audits.build import analyze_answers
+from biasgraph.audits.options import BuildOptions
+from biasgraph.data.answers import Answers
 from biasgraph.models.base import Question
-from biasgraph.models.pictures import pixels_digest
-from biasgraph.options import BuildOptions
-from biasgraph.run.directory import open_run, read_run
+from biasgraph.models.pixels import pixels_digest
+from biasgraph.report.saving import write
+from biasgraph.runs.directory import open_run, read_run
+from biasgraph.runs.local_engine import ask, generate
+from biasgraph.runs.questions import AxisQuestion
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, plan_of
 
 PROMPT = "a librarian"
@@ -36,7 +37,7 @@ def judged_run(directory: Path, images: int = 12) -> Path:
             {"vqa": judge.spec, "vqa_fingerprint": judge.fingerprint, "seed": 0},
             {},
         )
-        result.write(directory)
+        write(result, directory)
     return directory
 
 

@@ -15,8 +15,8 @@ from benchmarks.card.replies import JUDGES, Replies
 from benchmarks.exact import AXIS_SET, METRICS, VARIABLES, planted_truth
 from benchmarks.shares import Estimate, clustered, mean, wilson
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes, tally
+from biasgraph.sandbox.planted_truth import truth_of
 from biasgraph.sandbox.realised import COLUMNS
-from biasgraph.sandbox.truth import truth_of
 from biasgraph.sandbox.world import CONTEXTS, OCCUPATIONS
 
 AUDIT = 48

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from PIL import Image
 
-from biasgraph.sandbox.draw import draw_person
+from biasgraph.sandbox.drawing import draw_person
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS
 
 BADGE_OF = {job: place for place, job in enumerate(OCCUPATIONS)}

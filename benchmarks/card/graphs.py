@@ -16,7 +16,7 @@ from benchmarks.shares import Estimate, clustered, mean
 from biasgraph.causal.graph import analyze
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages
-from biasgraph.sandbox.truth import Truth
+from biasgraph.sandbox.planted_truth import Truth
 from biasgraph.sandbox.world import OCCUPATIONS
 
 STRENGTHS = (0.1, 0.3)

@@ -28,7 +28,7 @@ from biasgraph.causal.tables import Arm, CodedImages, Codes
 from biasgraph.models.registry import load_generator, load_judge
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
-from biasgraph.run.wanted import seed_for
+from biasgraph.runs.wanted_images import seed_for
 
 if TYPE_CHECKING:
     from PIL.Image import Image

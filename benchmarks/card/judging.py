@@ -15,7 +15,7 @@ from benchmarks.exact import VARIABLES
 from benchmarks.shares import Estimate, wilson
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes
 from biasgraph.models.registry import load_judge
-from biasgraph.sandbox.models import WEIGHTS
+from biasgraph.sandbox.backends import WEIGHTS
 from biasgraph.sandbox.training.data import NOBODY, Pictures, draw_pictures
 from biasgraph.sandbox.world import AXES
 
@@ -115,7 +115,7 @@ def _share(hits: np.ndarray) -> Estimate:
 def _reconstructed(images: np.ndarray) -> np.ndarray:
     from diffusers import AutoencoderKL
 
-    from biasgraph.models.quiet import loading
+    from biasgraph.models.quiet_libraries import loading
     from biasgraph.sandbox.training.vae import reconstruct
 
     with loading():

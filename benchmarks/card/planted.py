@@ -12,8 +12,9 @@ import numpy as np
 
 from benchmarks.exact import WORLDS, planted_truth
 from benchmarks.shares import number, table
-from biasgraph.sandbox.models import WEIGHTS
-from biasgraph.sandbox.training import clip, judge2, parts, unet, vae
+from biasgraph.sandbox.backends import WEIGHTS
+from biasgraph.sandbox.training import clip_training as clip
+from biasgraph.sandbox.training import judge2, parts, unet, vae
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS, Scene, Shift, marginals, world
 
 SHOWN_ALONE = {"gender": "female", "environment": "indoor", "clothing": "formal"}

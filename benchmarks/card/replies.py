@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.exact import AXIS_SET
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes
-from biasgraph.engine.questions import YES, questions_about
+from biasgraph.runs.questions import YES, questions_about
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -14,7 +14,7 @@ from benchmarks.card.harvest import Harvest, draw
 from benchmarks.card.replies import JUDGES
 from benchmarks.exact import VARIABLES
 from biasgraph.causal.tables import GATED, UNKNOWN
-from biasgraph.sandbox.draw import SIZE, draw_person
+from biasgraph.sandbox.drawing import SIZE, draw_person
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS
 
 INK, PAPER, ALARM = (30, 30, 40), (255, 255, 255), (200, 0, 0)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import rich_click as click
 
-from biasgraph import __version__
 from biasgraph.commands.agreement import agreement
 from biasgraph.commands.annotate import annotate
 from biasgraph.commands.axes import axes
@@ -28,6 +27,7 @@ from biasgraph.commands.report import report
 from biasgraph.commands.sandbox import sandbox
 from biasgraph.commands.show import show
 from biasgraph.errors import BiasgraphError, printable
+from biasgraph.io.version import __version__
 
 INTERRUPTED = 130
 UNREACHABLE = (errno.ENAMETOOLONG, errno.EACCES, errno.ELOOP)

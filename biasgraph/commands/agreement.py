@@ -8,7 +8,7 @@ from typing import Any
 import rich_click as click
 
 from biasgraph.commands.model_options import judge_options
-from biasgraph.commands.names import names_in
+from biasgraph.commands.name_lists import names_in
 from biasgraph.commands.output import output_options
 from biasgraph.commands.paths import FilePath
 
@@ -81,11 +81,11 @@ def agreement(
     from biasgraph.models.options import ModelOptions
 
     options = ModelOptions(**models)
-    from biasgraph.agreement import check as agreements
-    from biasgraph.agreement.file import refuse_other, to_json
+    from biasgraph.audits.agreement import check as agreements
+    from biasgraph.audits.agreement.agreement_file import refuse_other, to_json
     from biasgraph.commands.output import present_agreement
-    from biasgraph.commands.progress import TerminalProgress
-    from biasgraph.report.files import write_files
+    from biasgraph.commands.progress_bar import TerminalProgress
+    from biasgraph.io.writing import write_files
 
     names = names_in("--only", only)
     if output is not None:

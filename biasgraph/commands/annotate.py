@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from biasgraph.commands.model_options import language_model_options, llm_option
-from biasgraph.commands.names import names_in
+from biasgraph.commands.name_lists import names_in
 from biasgraph.commands.output import output_options
 from biasgraph.commands.paths import FilePath
 
@@ -66,9 +66,9 @@ def annotate(
     only for what the run does not hold yet, with the options that it was built with where none are
     given here.
     """
-    from biasgraph import annotate as annotations
+    from biasgraph.audits import annotate as annotations
     from biasgraph.commands.output import present
-    from biasgraph.commands.progress import TerminalProgress
+    from biasgraph.commands.progress_bar import TerminalProgress
     from biasgraph.models.options import ModelOptions
 
     names = annotations.methods_in(methods)

@@ -15,7 +15,7 @@ from biasgraph.errors import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from biasgraph.prompts.axischeck import SubjectKind
+    from biasgraph.prompts.axis_check import SubjectKind
 
 
 @click.group()
@@ -27,7 +27,7 @@ def axes() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 def list_command(as_json: bool) -> None:
     """List the axis sets that ship with biasgraph."""
-    from biasgraph.axes import load_axis_set, shipped_axis_sets
+    from biasgraph.data.axes import load_axis_set, shipped_axis_sets
     from biasgraph.report.axes_terminal import show_sets
 
     sets = [load_axis_set(name) for name in shipped_axis_sets()]
@@ -42,7 +42,7 @@ def list_command(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 def show_command(name: str, as_json: bool) -> None:
     """Show an axis set: its attributes, how prompts say them, and its questions."""
-    from biasgraph.axes import load_axis_set
+    from biasgraph.data.axes import load_axis_set
     from biasgraph.report.axes_terminal import show_set
 
     found = load_axis_set(name)
@@ -70,7 +70,7 @@ def show_command(name: str, as_json: bool) -> None:
 )
 def new_command(name: str, subject: SubjectKind, output: Path | None) -> None:
     """Write a commented axis set to start from; it passes the check as it is."""
-    from biasgraph.prompts.axischeck import starter, write_starter
+    from biasgraph.prompts.axis_check import starter, write_starter
 
     if str(output) == "-":
         click.echo(starter(name, subject), nl=False)
@@ -90,7 +90,7 @@ def new_command(name: str, subject: SubjectKind, output: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 def check_command(file: str, prompt: str | None, as_json: bool) -> None:
     """Report every problem of an axis set with its line, or show what it makes of a prompt."""
-    from biasgraph.prompts.axischeck import AxisCheck
+    from biasgraph.prompts.axis_check import AxisCheck
     from biasgraph.report.axes_terminal import show_check
 
     check = AxisCheck.of(file, prompt)
@@ -121,10 +121,10 @@ def propose_command(
 
     Nothing else is made or asked. `biasgraph build --axes llm` does the same on its way.
     """
-    from biasgraph.engine.proposedaxes import propose, record
     from biasgraph.models.options import ModelOptions
-    from biasgraph.prompts.axischeck import AxisCheck
+    from biasgraph.prompts.axis_check import AxisCheck
     from biasgraph.report.axes_terminal import show_check
+    from biasgraph.runs.proposed_axes import propose, record
 
     proposal = propose(prompt, output, llm, ModelOptions(**how))  # type: ignore[arg-type]
     if as_json:

@@ -248,11 +248,11 @@ def build(as_json: bool, quiet: bool, **options: Any) -> None:
     the answers are already there. With several prompts there is a graph for each and one of
     their sum.
     """
-    from biasgraph.options import BuildOptions
+    from biasgraph.audits.options import BuildOptions
 
     wanted = BuildOptions.given(options)  # before anything slow is imported
-    from biasgraph import audit
-    from biasgraph.commands.progress import TerminalProgress
+    from biasgraph.audits import build as audit
+    from biasgraph.commands.progress_bar import TerminalProgress
 
     if wanted.dry_run:
         present_plan(audit.plan(wanted), as_json=as_json, quiet=quiet)

@@ -63,8 +63,8 @@ def compare(
     The same axes, ideals, metrics and judge are needed; models, seeds and numbers of images may
     differ.
     """
-    from biasgraph.compare import compare as compare_runs
-    from biasgraph.comparison.gates import refuse_failed
+    from biasgraph.audits.compare.comparison import compare as compare_runs
+    from biasgraph.audits.compare.gates import refuse_failed
 
     comparison = compare_runs([baseline, *runs], common=common, gates=gates, seed=seed)
     comparison.save(output)

@@ -38,9 +38,9 @@ def export(run: Path, formats: str | None, columns: str, output: Path | None) ->
     Of a run of many prompts, the global graph is exported, and the reports of all; for the graph
     of one prompt, give its directory under RUN/prompts.
     """
+    from biasgraph.data.result import load
     from biasgraph.errors import printable
     from biasgraph.report import exports
-    from biasgraph.result import load
 
     wanted = exports.DEFAULT if formats is None else exports.formats_in(formats)
     paths = exports.export(load(run), wanted, output, columns=int(columns))

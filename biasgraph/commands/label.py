@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from biasgraph.commands.names import names_in
+from biasgraph.commands.name_lists import names_in
 from biasgraph.commands.paths import FilePath
 
 PAGE = "label.html"
@@ -44,10 +44,10 @@ def label(run: Path, sample: int, only: str | None, seed: int, output: Path | No
     agreement RUN --with labels.csv`, `build --correct labels.csv` and `build --vqa
     human:labels.csv`.
     """
-    from biasgraph.agreement.labelling import LabelOptions, label_page
+    from biasgraph.audits.agreement.label_page import LabelOptions, label_page
     from biasgraph.commands.report import refuse_other
     from biasgraph.errors import printable
-    from biasgraph.report.files import write_files
+    from biasgraph.io.writing import write_files
 
     path = output or run / PAGE
     names = names_in("--only", only)

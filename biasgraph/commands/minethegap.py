@@ -8,7 +8,7 @@ from typing import Any
 import rich_click as click
 
 from biasgraph.commands.model_options import llm_option, model_options
-from biasgraph.commands.names import names_in
+from biasgraph.commands.name_lists import names_in
 from biasgraph.commands.output import output_options
 from biasgraph.commands.paths import FilePath
 from biasgraph.commands.run_options import fresh_option, model_option
@@ -106,12 +106,12 @@ def score(as_json: bool, quiet: bool, **options: Any) -> None:
     (--vary), or what a language model proposes (--llm). A score is low where some variations find
     no image near them, or some images no variation. What the run has is never made again.
     """
-    from biasgraph.minethegap.scoring import ScoreOptions, rank
+    from biasgraph.audits.minethegap.scoring import ScoreOptions, rank
 
     varied = names_in("--vary", options.pop("vary"))
     wanted = ScoreOptions(vary=varied or None, **options)
     from biasgraph.commands.output import present_document
-    from biasgraph.commands.progress import TerminalProgress
+    from biasgraph.commands.progress_bar import TerminalProgress
     from biasgraph.report.scores_terminal import show
 
     progress = None if quiet else TerminalProgress()

@@ -62,7 +62,7 @@ def models(
 
 
 def _try(used: dict[str, str], options: Any, as_json: bool) -> None:
-    from biasgraph.engine import trial as trial
+    from biasgraph.audits import model_trial as trial
 
     records = trial.try_models(used, options)
     if as_json:

@@ -88,12 +88,12 @@ def openbias(as_json: bool, quiet: bool, **options: Any) -> None:
     are made of the captions, a judge answers the questions, and each bias gets a score from 0
     (uniform) to 1 (a single class). What the run has is never made or asked again.
     """
-    from biasgraph.openbias.audit import OpenBiasOptions
+    from biasgraph.audits.openbias.ranking import OpenBiasOptions
 
     wanted = OpenBiasOptions(**options)  # before anything slow is imported
+    from biasgraph.audits.openbias import ranking as audit
     from biasgraph.commands.output import present_document
-    from biasgraph.commands.progress import TerminalProgress
-    from biasgraph.openbias import audit
+    from biasgraph.commands.progress_bar import TerminalProgress
     from biasgraph.report.openbias_terminal import show
 
     progress = None if quiet else TerminalProgress()

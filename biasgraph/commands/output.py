@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from biasgraph.compare import Comparison
-    from biasgraph.result import Result
+    from biasgraph.audits.compare.comparison import Comparison
+    from biasgraph.data.result import Result
 
 SHOWN = 2
 """Counterfactuals of each of several prompts that are shown of a plan."""
@@ -123,7 +123,7 @@ def _name_files(console: Console, directory: Path, page: str) -> None:
 def present_plan(plan: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Print what a build would do: as one JSON document, as lines, or not at all."""
     from biasgraph.errors import printable
-    from biasgraph.progress import duration
+    from biasgraph.runs.progress import duration
 
     if as_json:
         click.echo(json.dumps(plan))

@@ -70,8 +70,8 @@ def plan(as_json: bool, quiet: bool, **options: Any) -> None:
     """
     from rich.console import Console
 
-    from biasgraph.commands.progress import TerminalProgress
-    from biasgraph.mitigation import plan as mitigation
+    from biasgraph.audits.plan import mitigation
+    from biasgraph.commands.progress_bar import TerminalProgress
     from biasgraph.report.plan_terminal import show_plan
 
     progress = None if quiet else TerminalProgress()

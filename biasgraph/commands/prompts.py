@@ -57,8 +57,8 @@ def prompts(
     Make the pictures with whatever you have, a website among it, and save each under the path in
     its row (.jpg or .webp will do as well). Then audit them with --model folder:FILE.csv.
     """
+    from biasgraph.audits.prompt_table import write_orders
     from biasgraph.errors import printable
-    from biasgraph.report.orders import write_orders
 
     path, counterfactuals = write_orders(target, prompt, prompts, axes, only, images, seed)
     shown = printable(str(path))

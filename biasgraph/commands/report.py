@@ -31,10 +31,10 @@ def report(run: Path, no_images: bool, output: Path | None) -> None:
 
     One self-contained HTML file; it works from the disk with the network off.
     """
+    from biasgraph.data.result import load
     from biasgraph.errors import printable
-    from biasgraph.report.files import write_files
+    from biasgraph.io.writing import write_files
     from biasgraph.report.page import report_files, report_html
-    from biasgraph.result import load
 
     if output is not None:
         refuse_other(output)

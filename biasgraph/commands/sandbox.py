@@ -13,7 +13,7 @@ from biasgraph.commands.paths import FilePath
 from biasgraph.sandbox.training import PARTS
 
 if TYPE_CHECKING:
-    from biasgraph.sandbox.truth import Truth
+    from biasgraph.sandbox.planted_truth import Truth
     from biasgraph.sandbox.world import Scene
 
 
@@ -43,8 +43,8 @@ def truth_command(prompt: str, world: str, as_json: bool) -> None:
     Every number is enumerated from the world's structural causal model: what an audit of
     infinitely many images would find if the generator had learnt its world exactly.
     """
-    from biasgraph.axes import load_axis_set
-    from biasgraph.sandbox.truth import metrics_of, scene_of, truth
+    from biasgraph.data.axes import load_axis_set
+    from biasgraph.sandbox.planted_truth import metrics_of, scene_of, truth
     from biasgraph.sandbox.world import world as planted
 
     scene = scene_of(prompt)

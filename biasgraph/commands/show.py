@@ -15,6 +15,6 @@ from biasgraph.commands.paths import FilePath
 @output_options("Output")
 def show(run: Path, as_json: bool, quiet: bool) -> None:
     """Show the graph in the directory RUN: axes, edges, and what could not be determined."""
-    from biasgraph.result import load
+    from biasgraph.data.result import load
 
     present(load(run), as_json=as_json, quiet=quiet)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from biasgraph.errors import InputError
 from biasgraph.methods.bias_wording import YES_NO, Reader, is_class, words_in
 from biasgraph.models.base import Message
-from biasgraph.proposals.instructions import Bias, instruction
+from biasgraph.prompts.instructions import Bias, instruction
 
 OVERLAP = 0.75
 MIN_CAPTIONS = 30

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from biasgraph import resources
-from biasgraph.axes import Axis, load_axis_set
+from biasgraph.data.axes import Axis, load_axis_set
+from biasgraph.io import resources
 from biasgraph.methods.concepts import Synonyms, SynonymTable
 from biasgraph.prompts.counterfactuals import describe
 from biasgraph.prompts.grammar import indefinite_article

@@ -18,8 +18,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from biasgraph import resources
 from biasgraph.causal.tables import Counts, Floats
+from biasgraph.io import resources
 
 Indices = npt.NDArray[np.int64]
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from biasgraph.causal.settings import TAIL, generator
 from biasgraph.causal.tables import Floats
+from biasgraph.data.findings import Bar, Bars, Finding, Images, Number, Part, Picture, Ranking, Text
 from biasgraph.errors import InputError, printable
-from biasgraph.findings import Bar, Bars, Finding, Images, Number, Part, Picture, Ranking, Text
-from biasgraph.methods.subject import Annotation, Media, Subject
+from biasgraph.methods.base import Annotation, Media, Subject
 from biasgraph.methods.variations import (
     PROPOSED,
     conversation,
@@ -29,7 +29,7 @@ from biasgraph.methods.variations import said as said_by
 from biasgraph.prompts.subject import strip_brackets
 
 if TYPE_CHECKING:
-    from biasgraph.axes import AxisSet
+    from biasgraph.data.axes import AxisSet
     from biasgraph.prompts.counterfactuals import Prompt
 
 NAME = "minethegap"

@@ -13,14 +13,14 @@ from biasgraph.causal.agreement import wilson
 from biasgraph.causal.sensitivity import Interval, resample
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import Counts, Floats
+from biasgraph.data.findings import Bar, Finding, Number, Part, Ranking, Table, Text
 from biasgraph.errors import InputError
-from biasgraph.findings import Bar, Finding, Number, Part, Ranking, Table, Text
+from biasgraph.methods.base import Annotation, Subject
 from biasgraph.methods.bias_knowledge import TASK, conversation, lacking
 from biasgraph.methods.bias_wording import Reader
-from biasgraph.methods.subject import Annotation, Subject
 from biasgraph.methods.wordnet import best_synonyms
 from biasgraph.models.chat import ReplyError
-from biasgraph.proposals.instructions import Biases
+from biasgraph.prompts.instructions import Biases
 
 NAME = "openbias"
 TITLE = "OpenBias"

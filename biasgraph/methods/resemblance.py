@@ -1,6 +1,6 @@
 """How much a prompt's images resemble those of its counterfactuals, with resampled whole images.
 
-TIBET eqs. 1-5 over the sets of biasgraph.methods.imagesets.
+TIBET eqs. 1-5 over the sets of biasgraph.methods.image_sets.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from biasgraph.causal.resampling import resampled_sums
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.methods.association import bav, cas, cas_normalised, mad
-from biasgraph.methods.imagesets import INITIAL, ImageSet, ImageSets, Intervention
+from biasgraph.methods.image_sets import INITIAL, ImageSet, ImageSets, Intervention
 
 NAME = "tibet"
 NULL_DRAWS = 500

@@ -9,20 +9,20 @@ import numpy as np
 
 from biasgraph.causal.sensitivity import Interval
 from biasgraph.causal.tables import Floats
+from biasgraph.data.findings import Bar, Bars, Entry, Finding, Number, Part, Ranking, Table, Text
 from biasgraph.errors import printable
-from biasgraph.findings import Bar, Bars, Entry, Finding, Number, Part, Ranking, Table, Text
-from biasgraph.methods import openpairs
+from biasgraph.methods import open_pairs as openpairs
+from biasgraph.methods.base import Annotation, Subject
 from biasgraph.methods.concepts import TABLE, top
-from biasgraph.methods.imagesets import (
+from biasgraph.methods.image_sets import (
     INITIAL,
     ImageSets,
     Intervention,
     closed_sets,
     open_sets,
 )
-from biasgraph.methods.openpairs import OpenTest, open_tests
+from biasgraph.methods.open_pairs import OpenTest, open_tests
 from biasgraph.methods.resemblance import Draws, Scores
-from biasgraph.methods.subject import Annotation, Subject
 from biasgraph.methods.wordnet import best_synonyms
 
 TITLE = "TIBET"

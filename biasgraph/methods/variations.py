@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field, create_model
 from biasgraph.errors import InputError
 from biasgraph.models.base import Message
 from biasgraph.prompts.counterfactuals import JOINT, Prompt, joint_prompts, plan_prompts
-from biasgraph.proposals.instructions import Texts, instruction
+from biasgraph.prompts.instructions import Texts, instruction
 
 if TYPE_CHECKING:
-    from biasgraph.axes import Axis, AxisSet
+    from biasgraph.data.axes import Axis, AxisSet
 
 MOST_VARIATIONS = 64
 PROPOSED = 15

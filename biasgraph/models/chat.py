@@ -10,7 +10,7 @@ from typing import Any, Generic
 
 from biasgraph.errors import ModelError
 from biasgraph.models.base import CannotContinue, LanguageModel, Message
-from biasgraph.models.reading import Schema, Unreadable, read_reply, shortened, without_thoughts
+from biasgraph.models.replies import Schema, Unreadable, read_reply, shortened, without_thoughts
 
 ATTEMPTS = 3
 REPEATED = 4_000

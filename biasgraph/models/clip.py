@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of
-from biasgraph.models.files import fingerprint
+from biasgraph.models.fingerprints import fingerprint
 from biasgraph.models.hub import Source, loading_errors
 from biasgraph.models.options import ModelOptions, Spec
 
@@ -251,7 +251,7 @@ class ClipJudge:
         return self.folder.folder() if isinstance(self.folder, Source) else self.folder
 
     def _load(self, kind: str, **options: Any) -> Any:
-        from biasgraph.models.quiet import loading
+        from biasgraph.models.quiet_libraries import loading
 
         trusted = isinstance(self.folder, Source) and self.folder.trust_remote_code
         with loading_errors(self.spec), loading():

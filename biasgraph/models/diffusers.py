@@ -12,12 +12,12 @@ from typing import Any
 from biasgraph.errors import BiasgraphError, InputError, MissingExtra, ModelError, printable
 from biasgraph.models.base import Picture, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
-from biasgraph.models.encodings import Remembered
 from biasgraph.models.hub import Source, shortened
-from biasgraph.models.loading import Adapter, load_pipeline
 from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.pipeline_loading import Adapter, load_pipeline
 from biasgraph.models.pipelines import Card
-from biasgraph.models.windows import Window, window
+from biasgraph.models.prompt_encodings import Remembered
+from biasgraph.models.token_windows import Window, window
 
 ON_CPU, ON_GPU = 4, 16
 """Images asked for at a time where ``--batch-size`` does not say; so many are lost at most when a
@@ -133,7 +133,7 @@ class DiffusersGenerator:
         """
         import torch
 
-        from biasgraph.models.quiet import loading
+        from biasgraph.models.quiet_libraries import loading
 
         pipeline, negative = self._pipeline, self._card.negative(self.options.negative_prompt)
         negatives = {} if negative is None else {"negative_prompt": [negative] * len(items)}

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Picture, Setting
-from biasgraph.models.options import ModelOptions, Spec
-from biasgraph.models.picturefile import (
+from biasgraph.models.image_files import (
     MAX_PIXELS,
     SUFFIXES,
     hash_of,
@@ -24,6 +23,7 @@ from biasgraph.models.picturefile import (
     read_picture,
     seed_of,
 )
+from biasgraph.models.options import ModelOptions, Spec
 
 if TYPE_CHECKING:
     from PIL.Image import Image

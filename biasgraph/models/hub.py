@@ -13,7 +13,7 @@ from pathlib import Path
 
 from biasgraph.errors import FULL_DISK, BiasgraphError, InputError, ModelError, printable
 from biasgraph.models.devices import is_out_of_memory, out_of_memory
-from biasgraph.models.files import fingerprint
+from biasgraph.models.fingerprints import fingerprint
 from biasgraph.models.options import Spec
 
 SAFE_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")

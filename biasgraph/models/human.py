@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasgraph.errors import InputError, did_you_mean, printable
-from biasgraph.files.csvfile import CsvFile
-from biasgraph.files.reading import read_bytes
+from biasgraph.io.csv_files import CsvFile
+from biasgraph.io.text_files import read_bytes
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.options import ModelOptions, Spec
-from biasgraph.models.pictures import pixels_digest
+from biasgraph.models.pixels import pixels_digest
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -159,7 +159,7 @@ def _version(package: str) -> str | None:
     except metadata.PackageNotFoundError:
         if package != "biasgraph":
             return None
-    from biasgraph import __version__  # a bare checkout
+    from biasgraph.io.version import __version__
 
     return __version__
 

@@ -154,7 +154,7 @@ class TransformersLanguageModel:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        from biasgraph.models.quiet import loading
+        from biasgraph.models.quiet_libraries import loading
 
         with loading_errors(self.spec), loading():
             from transformers import AutoTokenizer
@@ -167,7 +167,7 @@ class TransformersLanguageModel:
 
     @cached_property
     def _model(self) -> Any:
-        from biasgraph.models.quiet import loading
+        from biasgraph.models.quiet_libraries import loading
 
         with loading_errors(self.spec), loading():
             import torch

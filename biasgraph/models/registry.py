@@ -67,9 +67,9 @@ BACKENDS: dict[str, Backend] = {
     "sandbox": Backend(
         about="toy models that ship with biasgraph, with planted biases",
         roles={
-            GENERATOR: Role("biasgraph.sandbox.models:generator", "sandbox:stereotyped"),
-            JUDGE: Role("biasgraph.sandbox.models:judge", "sandbox"),
-            EMBEDDER: Role("biasgraph.sandbox.models:embedder", "sandbox"),
+            GENERATOR: Role("biasgraph.sandbox.backends:generator", "sandbox:stereotyped"),
+            JUDGE: Role("biasgraph.sandbox.backends:judge", "sandbox"),
+            EMBEDDER: Role("biasgraph.sandbox.backends:embedder", "sandbox"),
             LANGUAGE_MODEL: Role("biasgraph.sandbox.proposer:language_model", "sandbox"),
         },
         needs="nothing",

@@ -160,7 +160,7 @@ class VlmJudge:
 
     @cached_property
     def _prompter(self) -> Prompter:
-        from biasgraph.models.quiet import loading
+        from biasgraph.models.quiet_libraries import loading
 
         with loading_errors(self.spec), loading():
             self._refuse_other_kinds()
@@ -175,7 +175,7 @@ class VlmJudge:
 
     @cached_property
     def _model(self) -> Any:
-        from biasgraph.models.quiet import loading
+        from biasgraph.models.quiet_libraries import loading
 
         with loading_errors(self.spec), loading():
             import torch

@@ -8,7 +8,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Literal
 
-from biasgraph.axes import Axis, AxisSet
+from biasgraph.data.axes import Axis, AxisSet
 from biasgraph.errors import InputError, printable
 from biasgraph.prompts.intervention import intervene, intervene_jointly
 from biasgraph.prompts.nounphrase import Kind

@@ -10,7 +10,7 @@ import functools
 import re
 import unicodedata
 
-from biasgraph import resources
+from biasgraph.io import resources
 
 _VOWEL_NAMES = frozenset("AEFHILMNORSX")  # letters whose names begin with a vowel sound
 _VOWEL_NUMBERS = re.compile(r"8|1[18](\d\d)?(?!\d)")  # eight.., eleven, eighteen (hundred)

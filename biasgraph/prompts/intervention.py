@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from biasgraph.axes import Attribute, Axis
+from biasgraph.data.axes import Attribute, Axis
 from biasgraph.prompts.grammar import (
     capitalized_like,
     indefinite_article,

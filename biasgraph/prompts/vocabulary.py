@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from biasgraph.axes import Attribute, Axis
+from biasgraph.data.axes import Attribute, Axis
 from biasgraph.prompts.grammar import pluralize, word_rows, words
 from biasgraph.prompts.nounphrase import (
     determiner_number,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biasgraph.report import style
-from biasgraph.report.sheet import INK, POINT, Sheet
+from biasgraph.report.figure_sheet import INK, POINT, Sheet
 
 Point = tuple[float, float]
 Points = npt.NDArray[np.float64]

@@ -13,8 +13,8 @@ from biasgraph.report.screen import plain
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from biasgraph.axes import Axis, AxisSet
-    from biasgraph.prompts.axischeck import AxisCheck
+    from biasgraph.data.axes import Axis, AxisSet
+    from biasgraph.prompts.axis_check import AxisCheck
 
 
 def show_sets(console: Console, sets: Sequence[AxisSet]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from biasgraph.report import comparison_words, html, style, words
-from biasgraph.report.drawing import drawing
+from biasgraph.report.vis_network import drawing
 
 Record = Mapping[str, Any]
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from textwrap import wrap
 
+from biasgraph.data.graph_document import Document
 from biasgraph.report import style
-from biasgraph.report.graphs import Document
-from biasgraph.report.layout import positions
+from biasgraph.report.circle_layout import positions
 
 _DOT_HEADS = {"triangle": "normal", "bar": "tee", "vee": "vee"}
 _MERMAID_DASHES = {"solid": "0", "dashed": "8 4", "dotted": "2 4"}

@@ -7,82 +7,82 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasgraph.errors import InputError, did_you_mean, printable
-from biasgraph.files.csvfile import to_csv
-from biasgraph.report import graphs, tables
-from biasgraph.report.files import write_files, writing_to
-from biasgraph.report.pictures import LaidOut
-from biasgraph.run.record import shown
+from biasgraph.data import frames as tables
+from biasgraph.data import graph_document as graphs
+from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.io.csv_files import to_csv
+from biasgraph.io.writing import write_files, writing_to
+from biasgraph.report.picture_folder import LaidOut
 
 if TYPE_CHECKING:
-    from biasgraph.report.shown import Shown
+    from biasgraph.data.result import Result
 
 Files = dict[str, bytes]
 LISTING = "export.json"
 SCHEMA = "biasgraph-export/1"
 
 
-def _html(result: Shown, columns: int) -> Files:
+def _html(result: Result, columns: int) -> Files:
+    from biasgraph.data.file_names import REPORT
     from biasgraph.report.page import report_files, report_html
-    from biasgraph.report.page_data import REPORT
 
     if result.prompts:  # theirs too: the global report links to them
         return report_files(result)
     return {REPORT: report_html(result, links=False)}  # no other report goes with it
 
 
-def _json(result: Shown, columns: int) -> Files:
+def _json(result: Result, columns: int) -> Files:
     return {"graph.json": graphs.to_json(result.document)}
 
 
-def _graphml(result: Shown, columns: int) -> Files:
+def _graphml(result: Result, columns: int) -> Files:
     return {"graph.graphml": graphs.to_graphml(result.document)}
 
 
-def _gexf(result: Shown, columns: int) -> Files:
+def _gexf(result: Result, columns: int) -> Files:
     from biasgraph.report.gexf import to_gexf
 
     return {"graph.gexf": to_gexf(result.document)}
 
 
-def _csv(result: Shown, columns: int) -> Files:
+def _csv(result: Result, columns: int) -> Files:
     nodes = tables.nodes_for_csv(result.document["nodes"])
     frames = {"pairs.csv": result.pairs, "nodes.csv": nodes, "tables.csv": result.tables}
     toy = result.document["graph"]["toy"]
     return {name: to_csv(tables.with_label(frame, toy)) for name, frame in frames.items()}
 
 
-def _parquet(result: Shown, columns: int) -> Files:
+def _parquet(result: Result, columns: int) -> Files:
     from biasgraph.report.parquet import parquet_files
 
     return parquet_files(result)
 
 
-def _dot(result: Shown, columns: int) -> Files:
+def _dot(result: Result, columns: int) -> Files:
     from biasgraph.report.diagrams import to_dot
 
     return {"graph.dot": to_dot(result.document)}
 
 
-def _mermaid(result: Shown, columns: int) -> Files:
+def _mermaid(result: Result, columns: int) -> Files:
     from biasgraph.report.diagrams import to_mermaid
 
     return {"graph.mmd": to_mermaid(result.document)}
 
 
-def _svg(result: Shown, columns: int) -> Files:
+def _svg(result: Result, columns: int) -> Files:
     from biasgraph.report.figures import figure_files
 
     return figure_files(result.document, result.pair_records(), "svg", columns)
 
 
-def _png(result: Shown, columns: int) -> Files:
+def _png(result: Result, columns: int) -> Files:
     from biasgraph.report.figures import figure_files
 
     return figure_files(result.document, result.pair_records(), "png", columns)
 
 
-FORMATS: dict[str, Callable[[Shown, int], Files]] = {
+FORMATS: dict[str, Callable[[Result, int], Files]] = {
     "html": _html,
     "json": _json,
     "graphml": _graphml,
@@ -120,7 +120,7 @@ def formats_in(text: str) -> list[str]:
 
 
 def export(
-    result: Shown,
+    result: Result,
     formats: Sequence[str] = DEFAULT,
     directory: str | Path | None = None,
     *,

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from biasgraph.data.graph_document import Document
 from biasgraph.report import style
 from biasgraph.report.arrows import Arrow, Point, label_arrows
-from biasgraph.report.graphs import Document
-from biasgraph.report.layout import positions
-from biasgraph.report.matrixfigure import matrix_figure
-from biasgraph.report.sheet import MARGIN, POINT, Sheet, drawing
-from biasgraph.report.tibetfigure import has_tibet, tibet_figure
+from biasgraph.report.circle_layout import positions
+from biasgraph.report.figure_sheet import MARGIN, POINT, Sheet, drawing
+from biasgraph.report.matrix_figure import matrix_figure
+from biasgraph.report.tibet_figure import has_tibet, tibet_figure
 
 ROTATED = 12  # with more axes than this, names stand along the circle's rays
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
-from biasgraph import __version__
+from biasgraph.data.graph_document import Document, Scalar, flattened, graph_of, xml_text
+from biasgraph.io.version import __version__
 from biasgraph.report import style
-from biasgraph.report.graphs import Document, Scalar, flattened, graph_of, xml_text
-from biasgraph.report.layout import positions
+from biasgraph.report.circle_layout import positions
 
 
 def to_gexf(document: Document) -> bytes:

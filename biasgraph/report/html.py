@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph import resources
 from biasgraph.errors import ModelError
+from biasgraph.io import resources
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -73,7 +73,7 @@ def json_for_html(value: object) -> str:
 
 def digest_of(*parts: object) -> str:
     """A digest of JSON-able parts, and of the templates that would show them."""
-    from biasgraph import __version__
+    from biasgraph.io.version import __version__
 
     digest = hashlib.sha256(__version__.encode())
     for name in (*resources.names(FOLDER, ""),):

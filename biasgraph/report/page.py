@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasgraph.findings import image_ids
+from biasgraph.data.file_names import PROMPTS, REPORT
+from biasgraph.data.findings import image_ids
 from biasgraph.report import html, words
-from biasgraph.report.drawing import drawing
-from biasgraph.report.files import PROMPTS
-from biasgraph.report.page_data import REPORT, PageData, page_data
+from biasgraph.report.page_data import PageData, page_data
 from biasgraph.report.thumbnails import Pictures, Thumbnails
+from biasgraph.report.vis_network import drawing
 
 if TYPE_CHECKING:
-    from biasgraph.report.shown import Shown
+    from biasgraph.data.result import Result
 
 SCRIPTS = ("findings.js", "agreement.js", "panel.js", "tables.js", "page.js")
 STYLES = ("report.css",)
 
 
-def report_html(result: Shown, *, images: bool = True, links: bool = True) -> bytes:
+def report_html(result: Result, *, images: bool = True, links: bool = True) -> bytes:
     """The page of one result; its pictures come from the run in `result.directory`.
 
     images: show thumbnails, where there is a run that has the images.
@@ -32,7 +32,7 @@ def report_html(result: Shown, *, images: bool = True, links: bool = True) -> by
 
 
 def report_files(
-    result: Shown,
+    result: Result,
     *,
     directory: Path | None = None,
     images: bool = True,
@@ -79,7 +79,7 @@ class _Page:
     digest: str
 
     @classmethod
-    def of(cls, result: Shown, pictures: Pictures, links: bool, one_of_many: bool) -> _Page:
+    def of(cls, result: Result, pictures: Pictures, links: bool, one_of_many: bool) -> _Page:
         thumbnails = Thumbnails.of(result.answers, pictures, list(image_ids(result.document)))
         data = page_data(result, thumbnails)
         data.context["links"] = links

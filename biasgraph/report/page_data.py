@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
+from biasgraph.data.file_names import REPORT
+from biasgraph.data.findings import Images
 from biasgraph.errors import InputError
-from biasgraph.findings import Images
 from biasgraph.report import agreement_words, words
 from biasgraph.report.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
-    from biasgraph.report.shown import Shown
+    from biasgraph.data.result import Result
 
 Record = Mapping[str, Any]
 Counts = Mapping[tuple[str, str, str], Mapping[str, int]]
 """(axis, attribute, target) -> answer -> count, summed over prompts."""
 
 UNKNOWN, GATED = "unknown", "gated"
-REPORT = "report.html"
+
 MANY = 10  # axes, above which the matrix gets the whole width
 
 
@@ -33,7 +34,7 @@ class PageData:
     context: dict[str, Any]
 
 
-def page_data(result: Shown, thumbnails: Thumbnails) -> PageData:
+def page_data(result: Result, thumbnails: Thumbnails) -> PageData:
     """All that the page needs but the drawing and the pictures themselves, in JSON types.
 
     model["axes"]: the names to show, in the document's order, which numbers everything else:
@@ -116,7 +117,7 @@ def _key(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-def _all_pairs(result: Shown) -> list[dict[str, Any]]:
+def _all_pairs(result: Result) -> list[dict[str, Any]]:
     """Every ordered pair in the order of the nodes, flags as a list, edges with their mediation."""
     names = [node["id"] for node in result.document["nodes"]]
     links = {(link["source"], link["target"]): link for link in result.document["links"]}
@@ -156,7 +157,7 @@ def _pair(pair: Record, document: Record) -> dict[str, Any]:
     return {**pair, **shown}
 
 
-def _counts(result: Shown) -> Counts:
+def _counts(result: Result) -> Counts:
     frame = result.tables
     keys = ["axis", "attribute", "target", "answer"]
     cells = frame[keys].fillna("").map(_key).assign(count=frame["count"])
@@ -167,7 +168,7 @@ def _counts(result: Shown) -> Counts:
     return counts
 
 
-def _sets(result: Shown, thumbnails: Thumbnails, place: Mapping[str, int]) -> list[dict[str, Any]]:
+def _sets(result: Result, thumbnails: Thumbnails, place: Mapping[str, int]) -> list[dict[str, Any]]:
     nodes = result.document["nodes"]
     counts = _counts(result)
     known = {(axis, attribute) for axis, attribute, _ in counts}
@@ -197,7 +198,7 @@ def _row(counts: Mapping[str, int], attributes: Sequence[str]) -> list[int]:
     return [*(counts.get(_key(attribute), 0) for attribute in attributes), *lost]
 
 
-def _images(result: Shown, thumbnails: Thumbnails, ids: Sequence[str]) -> list[dict[str, Any]]:
+def _images(result: Result, thumbnails: Thumbnails, ids: Sequence[str]) -> list[dict[str, Any]]:
     """What the judge said of each image, axis by axis: an attribute's number, or -1, or -2.
 
     -1 stands for unknown, -2 for gated, None where nothing was answered.

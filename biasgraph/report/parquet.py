@@ -13,13 +13,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.data import frames as tables
 from biasgraph.errors import MissingExtra
-from biasgraph.report import tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgraph.report.shown import Shown
+    from biasgraph.data.result import Result
 
 _NODE_TYPES = {
     "string": ("id", "metric", "status"),
@@ -46,7 +46,7 @@ _NODE_TYPES = {
 """Types of the nodes' columns, which hang on no data; any other column gets what fits it."""
 
 
-def parquet_files(result: Shown) -> dict[str, bytes]:
+def parquet_files(result: Result) -> dict[str, bytes]:
     """pairs, nodes, tables and answers .parquet; results of the sandbox say so in a column `toy`.
 
     Raises MissingExtra without pyarrow.

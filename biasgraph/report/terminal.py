@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from biasgraph.data.file_names import PROMPTS
+from biasgraph.io.writing import TEMPORARY
 from biasgraph.report import agreement_words, findings_words, words
-from biasgraph.report.files import PROMPTS
 from biasgraph.report.screen import captioned, facts, plain, sentence, show_list, show_toy
-from biasgraph.run.images import TEMPORARY
 
 Record = Mapping[str, Any]
 

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasgraph.report.files import PROMPTS
-from biasgraph.run.directory import IMAGES, read_run
-from biasgraph.run.images import ImageStore
-from biasgraph.run.record import RECORD, storing
+from biasgraph.data.file_names import PROMPTS, RECORD
+from biasgraph.runs.directory import IMAGES, read_run
+from biasgraph.runs.image_store import ImageStore
+from biasgraph.runs.record import storing
 
 if TYPE_CHECKING:
     import pandas as pd
     from PIL.Image import Image
 
-    from biasgraph.run.rows import ImageRow
+    from biasgraph.runs.ledger_rows import ImageRow
 
 PER_SET = 12
 LONGEST_SIDE = 112

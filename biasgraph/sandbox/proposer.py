@@ -1,6 +1,6 @@
 """The sandbox as a language model: rules over word lists, where no language model is at hand.
 
-It reads the instructions of `biasgraph.proposals.instructions` out of a conversation and answers
+It reads the instructions of `biasgraph.prompts.instructions` out of a conversation and answers
 each by the grammar that writes counterfactuals (`biasgraph.prompts.counterfactuals`), over the axis
 set that ships for the kind of subject that the prompt has. It understands nothing else, knows no
 axis but those, and says in its settings, and so in every transcript, what it is.
@@ -28,14 +28,14 @@ from hashlib import sha256
 from itertools import combinations, zip_longest
 from typing import Any
 
-from biasgraph import resources
-from biasgraph.axes import Axis, AxisSet
+from biasgraph.data.axes import Axis, AxisSet
 from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.io import resources
 from biasgraph.models.base import Message, Setting
 from biasgraph.models.options import ModelOptions, Spec
 from biasgraph.prompts.counterfactuals import PromptPlan, joint_prompts, plan_prompts
-from biasgraph.proposals.instructions import read_instruction
-from biasgraph.proposals.suited import suited_axes
+from biasgraph.prompts.instructions import read_instruction
+from biasgraph.prompts.suited_axes import suited_axes
 
 ABOUT = "the sandbox's rules over word lists; no language model wrote this"
 RULES = 1

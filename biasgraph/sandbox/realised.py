@@ -16,7 +16,7 @@ import numpy as np
 
 from biasgraph.causal.settings import MetricName
 from biasgraph.errors import InputError, did_you_mean, printable
-from biasgraph.sandbox.truth import Truth, truth_of
+from biasgraph.sandbox.planted_truth import Truth, truth_of
 from biasgraph.sandbox.world import AXES
 
 TABLE = Path(__file__).with_name("realised.csv")

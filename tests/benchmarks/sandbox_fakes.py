@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from biasgraph.models.base import Answer, Picture, Question
-from biasgraph.sandbox.captions import read, shown
+from biasgraph.sandbox.scene_captions import read, shown
 from biasgraph.sandbox.world import OCCUPATIONS, Scene, sample, world
 
 SHOWS = "shows"

@@ -28,10 +28,10 @@ from benchmarks.card.tables import NOT_YET, measured_parts
 from benchmarks.exact import AXIS_SET, METRICS, VARIABLES
 from benchmarks.shares import write_json
 from biasgraph.causal.tables import GATED, UNKNOWN
-from biasgraph.engine.questions import UNKNOWN as UNKNOWN_WORD
 from biasgraph.models.base import Answer
-from biasgraph.run.wanted import seed_for
-from biasgraph.sandbox.draw import draw_person
+from biasgraph.runs.questions import UNKNOWN as UNKNOWN_WORD
+from biasgraph.runs.wanted_images import seed_for
+from biasgraph.sandbox.drawing import draw_person
 from biasgraph.sandbox.realised import measured, realised_truth
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS
 from tests.benchmarks.sandbox_fakes import ExactJudge, ExactPainter, ExactReader

@@ -15,7 +15,7 @@ from benchmarks.methods_sizes import MARKER as SIZES
 from benchmarks.methods_spans import MARKER as SPANS
 from benchmarks.methods_summary import PARTS
 from benchmarks.shares import read_json, write_json
-from biasgraph.sandbox.models import WEIGHTS
+from biasgraph.sandbox.backends import WEIGHTS
 from biasgraph.sandbox.training import data, unet
 from biasgraph.sandbox.world import OCCUPATIONS
 

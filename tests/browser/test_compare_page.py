@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import biasgraph as package
-from biasgraph.compare import compare_results
-from biasgraph.comparison.gates import Gate
+from biasgraph.audits.compare.comparison import compare_results
+from biasgraph.audits.compare.gates import Gate
 from tests.answer_tables import librarian_table
 from tests.browser.conftest import Open, biasgraph
 from tests.hostile import HOSTILE, UNWRITABLE

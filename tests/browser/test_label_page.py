@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from biasgraph.report.files import write_files
-from biasgraph.result import load
+from biasgraph.data.result import load
+from biasgraph.io.writing import write_files
 from tests.browser.conftest import biasgraph
 
 SAMPLE = 12

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from biasgraph.commands import main
-from biasgraph.result import load
+from biasgraph.data.result import load
 from tests.forked import biasgraph
 from tests.kill_trials import kill_trials
 

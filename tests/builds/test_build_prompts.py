@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 
 from biasgraph.commands import main
+from biasgraph.data.result import load
+from biasgraph.io.folder_names import folder_name
 from biasgraph.models.diffusers import DiffusersGenerator
-from biasgraph.options import folder_name
-from biasgraph.result import load
 
 SMALL = ("--images", "8", "--only", "gender,age", "--min-valid", "4", "--bootstrap", "100")
 SETS = 6  # the prompt, two of gender, three of age

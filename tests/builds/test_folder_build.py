@@ -14,13 +14,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from biasgraph.axes import load_axis_set
+from biasgraph.audits.plan.verification import JointWork
 from biasgraph.commands import cli, main
+from biasgraph.data.axes import load_axis_set
+from biasgraph.data.result import load
 from biasgraph.errors import InputError
-from biasgraph.mitigation.verification import JointWork
-from biasgraph.models.picturefile import FORMATS, MAX_PIXELS
-from biasgraph.result import load
-from tests.folder.pictures import folder_of
+from biasgraph.models.image_files import FORMATS, MAX_PIXELS
+from tests.runs.pictures.pictures import folder_of
 
 SMALL = ("--only", "gender,age", "--min-valid", "2", "--bootstrap", "100", "--quiet")
 COUNTS = {"initial": 4, "gender/male": 4, "gender/female": 4}

@@ -15,8 +15,9 @@ from rich.console import Console
 
 import biasgraph
 from biasgraph.errors import InputError, ModelError, printable
-from biasgraph.options import folder_name
-from biasgraph.report.files import remove_stale, write_files
+from biasgraph.io.folder_names import folder_name
+from biasgraph.io.writing import remove_stale, write_files
+from biasgraph.report.saving import write
 from biasgraph.report.terminal import show
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE
@@ -155,7 +156,7 @@ def test_nothing_is_written_when_one_folder_cannot_be(tmp_path: Path) -> None:
     blocked = tmp_path / "out" / "prompts" / folder_name("a nurse")
     blocked.write_text("in the way")
     with pytest.raises(ModelError, match="cannot write to"):
-        result.write(tmp_path / "out")
+        write(result, tmp_path / "out")
     assert [path for path in (tmp_path / "out").rglob("*") if path.is_file()] == [blocked]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from biasgraph.axes import load_axis_set, shipped_axis_sets
 from biasgraph.commands import cli, main
+from biasgraph.data.axes import load_axis_set, shipped_axis_sets
 
 
 def run(*arguments: str) -> str:

@@ -22,8 +22,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     initial = (old["role"] == "initial") & (old["target"] == "gender")
     old.loc[initial, "answer"] = ["male", "female"] * (initial.sum() // 2)
     new.loc[initial, "answer"] = "male"
-    biasgraph.analyze(old, bootstrap=200).save(folder / "old")
-    biasgraph.analyze(new, bootstrap=200).save(folder / "new")
+    biasgraph.save(biasgraph.analyze(old, bootstrap=200), folder / "old")
+    biasgraph.save(biasgraph.analyze(new, bootstrap=200), folder / "new")
     return folder
 
 
@@ -86,7 +86,10 @@ def test_a_malformed_gate_ends_with_2_and_writes_nothing(
 def test_what_cannot_be_compared_ends_with_2(
     runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    biasgraph.analyze(librarian_table(), bootstrap=200, mix="pooled").save(tmp_path / "other")
+    other = biasgraph.analyze(librarian_table(), bootstrap=200, mix="pooled")
+    biasgraph.save(other, tmp_path / "other")
+        biasgraph.analyze(librarian_table(), bootstrap=200, mix="pooled"), tmp_path / "other"
+    )
     out = tmp_path / "out"
     assert main(["compare", str(runs / "new"), str(tmp_path / "other"), "-o", str(out)]) == 2
     assert "the settings of mix differ" in capsys.readouterr().err
@@ -102,7 +105,7 @@ def test_hostile_names_do_not_reach_the_terminal_raw(
     words = [*TERMINAL, *UNICODE][:24]
     axes = {words[3 * i]: tuple(words[3 * i + 1 : 3 * i + 3]) for i in range(8)}
     table = librarian_table(images=20, axes=axes, prompt=HOSTILE[80], model=HOSTILE[95])
-    biasgraph.analyze(table, bootstrap=200).save(tmp_path / "run")
+    biasgraph.save(biasgraph.analyze(table, bootstrap=200), tmp_path / "run")
     out, run = str(tmp_path / "out"), str(tmp_path / "run")
     assert main(["compare", run, run, "-o", out, "--fail-if", "amplification>-99"]) == 3
     captured = capsys.readouterr()

@@ -15,7 +15,7 @@ from tests.answer_tables import librarian_table
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("librarian")
-    biasgraph.analyze(librarian_table(), bootstrap=100).save(folder)
+    biasgraph.save(biasgraph.analyze(librarian_table(), bootstrap=100), folder)
     return folder
 
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import biasgraph
-from biasgraph import audit
+from biasgraph.audits import build as audit
 from biasgraph.commands import cli, main
 from tests.answer_tables import librarian_table
 
@@ -357,6 +357,6 @@ def test_an_error_of_the_system_that_no_path_explains_is_still_a_bug(
     def fail(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("biasgraph.axes.shipped_axis_sets", fail)
+    monkeypatch.setattr("biasgraph.data.axes.shipped_axis_sets", fail)
     assert main(["axes", "list"]) == 1
     assert "this is a bug" in capsys.readouterr().err

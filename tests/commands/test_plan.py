@@ -15,7 +15,7 @@ from tests.answer_tables import librarian_table
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     directory = tmp_path / "run"
-    biasgraph.analyze(librarian_table(), bootstrap=100).save(directory)
+    biasgraph.save(biasgraph.analyze(librarian_table(), bootstrap=100), directory)
     return directory
 
 

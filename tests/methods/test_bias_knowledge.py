@@ -21,7 +21,7 @@ from biasgraph.methods.bias_knowledge import (
 )
 from biasgraph.methods.bias_wording import Reader, words_in
 from biasgraph.methods.concepts import SynonymTable
-from biasgraph.proposals.instructions import Bias
+from biasgraph.prompts.instructions import Bias
 
 READER = Reader(SynonymTable([["sofa", "couch"]], "a table"))
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasgraph import resources
 from biasgraph.errors import ModelError
+from biasgraph.io import resources
 from biasgraph.methods import wordnet
 from biasgraph.methods.association import bav, cas, cas_normalised, mad
 from biasgraph.methods.concepts import (

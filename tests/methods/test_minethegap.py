@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from biasgraph.axes import load_axis_set
+from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.methods import minethegap, variations
 

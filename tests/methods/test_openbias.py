@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import biasgraph
 from biasgraph.methods import openbias
-from biasgraph.methods.subject import Subject
+from biasgraph.methods.base import Subject
 from biasgraph.models.chat import ReplyError
-from biasgraph.proposals.instructions import Bias
+from biasgraph.prompts.instructions import Bias
 
 COLUMNS = [
     "model",

@@ -11,16 +11,16 @@ import pandas as pd
 import pytest
 
 import biasgraph
-from biasgraph.agreement.references import reopened
-from biasgraph.answers import COLUMNS
-from biasgraph.engine.media import RunMedia
+from biasgraph.audits.agreement.trusted_answers import reopened
+from biasgraph.data.answers import COLUMNS
 from biasgraph.methods import tibet
+from biasgraph.methods.base import Subject
 from biasgraph.methods.concepts import SynonymTable
-from biasgraph.methods.imagesets import INITIAL, closed_sets, open_sets, question_about
+from biasgraph.methods.image_sets import INITIAL, closed_sets, open_sets, question_about
 from biasgraph.methods.resemblance import Draws
-from biasgraph.methods.subject import Subject
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_judge
+from biasgraph.runs.media import RunMedia
 from tests.answer_tables import librarian_table
 
 Answers = dict[tuple[str, str], list[dict[str, str]]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from biasgraph.axes import AxisSet, load_axis_set
+from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.methods.minethegap import Score, Varying, missed
 from biasgraph.methods.variations import conversation, proposed, said, variations
 from biasgraph.prompts.counterfactuals import Prompt

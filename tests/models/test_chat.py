@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, RootModel
 from biasgraph.errors import ModelError
 from biasgraph.models.base import CannotContinue, Message
 from biasgraph.models.chat import ATTEMPTS, BrokenOff, ReplyError, chat
-from biasgraph.models.reading import LONGEST_REPLY, Unreadable, read_reply
-from biasgraph.proposals.instructions import Biases, Counterfactuals, Variations
+from biasgraph.models.replies import LONGEST_REPLY, Unreadable, read_reply
+from biasgraph.prompts.instructions import Biases, Counterfactuals, Variations
 
 
 class Person(BaseModel):

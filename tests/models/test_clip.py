@@ -130,7 +130,7 @@ def test_nothing_is_loaded_before_the_first_question(folder) -> None:
 
 
 def test_another_kind_of_model_is_named() -> None:
-    from biasgraph.sandbox.models import WEIGHTS
+    from biasgraph.sandbox.backends import WEIGHTS
 
     judge = load_judge(f"clip:{WEIGHTS / 'judge2'}", CPU)
     with pytest.raises(ModelError, match="no CLIP or SigLIP") as caught:
@@ -148,7 +148,7 @@ def test_damaged_weights_are_one_line(tmp_path) -> None:
 
 
 def test_the_sandboxs_clip_answers_as_the_sandboxs_judge() -> None:
-    from biasgraph.sandbox.models import WEIGHTS
+    from biasgraph.sandbox.backends import WEIGHTS
 
     own = load_judge("sandbox")
     threshold = ModelOptions(device="cpu", unknown_below=own.settings["unknown_below"])

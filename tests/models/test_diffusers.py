@@ -17,14 +17,14 @@ from PIL import Image
 
 from biasgraph.commands import main
 from biasgraph.errors import InputError, MissingExtra, ModelError
-from biasgraph.models import loading
+from biasgraph.models import pipeline_loading as loading
 from biasgraph.models.base import Picture
 from biasgraph.models.diffusers import SAFETY_CHECKER, DiffusersGenerator, pictures
 from biasgraph.models.options import ModelOptions
-from biasgraph.models.quiet import loading as quiet
+from biasgraph.models.quiet_libraries import loading as quiet
 from biasgraph.models.registry import load_generator
-from biasgraph.models.windows import window
-from biasgraph.sandbox.models import WEIGHTS
+from biasgraph.models.token_windows import window
+from biasgraph.sandbox.backends import WEIGHTS
 from tests.models import tiny_pipelines
 
 PROMPTS = ("a photo of a nurse", "a photo of an old doctor", "a photo of a nurse", "a young nurse")
@@ -325,7 +325,7 @@ def test_a_finished_run_is_read_without_torch(tiny: Callable[[str], Path]) -> No
     code = f"""
 import sys
 from biasgraph.models.options import ModelOptions
-from biasgraph.models.quiet import loading as quiet
+from biasgraph.models.quiet_libraries import loading as quiet
 from biasgraph.models.registry import load_generator
 for folder in {[str(tiny(name)) for name in ("sd15", "sdxl", "sd3", "flux")]}:
     generator = load_generator(f"diffusers:{{folder}}", ModelOptions())

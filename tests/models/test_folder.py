@@ -8,10 +8,10 @@ import pytest
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.folder import FolderGenerator
+from biasgraph.models.image_files import hash_of, seed_of
 from biasgraph.models.options import ModelOptions
-from biasgraph.models.picturefile import hash_of, seed_of
 from biasgraph.models.registry import load_generator
-from tests.folder.pictures import folder_of, picture
+from tests.runs.pictures.pictures import folder_of, picture
 
 
 @pytest.fixture

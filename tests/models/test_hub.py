@@ -19,7 +19,7 @@ import pytest
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.hub import Source, loading_errors
 from biasgraph.models.options import Spec
-from biasgraph.sandbox.models import WEIGHTS
+from biasgraph.sandbox.backends import WEIGHTS
 from tests.models.fake_hub import COMMIT, Hub
 
 CLOSED = "http://127.0.0.1:9"

@@ -8,7 +8,7 @@ from PIL import Image
 from biasgraph.errors import InputError
 from biasgraph.models.base import Question
 from biasgraph.models.human import HumanJudge, Labels
-from biasgraph.models.pictures import pixels_digest
+from biasgraph.models.pixels import pixels_digest
 from biasgraph.models.registry import load_judge
 
 GENDER = Question("Gender?", ("male", "female"), ("a man", "a woman"))

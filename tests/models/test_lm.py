@@ -15,7 +15,7 @@ from biasgraph.models.chat import ReplyError, chat
 from biasgraph.models.lm import TransformersLanguageModel
 from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_language_model
-from biasgraph.proposals.instructions import Variations
+from biasgraph.prompts.instructions import Variations
 from tests.models import tiny_lm
 
 TALK = [Message("system", "Be brief."), Message("user", "Who paints?")]

@@ -258,7 +258,7 @@ def test_a_question_cannot_command_the_model(command, judges) -> None:
 
 
 def test_another_kind_of_model_is_named() -> None:
-    from biasgraph.sandbox.models import WEIGHTS
+    from biasgraph.sandbox.backends import WEIGHTS
 
     judge = load_judge(f"vlm:{WEIGHTS / 'clip'}", ModelOptions(device="cpu"))
     with pytest.raises(ModelError, match="no model that reads and sees") as caught:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from biasgraph.models.quiet import loading
+from biasgraph.models.quiet_libraries import loading
 
 END, TURN = "<|end|>", "<|turn|>"
 TEMPLATE = (

@@ -284,7 +284,7 @@ def save(name: str, folder: Path) -> Path:
     """The tiny pipeline of a name in a folder; the same weights every time."""
     import torch
 
-    from biasgraph.models.quiet import loading
+    from biasgraph.models.quiet_libraries import loading
 
     with loading():
         torch.manual_seed(0)

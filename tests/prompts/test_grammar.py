@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from biasgraph.io.resources import lines, names
 from biasgraph.prompts.grammar import (
     capitalized_like,
     indefinite_article,
@@ -13,7 +14,6 @@ from biasgraph.prompts.grammar import (
     word_rows,
     words,
 )
-from biasgraph.resources import lines, names
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from biasgraph.axes import Axis, load_axis_set
+from biasgraph.data.axes import Axis, load_axis_set
 from biasgraph.errors import InputError
+from biasgraph.io.resources import lines
 from biasgraph.prompts.counterfactuals import Prompt, joint_prompts, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.prompts.vocabulary import agree
-from biasgraph.resources import lines
-from biasgraph.sandbox.captions import read
+from biasgraph.sandbox.scene_captions import read
 
 AXES = load_axis_set("occupation")
 OCCUPATIONS = lines("prompts", "occupations.txt")

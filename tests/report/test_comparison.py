@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 
 import biasgraph
-from biasgraph.compare import Comparison, compare_results
-from biasgraph.comparison.gates import Gate
+from biasgraph.audits.compare.comparison import Comparison, compare_results
+from biasgraph.audits.compare.gates import Gate
 from biasgraph.report import comparison_terminal
 from biasgraph.report.comparison import _report
 from biasgraph.report.comparison_words import gates, summary

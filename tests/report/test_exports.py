@@ -40,7 +40,7 @@ NAMES = {
 def result(tmp_path_factory: pytest.TempPathFactory) -> biasgraph.Result:
     made = biasgraph.analyze(librarian_table(model="sandbox:stereotyped"), bootstrap=100)
     folder = tmp_path_factory.mktemp("run")
-    made.save(folder)
+    biasgraph.save(made, folder)
     return biasgraph.load(folder)
 
 
@@ -183,7 +183,7 @@ def test_exports_replace_their_own_files_and_nothing_else(
 
 def test_a_run_is_never_overwritten(result: biasgraph.Result, tmp_path: Path) -> None:
     other = biasgraph.analyze(librarian_table(seed=1), bootstrap=100)
-    other.save(tmp_path)
+    biasgraph.save(other, tmp_path)
     before = content(tmp_path)
     with pytest.raises(InputError, match=r"graph\.json is there already"):
         export(result, ["json"], tmp_path)
@@ -204,7 +204,7 @@ def test_a_foreign_listing_is_left_alone(
 
 def test_the_exported_page_of_one_prompt_links_to_no_report(tmp_path: Path) -> None:
     both = pd.concat([librarian_table(), librarian_table(prompt="a nurse", seed=1)])
-    biasgraph.analyze(both, bootstrap=100).save(tmp_path)
+    biasgraph.save(biasgraph.analyze(both, bootstrap=100), tmp_path)
     one = next((tmp_path / "prompts").iterdir())
     assert b"../../report.html" in (one / "report.html").read_bytes()
     [page, _] = export(biasgraph.load(one), ["html"])

@@ -14,8 +14,8 @@ from PIL import Image
 
 import biasgraph
 from biasgraph.report import style
+from biasgraph.report.figure_sheet import DPI, WIDTHS, drawing
 from biasgraph.report.figures import figure_files, graph_figure
-from biasgraph.report.sheet import DPI, WIDTHS, drawing
 from tests.answer_tables import librarian_table
 from tests.hostile import HOSTILE
 from tests.report.pictured import renamed

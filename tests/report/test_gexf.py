@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biasgraph
+from biasgraph.data.graph_document import graph_of
 from biasgraph.report import style
 from biasgraph.report.gexf import to_gexf
-from biasgraph.report.graphs import graph_of
 from tests.answer_tables import librarian_table
+from tests.data.test_graph_document import defined, in_xml, nested
 from tests.hostile import HOSTILE
 from tests.report.pictured import renamed
-from tests.report.test_graphs import defined, in_xml, nested
 
 NAMESPACE = "{http://www.gexf.net/1.2draft}"
 VIZ = "{http://www.gexf.net/1.2draft/viz}"

@@ -16,16 +16,17 @@ from click.testing import CliRunner
 from PIL import Image
 
 import biasgraph
-from biasgraph import resources
 from biasgraph.commands import cli, main
-from biasgraph.engine.local import ask, declare, generate
+from biasgraph.data.findings import Finding, Images, Number, Picture
+from biasgraph.data.result import load
 from biasgraph.errors import InputError
-from biasgraph.findings import Finding, Images, Number, Picture
+from biasgraph.io import resources
 from biasgraph.report import html
 from biasgraph.report.page import report_files, report_html
+from biasgraph.report.saving import write
 from biasgraph.report.words import label
-from biasgraph.result import load
-from biasgraph.run.directory import open_run
+from biasgraph.runs.directory import open_run
+from biasgraph.runs.local_engine import ask, declare, generate
 from tests.answer_tables import AXES, librarian_table
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, plan_of
 from tests.hostile import HOSTILE, UNWRITABLE
@@ -86,7 +87,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         generate(run, generator)
         ask(run, judge, QUESTIONS, GATE, generator=generator)
         answers = run.answers(judge.spec)
-    biasgraph.analyze(answers, bootstrap=100, min_valid=1).write(directory)
+    write(biasgraph.analyze(answers, bootstrap=100, min_valid=1), directory)
     return directory
 
 
@@ -319,7 +320,7 @@ def test_a_result_of_other_files_is_refused(result: biasgraph.Result) -> None:
 def test_the_command_writes_where_it_is_told(
     result: biasgraph.Result, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    result.save(tmp_path / "out")
+    biasgraph.save(result, tmp_path / "out")
     assert main(["report", str(tmp_path / "out")]) == 0
     page = (tmp_path / "out" / "report.html").read_bytes()
     assert main(["report", str(tmp_path / "out"), "-o", str(tmp_path / "page.html")]) == 0

@@ -12,8 +12,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import biasgraph
+from biasgraph.audits.plan.mitigation import PlanOptions, plan
 from biasgraph.errors import printable
-from biasgraph.mitigation.plan import PlanOptions, plan
 from biasgraph.report.plan_terminal import show_plan
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE
@@ -52,7 +52,7 @@ def words(text: str) -> str:
 
 
 def planned(directory: Path, frame: Any, targets: str = "", **options: Any) -> dict[str, Any]:
-    biasgraph.analyze(frame, bootstrap=200, **options).save(directory)
+    biasgraph.save(biasgraph.analyze(frame, bootstrap=200, **options), directory)
     path = None
     if targets:
         path = directory.parent / "targets.yaml"

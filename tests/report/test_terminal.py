@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import biasgraph
+from biasgraph.data.findings import Bar, Finding, Number, Ranking, Text
 from biasgraph.errors import printable
-from biasgraph.findings import Bar, Finding, Number, Ranking, Text
 from biasgraph.report.terminal import show
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from biasgraph.axes import load_axis_set
+from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.models.base import Message
 from biasgraph.models.chat import chat
 from biasgraph.models.registry import load_language_model
 from biasgraph.prompts.counterfactuals import plan_prompts
-from biasgraph.proposals.instructions import Biases, Counterfactuals, Variations, instruction
-from biasgraph.proposals.suited import suited_axes
+from biasgraph.prompts.instructions import Biases, Counterfactuals, Variations, instruction
+from biasgraph.prompts.suited_axes import suited_axes
 from biasgraph.sandbox.proposer import ABOUT
 
 OCCUPATION = load_axis_set("occupation")
@@ -133,7 +133,7 @@ def test_only_the_bare_sandbox_is_one() -> None:
 def test_rules_load_no_model() -> None:
     code = (
         "import sys\n"
-        "from biasgraph.engine.trial import try_models\n"
+        "from biasgraph.audits.model_trial import try_models\n"
         "from biasgraph.models.options import ModelOptions\n"
         "print(try_models({'language model': 'sandbox'}, ModelOptions())[0]['said'])\n"
         "assert not {'torch', 'transformers', 'diffusers'} & set(sys.modules)\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from biasgraph.axes import load_axis_set
-from biasgraph.sandbox.truth import truth
+from biasgraph.data.axes import load_axis_set
+from biasgraph.sandbox.planted_truth import truth
 from biasgraph.sandbox.world import (
     AXES,
     CONTEXTS,

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.choices import Sheet, combined, sheets
-from biasgraph.models.openai.asking import Asking, Request
-from biasgraph.models.openai.chats import (
+from biasgraph.models.openai.completions import (
     LONGEST_SIDE,
     NO_LOGPROBS,
     TEMPERATURE,
@@ -22,6 +21,7 @@ from biasgraph.models.openai.chats import (
     Turn,
     chat_request,
 )
+from biasgraph.models.openai.requests import Asking, Request
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biasgraph.sandbox.captions import random_scene, shown, write, write_empty
-from biasgraph.sandbox.draw import EMPTY_SCENES, SIZE, draw_empty, draw_person
+from biasgraph.sandbox.drawing import EMPTY_SCENES, SIZE, draw_empty, draw_person
+from biasgraph.sandbox.scene_captions import random_scene, shown, write, write_empty
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS, sample, world
 
 EMPTY_SHARE = 0.04

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasgraph.sandbox.training.clip import pixels, roughen
+from biasgraph.sandbox.training.clip_training import pixels, roughen
 from biasgraph.sandbox.training.data import NOBODY, Pictures
 from biasgraph.sandbox.training.loop import Report, Schedule, fit
 from biasgraph.sandbox.world import AXES

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from biasgraph.sandbox.captions import choice_caption
-from biasgraph.sandbox.training import clip as clips
+from biasgraph.sandbox.scene_captions import choice_caption
+from biasgraph.sandbox.training import clip_training as clips
 from biasgraph.sandbox.training import judge2 as judges
 from biasgraph.sandbox.training import unet as unets
 from biasgraph.sandbox.training import vae as vaes

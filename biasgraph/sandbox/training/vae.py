@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasgraph.sandbox.training.clip import pixels
+from biasgraph.sandbox.training.clip_training import pixels
 from biasgraph.sandbox.training.data import Pictures
 from biasgraph.sandbox.training.loop import Report, Schedule, fit
 

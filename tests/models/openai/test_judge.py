@@ -16,7 +16,7 @@ from PIL import Image
 from biasgraph.errors import InputError
 from biasgraph.models.base import Describer, Noting, Question
 from biasgraph.models.choices import sheets
-from biasgraph.models.openai.chats import Shown
+from biasgraph.models.openai.completions import Shown
 from biasgraph.models.openai.journal import Journal
 from biasgraph.models.openai.judge import OpenAIJudge, find_letter
 from biasgraph.models.options import ModelOptions

@@ -1,0 +1,1 @@
+"""One module or package for each thing a user can ask for; each reads like its method section."""

@@ -1,0 +1,133 @@
+"""The page on which people label a sample of a run's pictures.
+
+Whoever labels sees pictures in random order and the run's own questions, and neither a prompt nor
+what the judge said: a label that knew would agree too well.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.audits.agreement.sampling import sample
+from biasgraph.audits.agreement.trusted_answers import asked_of
+from biasgraph.data.file_names import RECORD
+from biasgraph.data.result import read_document, why_no_run
+from biasgraph.errors import InputError, ModelError, did_you_mean, printable, shown
+from biasgraph.models.pixels import pixels_digest
+from biasgraph.report import html, words
+from biasgraph.runs.directory import Run, read_run
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from biasgraph.models.base import Question
+    from biasgraph.runs.ledger_rows import ImageRow
+
+LONGEST_SIDE = 768
+SMALL = 256  # pixels a side up to which a picture is passed on without loss
+QUALITY = 88
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """sample: how many pictures; only: the axes to ask about; seed: of the sample."""
+
+    sample: int = 50
+    only: Sequence[str] = ()
+    seed: int = 0
+
+
+def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:
+    """The page for a run, and how many pictures are on it: all there are, if they are fewer.
+
+    Raises:
+        InputError: `directory` is no finished run, or has no such axis.
+        ModelError: pictures are missing from it or damaged.
+    """
+    graph = read_document(directory)["graph"]
+    if not (directory / RECORD).is_file():
+        raise InputError(f"{shown(directory)} has no pictures to label: {why_no_run(directory)}")
+    with closing(read_run(directory)) as run:
+        asked = _questions(run, str(graph["vqa"]), options.only)
+        images = sample(run, str(graph["vqa"]), options.sample, options.seed)
+        pictures = [_picture(run, image) for image in images]
+    key = hashlib.sha256("\n".join(one["picture"] for one in pictures).encode()).hexdigest()
+    model = {"key": key[:16], "images": pictures, "questions": asked}
+    count = len(pictures)
+    page = html.render(
+        "label.html",
+        model=model,
+        scripts=("label.js",),
+        styles=("label.css",),
+        drawn=False,
+        digest=html.digest_of(model),
+        toy=graph["toy"],
+        count=count,
+        title=f"{count:,} {'picture' if count == 1 else 'pictures'} to label",
+        model_name=words.label(graph["model"]),
+    )
+    return page, count
+
+
+def _questions(run: Run, judge: str, only: Sequence[str]) -> list[dict[str, Any]]:
+    gate, axes = asked_of(run, judge)
+    names = [axis.axis for axis in axes]
+    for name in only:
+        if name not in names:
+            raise InputError(
+                f"the run has no axis '{printable(name)}' (it has "
+                f"{', '.join(map(printable, names))}).{did_you_mean(name, names)}"
+            )
+    kept = [axis for axis in axes if not only or axis.axis in only]
+    return [
+        _question("", gate),
+        *(_question(axis.axis, question) for axis in kept for question in axis.questions),
+    ]
+
+
+def _question(axis: str, question: Question) -> dict[str, Any]:
+    """A question as it is asked; axis: empty for the gate question."""
+    return {
+        "axis": axis,
+        "text": question.text,
+        "shown": words.label(question.text, 500),
+        "choices": list(question.choices),
+        "labels": [words.label(choice) for choice in question.choices],
+    }
+
+
+def _picture(run: Run, image: ImageRow) -> dict[str, Any]:
+    picture = run.read_image(image)
+    if picture is None:
+        raise ModelError(
+            f"{shown(run.image_path(image))} is missing or damaged: give the run's build command "
+            "again, which makes it again"
+        )
+    small = max(picture.size) <= SMALL
+    return {
+        "picture": pixels_digest(picture),
+        "image": image.id,
+        "src": _data_uri(picture, small),
+        "pixels": max(picture.size) <= 128,
+    }
+
+
+def _data_uri(picture: Image, lossless: bool) -> str:
+    from PIL.Image import Resampling
+
+    buffer = io.BytesIO()
+    small = picture.convert("RGB")
+    if lossless:
+        small.save(buffer, "PNG")
+    else:
+        small.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Resampling.LANCZOS, reducing_gap=2.0)
+        small.save(buffer, "JPEG", quality=QUALITY, optimize=True)
+    kind = "png" if lossless else "jpeg"
+    return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"

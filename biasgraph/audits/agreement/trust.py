@@ -1,0 +1,150 @@
+"""What a build knows of its judge's errors: the agreement it keeps, and what it corrects by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biasgraph.audits.agreement.agreement_file import SCHEMA_NAME, Record, read
+from biasgraph.audits.agreement.check import CheckOptions, compared, kept
+from biasgraph.audits.agreement.trusted_answers import Axes, from_file
+from biasgraph.causal.correction import confusion
+from biasgraph.causal.tables import Counts, Variable
+from biasgraph.data.answers import Answers
+from biasgraph.errors import InputError, printable, shown
+from biasgraph.runs.record import Model
+
+HEAD = 200  # bytes in which an agreement names its schema
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How far a judge agrees with a reference, and whether its errors are undone.
+
+    agreement: None where nobody has checked. source: the file that `--correct` named, None without
+    it; labelled: counts[truth, answer] (k, k) of the axes that it can correct; left_out: why it
+    cannot correct the others.
+    """
+
+    agreement: Record | None = None
+    source: str | None = None
+    labelled: Mapping[str, Counts] | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        correct: str | Path | None,
+        answers: Answers,
+        variables: Sequence[Variable],
+        about: Mapping[str, Any],
+        directory: Path | None,
+    ) -> Trust:
+        """What is known of the judge of some answers.
+
+        correct: agreement.json, or a file of labels or answers; about: what a graph says of its
+        origin; directory: where the result is or will be, with its run.
+
+        Raises InputError: the file is neither, is about another judge, or can correct no axis.
+        """
+        judge, fingerprint = about.get("vqa"), about.get("vqa_fingerprint")
+        before = kept(directory, about)
+        if correct is None:
+            return cls(before)
+        path = Path(correct)
+        axes: Axes = {variable.name: variable.attributes for variable in variables}
+        if is_agreement(path):
+            found = read(path)
+            refuse_another_judge(path, found, judge, fingerprint)
+        else:
+            reference = from_file(path, directory or Path(), judge, axes)
+            seed = about.get("seed") or 0
+            found = compared(answers.frame, axes, about, reference, CheckOptions(seed=seed))
+        labelled, left_out = usable(found, axes)
+        if not labelled:
+            reasons = "; ".join(f"{printable(axis)}: {why}" for axis, why in left_out.items())
+            raise InputError(f"{shown(path)} can correct no axis: {reasons}")
+        return cls(before or found, path.name, labelled, left_out)
+
+    def record(self) -> dict[str, Any]:
+        """What a graph says of it."""
+        correction = None
+        if self.labelled is not None:
+            correction = {
+                "source": self.source,
+                "axes": list(self.labelled),
+                "left_out": dict(self.left_out),
+            }
+        return {"agreement": self.agreement, "correction": correction}
+
+
+def check_correction(correct: str | Path | None, judge: Model) -> None:
+    """Refuse a file that cannot correct this judge before any model does any work.
+
+    Raises InputError: it cannot be read, or is about another judge.
+    """
+    if correct is not None and is_agreement(Path(correct)):
+        refuse_another_judge(Path(correct), read(Path(correct)), judge.spec, judge.fingerprint)
+
+
+def is_agreement(path: Path) -> bool:
+    """Whether a file looks like agreement.json. Raises InputError where there is none."""
+    if path.is_dir():
+        raise InputError(
+            f"--correct {printable(str(path))} is a folder: name a file, such as the "
+            "agreement.json in it"
+        )
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError as error:
+        raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
+    return head.lstrip()[:1] == b"{" or SCHEMA_NAME.encode() in head
+
+
+def refuse_another_judge(
+    path: Path, agreement: Record, judge: str | None, fingerprint: str | None
+) -> None:
+    """Raise InputError unless the agreement is about this judge; a table may not name its own."""
+    if judge is None:
+        return
+    named = agreement["judge"]
+    if (named, agreement["judge_fingerprint"]) == (judge, fingerprint):
+        return
+    same = " with other weights" if named == judge else ""
+    raise InputError(
+        f"{shown(path)} is about the judge {printable(str(named))}{same}, and this build's is "
+        f"{printable(judge)}: one judge's errors say nothing about another's"
+    )
+
+
+def usable(agreement: Record, axes: Axes) -> tuple[dict[str, Counts], dict[str, str]]:
+    """The labelled counts of the axes that can be corrected, and why the others cannot."""
+    labelled: dict[str, Counts] = {}
+    left_out: dict[str, str] = {}
+    checked = {record["axis"]: record for record in agreement["axes"]}
+    for axis, attributes in axes.items():
+        record = checked.get(axis)
+        if record is None:
+            left_out[axis] = "nobody has checked it"
+            continue
+        if list(record["attributes"]) != list(attributes):
+            left_out[axis] = "it was checked with other attributes"
+            continue
+        counts = np.array(record["table"], dtype=np.int64)[:-2, :-2]
+        absent = [name for name, n in zip(attributes, counts.sum(axis=1), strict=True) if not n]
+        if absent:
+            names = ", ".join(printable(name) for name in absent)
+            left_out[axis] = f"the reference never says {names} where the judge has an answer"
+            continue
+        try:
+            confusion(counts)
+        except InputError as error:
+            left_out[axis] = str(error).rstrip(".").replace("The labelled", "the labelled")
+        else:
+            labelled[axis] = counts
+    return labelled, left_out

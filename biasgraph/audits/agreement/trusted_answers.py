@@ -1,0 +1,282 @@
+"""What a judge's answers are held against: another judge, people's labels, or a table of answers.
+
+All of them end as the same table: image, target, answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from biasgraph.audits.agreement.sampling import sample
+from biasgraph.data.answers import Answers
+from biasgraph.data.file_names import RECORD
+from biasgraph.data.result import why_no_run
+from biasgraph.errors import InputError, ModelError, did_you_mean, printable, shown
+from biasgraph.io.csv_files import CsvFile
+from biasgraph.io.text_files import read_bytes
+from biasgraph.models.base import Picture, Question
+from biasgraph.models.human import COLUMNS as LABEL_COLUMNS
+from biasgraph.models.human import Labels
+from biasgraph.models.options import ModelOptions
+from biasgraph.models.pixels import pixels_digest
+from biasgraph.models.registry import JUDGE, load_judge, refuse_unread
+from biasgraph.runs.directory import Run, open_run, read_run
+from biasgraph.runs.job import JOURNAL
+from biasgraph.runs.ledger_rows import GATE
+from biasgraph.runs.local_engine import ask
+from biasgraph.runs.questions import GATED, UNKNOWN, YES, AxisQuestion
+from biasgraph.runs.record import read_record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biasgraph.models.base import ImageGenerator, VisualQA
+    from biasgraph.runs.progress import Progress
+
+ANSWER_COLUMNS = ("image", "target", "answer")
+TABLES = (".csv", ".tsv", ".txt", ".parquet")
+
+Axes = Mapping[str, Sequence[str]]
+"""axis -> its attributes."""
+Said = Mapping[tuple[str, str], str]
+"""(image, target) -> answer: an attribute, unknown or gated."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Answers that are taken for the truth.
+
+    name: a judge's spec or a file's name; fingerprint: of its weights or its content.
+    """
+
+    name: str
+    kind: Literal["judge", "labels", "answers"]
+    fingerprint: str
+    said: Said
+    notes: Sequence[str] = field(default=())
+
+
+def is_table(text: str) -> bool:
+    """Whether what was given names a file rather than a judge."""
+    path = Path(text)
+    return path.is_file() or (path.suffix.lower() in TABLES)
+
+
+def from_file(path: Path, directory: Path, judge: str | None, axes: Axes) -> Reference:
+    """The labels or answers in a file, about the images of the result in `directory`.
+
+    Raises InputError: it is neither, or says nothing about these images.
+    """
+    raw = read_bytes(path)
+    if raw.startswith(b"PAR1"):
+        return from_answers(path, Answers.read(path).frame, None, axes)
+    file = CsvFile(raw, shown(path), (*LABEL_COLUMNS, *ANSWER_COLUMNS))
+    if {*LABEL_COLUMNS} <= {*file.columns}:
+        return from_labels(Labels.read(path), path.name, directory, judge)
+    missing = [name for name in ANSWER_COLUMNS if name not in file.columns]
+    if missing:
+        raise InputError(
+            f"{shown(path)} holds neither labels ({', '.join(LABEL_COLUMNS)}) nor answers "
+            f"({', '.join(ANSWER_COLUMNS)}): it lacks {', '.join(missing)}."
+            f"{did_you_mean(missing[0], file.columns)}"
+        )
+    return from_answers(path, file.frame(), file, axes)
+
+
+def from_answers(path: Path, frame: pd.DataFrame, file: CsvFile | None, axes: Axes) -> Reference:
+    """A table of answers by image id and axis; rows about other axes are left out."""
+    said: dict[tuple[str, str], str] = {}
+
+    def refused(row: int, problem: str) -> InputError:
+        where = file.place(row) if file else f"row {row + 1}"
+        return InputError(f"{shown(path)}, {where}{problem}")
+
+    texts = (frame[name].astype(str).tolist() for name in ANSWER_COLUMNS)
+    for row, (image, target, answer) in enumerate(zip(*texts, strict=True)):
+        if target not in axes or not answer.strip():
+            continue
+        offered = [*axes[target], UNKNOWN, GATED]
+        if answer not in offered:
+            raise refused(
+                row,
+                f", column answer: '{printable(answer)}' is not an attribute of "
+                f"{printable(target)} ({', '.join(map(printable, offered))})."
+                f"{did_you_mean(answer, offered)}",
+            )
+        if said.setdefault((image, target), answer) != answer:
+            about = f"'{printable(target)}'"
+            raise refused(row, f": image '{printable(image)}' has a second answer about {about}")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Reference(path.name, "answers", digest, said)
+
+
+def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -> Reference:
+    """People's labels about the pictures of a run, asked in the words that its judge was asked.
+
+    An axis counts as labelled where all its questions are, or where nobody is in the picture.
+    """
+    if judge is None or not (directory / RECORD).is_file():
+        raise InputError(
+            f"labels are matched by pictures, and {shown(directory)} has none: give answers about "
+            f"its images instead ({', '.join(ANSWER_COLUMNS)})"
+        )
+    with closing(read_run(directory)) as run:
+        gate, questions = asked_of(run, judge)
+        texts = {gate.text, *(part.text for axis in questions for part in axis.questions)}
+        if not texts & labels.questions:
+            raise InputError(
+                f"{labels.source} answers none of the questions that {shown(directory)} asked, as "
+                f"'{printable(gate.text)}': labels are matched by a question's very words"
+            )
+        found = dict(_labelled(run, labels))
+    if not found:
+        raise InputError(
+            f"{labels.source} is about other pictures: none of its {len(labels.pictures):,} is in "
+            f"{shown(directory)}"
+        )
+    said = {
+        (image, axis.axis): answer
+        for image, picture in found.items()
+        for axis in questions
+        if (answer := _label(labels, picture, gate, axis)) is not None
+    }
+    strangers = len(labels.pictures - {*found.values()})
+    notes = [f"{strangers:,} labelled pictures are not in the run"] if strangers else []
+    return Reference(name, "labels", labels.fingerprint, said, notes)
+
+
+def _labelled(run: Run, labels: Labels) -> Iterator[tuple[str, str]]:
+    """The images that have a label, with their digests; those that the file names come first."""
+    left = set(labels.pictures)
+    for image in sorted(run.images(), key=lambda image: image.id not in labels.images):
+        if not left:
+            return
+        picture = run.read_image(image)
+        if picture is None:
+            continue
+        digest = pixels_digest(picture)
+        if digest in labels.pictures:
+            left.discard(digest)
+            yield image.id, digest
+
+
+def _label(labels: Labels, picture: str, gate: Question, axis: AxisQuestion) -> str | None:
+    shown_no = labels.has(picture, gate) and labels.answer(picture, gate).choice not in (YES, None)
+    if shown_no:
+        return GATED
+    if not all(labels.has(picture, question) for question in axis.questions):
+        return None
+    return axis.verdict([labels.answer(picture, question) for question in axis.questions]).answer
+
+
+def asked_of(run: Run, judge: str) -> tuple[Question, list[AxisQuestion]]:
+    """The gate question and those about the requested axes, in the words that a judge was asked.
+
+    Raises InputError when this judge was never asked.
+    """
+    asked = run.asked(judge)
+    if GATE not in asked:
+        raise InputError(
+            f"{shown(run.directory)} has no answers of {printable(judge)}: its build is not done"
+        )
+    axes = [AxisQuestion.recorded(axis, asked[axis]) for axis in run.targets() if axis in asked]
+    return AxisQuestion.recorded(GATE, asked[GATE]).questions[0], axes
+
+
+def from_judge(
+    spec: str,
+    directory: Path,
+    judge: str,
+    options: ModelOptions,
+    progress: Progress | None = None,
+    sampled: tuple[int, int] | None = None,
+) -> Reference:
+    """The answers of another judge to a run's questions, asked now as far as they are missing.
+
+    They go into the run's ledger, batch by batch, so that what was cut short goes on.
+    sampled: how many pictures to ask about, and the seed of the sample; all unless given.
+
+    Raises:
+        InputError: there is no such judge, or the run had it with other settings.
+        ModelError: the judge failed, or images of the run are missing.
+        Interrupted: the user stopped it.
+    """
+    other = _loaded(spec, options, directory / JOURNAL)
+    with reopened(directory, other) as (run, generator):
+        gate, questions = asked_of(run, judge)
+        only = None if sampled is None else {one.id for one in sample(run, judge, *sampled)}
+        ask(run, other, questions, gate, generator=generator, progress=progress, only=only)
+        rows = run.answers(other.spec)[list(ANSWER_COLUMNS)].itertuples(index=False)
+        said = {
+            (image, target): answer
+            for image, target, answer in rows
+            if only is None or image in only
+        }
+    return Reference(other.spec, "judge", other.fingerprint, said)
+
+
+def _loaded(spec: str, options: ModelOptions, journal: Path) -> VisualQA:
+    try:
+        refuse_unread(options, {JUDGE: spec})
+        return load_judge(spec, options, journal)
+    except InputError as error:  # it names the option that judges are usually given by
+        raise InputError(str(error).replace("--vqa ", "--with ", 1)) from None
+
+
+@contextmanager
+def reopened(
+    directory: Path, judge: Any, maker: ImageGenerator | None = None
+) -> Iterator[tuple[Run, RecordedGenerator]]:
+    """A run as it was made, locked, with one more judge; its images are not made.
+
+    maker: the run's generator, where images beside its own are to be made.
+
+    Raises InputError when `directory` is no run or was made with another generator, ModelError when
+    images are missing from it.
+    """
+    record = read_record(directory)
+    if record is None:
+        raise InputError(
+            f"{shown(directory)} has no images to ask another judge about: "
+            f"{why_no_run(directory)}; give a table of answers ({', '.join(ANSWER_COLUMNS)})"
+        )
+    generator = RecordedGenerator(directory=directory, **record["generator"])
+    same = maker or generator
+    with open_run(directory, generator=same, judges=[judge], seed=int(record["seed"])) as run:
+        damaged = len(run.damaged_images())
+        if damaged:
+            raise generator.missing(damaged)
+        yield run, generator
+
+
+@dataclass(frozen=True)
+class RecordedGenerator:
+    """A run's generator as run.json describes it; it makes no images."""
+
+    directory: Path
+    spec: str
+    fingerprint: str
+    settings: Mapping[str, Any]
+    batch_size: int = 1
+    seconds_per_image: float | None = None
+
+    def check_prompts(self, prompts: Sequence[str]) -> None: ...
+
+    def unseen_words(self, prompts: Sequence[str]) -> list[str]:
+        return []
+
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
+        raise self.missing(len(prompts))
+
+    def missing(self, count: int) -> ModelError:
+        """The error about so many images."""
+        what = "image is" if count == 1 else "images are"
+        return ModelError(
+            f"{count:,} {what} missing from {shown(self.directory)} or damaged: give its build "
+            "command again, which makes them again"
+        )

@@ -1,0 +1,313 @@
+"""Several runs side by side: what changed, who is influenced least, how far from the ideal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.audits.compare.comparable import Run, comparable
+from biasgraph.audits.compare.gates import Gate
+from biasgraph.causal.comparing import CLASSES, Comparing
+from biasgraph.causal.settings import FDR_LEVEL
+from biasgraph.causal.strengths import NOISE_DRAWS, REPLICATES, Strengths
+from biasgraph.causal.tables import Pool
+from biasgraph.data import frames as tables
+from biasgraph.data import graph_document as graphs
+from biasgraph.data.result import Result, load
+from biasgraph.errors import InputError, shown
+from biasgraph.io.csv_files import to_csv
+from biasgraph.io.writing import write_files, writing_to
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA = "biasgraph-compare/1"
+POOL = "compared"
+DOCUMENT, ROWS, PAGE = "compare.json", "compare.csv", "compare.html"
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs against a baseline.
+
+    document: everything compare.json holds, in plain JSON types; what is undefined is None with
+    a reason.
+    runs: what was compared, the baseline first.
+    """
+
+    document: Record
+    runs: list[Run]
+
+    def files(self) -> dict[str, bytes]:
+        """The contents of compare.json and compare.csv, by name."""
+        return {DOCUMENT: graphs.to_json(self.document), ROWS: to_csv(self.rows())}
+
+    def page(self, directory: Path) -> bytes:
+        """compare.html as it stands in `directory`, from where it links to the runs' reports."""
+        from biasgraph.report.comparison import RunGraph, comparison_html
+
+        drawn = [
+            RunGraph(run.nodes, run.pairs, run.links, run.result.directory) for run in self.runs
+        ]
+        return comparison_html(self.document, drawn, directory)
+
+    def save(self, directory: str | Path) -> list[Path]:
+        """Write all files into `directory`, or none; returns their paths.
+
+        Raises:
+            InputError: the directory holds something else.
+            ModelError: it cannot be written.
+        """
+        folder = Path(directory)
+        with writing_to(folder):
+            _refuse_foreign(folder)
+        return write_files(folder, {**self.files(), PAGE: self.page(folder)})
+
+    def rows(self) -> pd.DataFrame:
+        """compare.csv: one row for each ordered pair of axes and each run but the baseline."""
+        import pandas as pd
+
+        baseline = self.document["runs"][0]["name"]
+        rows = [
+            {"baseline": baseline, "run": comparison["run"]} | _flat(pair)
+            for comparison in self.document["comparisons"]
+            for pair in comparison["pairs"]
+        ]
+        return tables.with_label(pd.DataFrame(rows, dtype=object), self.document["toy"])
+
+
+def compare(
+    directories: Sequence[str | Path],
+    *,
+    common: bool = False,
+    gates: Sequence[str] = (),
+    seed: int | None = None,
+) -> Comparison:
+    """Compare the results in some directories, the first of which is the baseline.
+
+    common: leave out axes, and of several prompts prompts, that not all of them have.
+    gates: what may not be ("worse:gender>0.05"); they are judged in the document, and nothing is
+    raised when one fails (`biasgraph.audits.compare.gates.refuse_failed` does).
+    seed: of the resampling; the baseline's unless given.
+
+    Raises:
+        InputError: a gate is malformed, there are fewer than two runs, one cannot be read, or
+            they are not comparable.
+    """
+    parsed = [Gate.parse(gate) for gate in gates]
+    if len(directories) < 2:
+        raise InputError("a comparison needs a baseline and at least one other run")
+    results = [load(one) for one in directories]
+    return compare_results(results, common=common, gates=parsed, seed=seed)
+
+
+def compare_results(
+    results: Sequence[Result],
+    *,
+    common: bool = False,
+    gates: Sequence[Gate] = (),
+    seed: int | None = None,
+) -> Comparison:
+    """`compare` for two or more results in memory."""
+    runs, notes = comparable(results, common=common)
+    for gate in gates:
+        gate.check_axis(runs[0].axes)
+    settings = replace(
+        runs[0].settings,
+        bootstrap=max(run.settings.bootstrap for run in runs),
+        seed=runs[0].settings.seed if seed is None else seed,
+    )
+    pools = [Pool.of(POOL, run.images) for run in runs]
+    comparing = Comparing(pools, runs[0].ideals, settings)
+    changes = comparing.pairs([_edges(run) for run in runs])
+    shared = [(pair["source"], pair["target"]) for pair in changes[0] if pair["reason"] is None]
+    strengths, amplification = Strengths(pools, runs[0].ideals, shared, settings).fields()
+    distances = comparing.distances()
+    toys = [run.graph["toy"] for run in runs]
+    document: Record = {
+        "schema": SCHEMA,
+        "toy": next((toy for toy in toys if toy), None),
+        "kind": runs[0].graph.get("kind", "prompt"),
+        "prompts": [images.prompt for images in runs[0].images],
+        "axes": [
+            {name: node.get(name) for name in ("id", "metric", "attributes", "ideal")}
+            for node in runs[0].nodes
+        ],
+        "runs": [_about(run) for run in runs],
+        "settings": {
+            "level": FDR_LEVEL,
+            "mix": settings.mix,
+            "unknown": settings.unknown,
+            "min_valid": settings.min_valid,
+            "bootstrap": settings.bootstrap,
+            "image_replicates": REPLICATES,
+            "noise_draws": NOISE_DRAWS,
+            "seed": settings.seed,
+            "common": common,
+        },
+        "notes": notes,
+        "distances": _distances(runs, distances),
+        "strengths": _strengths(runs, strengths),
+        "amplification": [_named(runs, one, drop=("growth", "growth_ci")) for one in amplification],
+        "comparisons": [
+            {
+                "run": run.name,
+                "classes": _counted(pairs),
+                "new_edges": _new_edges(pairs),
+                "pairs": [_named(runs, pair) for pair in pairs],
+                "distances": [
+                    {
+                        "axis": runs[0].axes[of_axis[place]["axis"]],
+                        "growth": of_axis[place]["growth"],
+                        "growth_ci": of_axis[place]["growth_ci"],
+                        "reason": _too_few(of_axis[place]["w1"]),
+                    }
+                    for of_axis in distances
+                ],
+                "amplification": {
+                    "growth": amplification[place]["growth"],
+                    "growth_ci": amplification[place]["growth_ci"],
+                    "pairs": amplification[place]["pairs"],
+                    "reason": _no_pairs(amplification[place]["value"]),
+                },
+            }
+            for place, (run, pairs) in enumerate(zip(runs[1:], changes, strict=True), start=1)
+        ],
+    }
+    document["gates"] = [gate.judge(document) for gate in gates]
+    return Comparison(document, runs)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Never overwrite what no comparison put there."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{shown(folder)} is a file, not a directory; give another -o")
+    if folder.is_dir() and not (folder / DOCUMENT).exists() and any(folder.iterdir()):
+        raise InputError(
+            f"{shown(folder)} is not empty and holds no comparison; nothing in it was touched: "
+            "give another -o"
+        )
+
+
+def _edges(run: Run) -> Mapping[tuple[int, int], bool]:
+    """Whether each pair of different axes, by their numbers, is an edge of the run's graph."""
+    found = {(pair["source"], pair["target"]): bool(pair["edge"]) for pair in run.pairs}
+    numbers = permutations(range(len(run.axes)), 2)
+    return {(x, y): found[run.axes[x], run.axes[y]] for x, y in numbers}
+
+
+def _about(run: Run) -> Record:
+    graph, folder = run.graph, run.result.directory
+    return {
+        "name": run.name,
+        "model": graph["model"],
+        "directory": None if folder is None else str(folder),
+        "prompt": graph["prompt"],
+        "prompts": len(run.images),
+        "vqa": graph["vqa"],
+        "images": graph["images"],
+        "edges": sum(bool(pair["edge"]) for pair in run.pairs),
+        "max_impact": graph["max_impact"],
+        "max_influenced": graph["max_influenced"],
+    }
+
+
+def _distances(runs: Sequence[Run], distances: Sequence[Sequence[Record]]) -> list[Record]:
+    """W1 of each axis in each run, with what chance alone would give images drawn from the ideal.
+
+    `null_q95` and `near_ideal` are the run's own, at its own number of images.
+    """
+    found = []
+    for run_number, run in enumerate(runs):
+        for node, of_axis in zip(run.nodes, distances, strict=True):
+            row = of_axis[run_number]
+            found.append(
+                {
+                    "axis": node["id"],
+                    "run": run.name,
+                    **{k: row[k] for k in ("w1", "w1_ci", "probability_closest", "n")},
+                    "at_common_size": row["at_common_size"],
+                    "null_q95": node["w1_null"]["q95"],
+                    "near_ideal": node["near_ideal"],
+                    "reason": _too_few(row["w1"]),
+                }
+            )
+    return found
+
+
+def _strengths(runs: Sequence[Run], strengths: Sequence[Sequence[Record]]) -> list[Record]:
+    """Each axis in each run: sums of |IS| over its pairs, and its edges in the run's graph."""
+    return [
+        {
+            "axis": run.axes[row["axis"]],
+            "run": run.name,
+            "in": row["in"] | {"edges": run.nodes[row["axis"]]["in_degree"]},
+            "out": row["out"] | {"edges": run.nodes[row["axis"]]["out_degree"]},
+            "reason": _no_pairs(row["in"]["value"] if row["out"]["value"] is None else 0),
+        }
+        for place, run in enumerate(runs)
+        for row in (of_axis[place] for of_axis in strengths)
+    ]
+
+
+def _named(runs: Sequence[Run], row: Record, drop: Sequence[str] = ()) -> Record:
+    """A row with names for the numbers of axes and runs."""
+    axes = runs[0].axes
+    names = {
+        "source": lambda i: axes[i],
+        "target": lambda i: axes[i],
+        "run": lambda i: runs[i].name,
+    }
+    return {
+        field: names[field](value) if field in names else value
+        for field, value in row.items()
+        if field not in drop
+    }
+
+
+def _counted(pairs: Sequence[Record]) -> dict[str, int]:
+    counts = Counter(pair["class"] for pair in pairs)
+    return {**{name: counts[name] for name in CLASSES}, "not comparable": counts[None]}
+
+
+def _new_edges(pairs: Sequence[Record]) -> Record:
+    """Pairs that are edges in the run, not in the baseline, and whose change is significant.
+
+    None when no pair can be compared; `not_comparable` counts those of the run's edges alone.
+    """
+    known = [pair for pair in pairs if pair["class"] is not None]
+    fresh = [pair for pair in known if pair["edge_run"] and not pair["edge_baseline"]]
+    return {
+        "count": sum(pair["class"] == "changed" for pair in fresh) if known else None,
+        "undecided": sum(pair["class"] != "changed" for pair in fresh),
+        "not_comparable": sum(
+            pair["class"] is None and pair["edge_run"] and not pair["edge_baseline"]
+            for pair in pairs
+        ),
+        "reason": None if known else "no pair of axes can be compared",
+    }
+
+
+def _too_few(value: float | None) -> str | None:
+    return "too few valid answers in a run" if value is None else None
+
+
+def _no_pairs(value: float | None) -> str | None:
+    return "none of its pairs can be compared" if value is None else None
+
+
+def _flat(pair: Record) -> Record:
+    """A pair with its intervals as two columns each."""
+    flat: Record = {}
+    for name, value in pair.items():
+        if name.endswith("_ci"):
+            flat |= dict(zip((f"{name}_low", f"{name}_high"), value or (None, None), strict=True))
+        else:
+            flat[name] = value
+    return flat

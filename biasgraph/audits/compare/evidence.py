@@ -1,0 +1,91 @@
+"""What a saved result was computed from, for those who resample it: codes, ideals and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biasgraph.causal.graph import UNKNOWN_CLASS, treat_unknown
+from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.causal.tables import CodedImages, Floats, Pool, Variable
+from biasgraph.causal.transport import Ideal
+from biasgraph.data.answer_codes import codes_of
+from biasgraph.data.answers import Answers
+from biasgraph.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from biasgraph.data.result import Result
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The images of a result as codes, and how they were weighed.
+
+    images: one for each initial prompt, in the order of the answers; all have the same variables.
+    ideals: one for each variable.
+    """
+
+    images: list[CodedImages]
+    ideals: list[Ideal]
+    settings: AnalysisSettings
+
+    @property
+    def axes(self) -> list[str]:
+        """The names of the variables, in their order."""
+        return [variable.name for variable in self.images[0].variables]
+
+
+def evidence_of(result: Result) -> Evidence:
+    """Code a result's answers as the analysis did.
+
+    Raises InputError when answers.csv is not the table that graph.json was computed from.
+    """
+    document = result.document
+    settings = AnalysisSettings(**document["graph"]["settings"])
+    with_unknown = settings.unknown == "class"
+    variables = tuple(_variable(node, with_unknown) for node in document["nodes"])
+    source = "the result" if result.directory is None else str(result.directory)
+    answers = Answers.from_frame(result.answers, source=f"answers.csv of {source}")
+    ideals = [_ideal(node) for node in document["nodes"]]
+    named = {variable.name for variable in variables} if with_unknown else set()
+    coded = codes_of(answers, variables)
+    evidence = Evidence([treat_unknown(one, settings, named) for one in coded], ideals, settings)
+    if _counts(evidence) != [node["initial"]["counts"] for node in document["nodes"]] or (
+        sum(len(codes) for one in coded for codes in one.arms.values())
+        != document["graph"]["images"]["interventions"]
+    ):
+        raise InputError(
+            f"{printable(answers.source)} does not fit graph.json beside it: build it again"
+        )
+    return evidence
+
+
+def _counts(evidence: Evidence) -> list[list[int]]:
+    """The answers about every variable in the initial images of all prompts."""
+    pool = Pool.of("evidence", evidence.images)
+    return [pool.initial(y).sum(axis=0).tolist() for y in range(len(evidence.ideals))]
+
+
+def _variable(node: Mapping[str, Any], with_unknown: bool) -> Variable:
+    attributes = tuple(node["attributes"])
+    if with_unknown and attributes[-1] == UNKNOWN_CLASS:  # the analysis put it there
+        attributes = attributes[:-1]
+    return Variable(node["id"], attributes, _own_metric(node), _cost(node))
+
+
+def _own_metric(node: Mapping[str, Any]) -> Any:
+    ordered = node["metric"] in ("ordinal", "index")
+    return "ordinal" if ordered else "cost" if node["metric"] == "cost" else "nominal"
+
+
+def _ideal(node: Mapping[str, Any]) -> Ideal:
+    counts = node.get("reference")
+    reference = None if counts is None else np.array(counts, dtype=np.int64)
+    return Ideal(node["metric"], np.array(node["ideal"], dtype=float), _cost(node), reference)
+
+
+def _cost(node: Mapping[str, Any]) -> Floats | None:
+    return np.array(node["cost"], dtype=float) if node["metric"] == "cost" else None

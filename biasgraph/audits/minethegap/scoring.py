@@ -1,0 +1,386 @@
+"""The story of `biasgraph minethegap score`: prompts, images, variations, scores, a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.audits.build import TOY
+from biasgraph.audits.minethegap.reference_table import Agreement, Truth, spearman
+from biasgraph.data.axes import AxisSet, load_axis_set
+from biasgraph.data.file_names import GRAPH
+from biasgraph.data.graph_document import to_json
+from biasgraph.errors import InputError, printable, shown
+from biasgraph.io.csv_files import to_csv
+from biasgraph.io.folder_names import OUTPUTS, slug
+from biasgraph.io.writing import write_files
+from biasgraph.methods.minethegap import (
+    ALPHA,
+    WANTED_EMBEDDER,
+    Spanned,
+    Varying,
+    least_aligned,
+    missed,
+    scored_of,
+)
+from biasgraph.methods.variations import MOST_VARIATIONS, PROPOSED, said, usual_axes
+from biasgraph.models.chat import ReplyError
+from biasgraph.models.folder import BACKEND as FOLDER
+from biasgraph.models.options import ModelOptions
+from biasgraph.models.registry import (
+    EMBEDDER,
+    GENERATOR,
+    LANGUAGE_MODEL,
+    backend_of,
+    load_embedder,
+    load_generator,
+    load_language_model,
+    refuse_unread,
+)
+from biasgraph.prompts.counterfactuals import Prompt, plan_prompts
+from biasgraph.prompts.prompt_lists import PromptList
+from biasgraph.prompts.subject import strip_brackets
+from biasgraph.runs.directory import Run, open_run
+from biasgraph.runs.job import AXES, JOURNAL, MODEL, SEED, notes_of, withheld_notes
+from biasgraph.runs.local_engine import generate
+from biasgraph.runs.media import RunMedia
+from biasgraph.runs.record import installed_versions
+from biasgraph.runs.transcripts import written_by
+from biasgraph.runs.wanted_images import image_id, prompt_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel
+    from biasgraph.runs.progress import Progress
+
+SCHEMA = "biasgraph-minethegap/1"
+DOCUMENT, RANKING = "scores.json", "scores.csv"
+IMAGES = 15
+"""Of each prompt, as in the paper."""
+IN_A_ROW = 3
+"""So many prompts without usable variations, one after the other, and no further one is tried."""
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreOptions(ModelOptions):
+    """The options of one ranking; None means "not given".
+
+    prompts: as `PromptList.of` takes them; model, embedder, llm: the generator, the model that
+    compares images and texts, and the language model that proposes variations; vary: axes of
+    `axes` whose attributes are combined instead; variations, images: how many of each for a prompt;
+    null: whether images of the variations are made and scored, too; truth: see `Truth.of`.
+    """
+
+    prompts: str | Path | Sequence[str]
+    model: str | None = None
+    embedder: str | None = None
+    llm: str | None = None
+    vary: Sequence[str] | None = None
+    axes: str | None = None
+    variations: int = PROPOSED
+    images: int = IMAGES
+    seed: int = SEED
+    null: bool = False
+    truth: str | Path | None = None
+    output: Path | None = None
+    fresh: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("model", "embedder", "llm", "vary"):
+            if (value := getattr(self, name)) is not None and not len(value):
+                raise InputError(f"--{name} is empty: name something, or leave it out")
+        if self.vary and self.llm:
+            raise InputError(
+                "--vary and --llm exclude each other: variations are combinations of attributes, "
+                "or a language model's"
+            )
+        if not 2 <= self.variations <= MOST_VARIATIONS:
+            raise InputError(f"--variations is 2 to {MOST_VARIATIONS}, not {self.variations}")
+        if self.images < 1:
+            raise InputError("--images is at least 1")
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What was found; document: everything scores.json holds."""
+
+    document: Record
+    directory: Path
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each prompt, the most biased first; lists are left out."""
+        import pandas as pd
+
+        from biasgraph.data.frames import with_label
+
+        rows = [
+            {name: value for name, value in one.items() if not isinstance(value, list)}
+            | {"missed": "; ".join(text["text"] for text in one["missed"])}
+            for one in self.document["prompts"]
+        ]
+        return with_label(pd.DataFrame(rows, dtype=object), self.document["toy"])
+
+    def write(self) -> list[Path]:
+        """Write all files into the run's directory, or none. Raises ModelError as the disk does."""
+        files = {DOCUMENT: to_json(self.document), RANKING: to_csv(self.frame())}
+        return write_files(self.directory, files)
+
+
+def rank(
+    options: ScoreOptions, progress: Progress | None = None, command: Sequence[str] = ()
+) -> Ranking:
+    """Score the prompts and write the ranking; what the run has already is not done again.
+
+    command: what was typed, for the run's record.
+
+    Raises:
+        InputError: the options, a prompt or a table are wrong; nothing has been written then.
+        ModelError: a model, the machine or the network failed; no usable variations came back.
+        Interrupted: the user stopped the work; the same call goes on from there.
+    """
+    work = _Work.of(options)
+    with open_run(
+        work.directory,
+        generator=work.generator,
+        judges=[],
+        seed=options.seed,
+        fresh=options.fresh,
+    ) as run:
+        settings = {"models": options.model_options().record(), **work.settings()}
+        run.request(
+            [[Prompt(text, "initial")] for text in work.prompts.values()],
+            images=options.images,
+            targets=[],
+            settings=settings,
+            command=command,
+        )
+        generate(run, work.generator, progress=progress)
+        media = RunMedia(
+            run,
+            embedding=work.embedder,
+            progress=progress,
+            generator=work.generator,
+            language_model=work.llm,
+        )
+        rows = _ranked(_scored(work, media))
+        ranking = Ranking(_document(work, run, rows), work.directory)
+        ranking.write()
+    return ranking
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Who does what, and where. prompts: as typed -> without brackets."""
+
+    options: ScoreOptions
+    prompts: Mapping[str, str]
+    varying: Varying
+    generator: ImageGenerator
+    embedder: Embedder
+    llm: LanguageModel | None
+    truth: Truth | None
+    directory: Path
+
+    @classmethod
+    def of(cls, options: ScoreOptions) -> _Work:
+        """Raises InputError for what does not fit; nothing is written."""
+        spec, how = options.model or MODEL, options.model_options()
+        if backend_of(spec) == FOLDER:
+            raise InputError(
+                "minethegap score has images made of prompts, and a folder makes none: audit it "
+                "with `biasgraph build --model folder:DIR --annotate minethegap`"
+            )
+        embedder = options.embedder or _usual_embedder(spec)
+        used = {GENERATOR: spec, EMBEDDER: embedder}
+        used |= {LANGUAGE_MODEL: options.llm} if options.llm else {}
+        refuse_unread(how, used)
+        axes = load_axis_set(options.axes or AXES)
+        varying = _varying(options, axes)
+        listed = PromptList.of(options.prompts)
+        truth = None if options.truth is None else Truth.of(options.truth)
+        directory = Path(options.output or OUTPUTS / slug(spec) / f"minethegap-{slug(listed.name)}")
+        if (directory / GRAPH).exists():
+            raise InputError(f"{shown(directory)} holds the result of a build: give another -o")
+        journal = directory / JOURNAL
+        generator = load_generator(spec, how, journal)
+        return cls(
+            options=options,
+            prompts=_checked(listed, varying, generator),
+            varying=varying,
+            generator=generator,
+            embedder=load_embedder(embedder, how),
+            llm=load_language_model(options.llm, how, journal) if options.llm else None,
+            truth=truth,
+            directory=directory,
+        )
+
+    def settings(self) -> Record:
+        """What the scores depend on beside the generator, in JSON types."""
+        varying, options = self.varying, self.options
+        source: Record = {"vary": list(varying.vary)} if varying.vary else {"llm": options.llm}
+        return {
+            **source,
+            "axes": varying.axes.name,
+            "variations": None if varying.vary else varying.count,
+            "images": options.images,
+            "null": options.null,
+            "alpha": ALPHA,
+            "seed": options.seed,
+        }
+
+
+def _usual_embedder(model: str) -> str:
+    if backend_of(model) == "sandbox":
+        return "sandbox"
+    raise InputError(f"minethegap score needs {WANTED_EMBEDDER}")
+
+
+def _varying(options: ScoreOptions, axes: AxisSet) -> Varying:
+    if options.llm:
+        return Varying(axes, (), options.variations)
+    for name in options.vary or ():
+        axes.axis(name)
+    return Varying(axes, tuple(options.vary or usual_axes(axes)))
+
+
+def _checked(listed: PromptList, varying: Varying, generator: ImageGenerator) -> dict[str, str]:
+    """The prompts, as typed and without brackets; raises InputError with the place."""
+    prompts: dict[str, str] = {}
+    for text, place in listed.prompts:
+        try:
+            clean = strip_brackets(text)[0]
+            if clean in prompts.values():
+                raise InputError(f"the prompt '{printable(clean[:80])}' stands there twice")
+            if varying.vary:
+                plan_prompts(text, varying.axes.only(varying.vary))  # do the axes fit it?
+            generator.check_prompts([clean, *(one.text for one in varying.texts(text))])
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from None
+        prompts[text] = clean
+    return prompts
+
+
+def _scored(work: _Work, media: RunMedia) -> list[Record]:
+    """A record for each prompt. Raises ReplyError where no prompt has variations."""
+    ids = {prompt: _ids(prompt, work.options.images) for prompt in work.prompts.values()}
+    if seen := media.shown([image for images in ids.values() for image in images]):
+        media.embedded_images(seen)  # all at once: it is slow where each prompt has its turn
+    rows: list[Record] = []
+    failed: list[ReplyError] = []
+    in_a_row = 0
+    for typed, prompt in work.prompts.items():
+        truth = {} if work.truth is None else {"truth": work.truth.of_prompt(typed)}
+        try:
+            if in_a_row == IN_A_ROW:
+                raise ReplyError("not tried: the prompts before it had no usable variations", ())
+            found = work.varying.spanned(prompt, ids[prompt], media, typed)
+        except ReplyError as error:
+            failed.append(error)
+            in_a_row = min(IN_A_ROW, in_a_row + 1)
+            rows.append(_without(prompt, error.in_run) | truth)
+            continue
+        in_a_row = 0
+        rows.append(_record(work, media, found) | truth)
+    if len(failed) == len(rows):
+        for one in failed:
+            one.forget()
+        raise failed[0]
+    return rows
+
+
+def _ids(prompt: str, images: int) -> list[str]:
+    row = prompt_rows([Prompt(prompt, "initial")])[0]
+    return [image_id(row.id, number) for number in range(images)]
+
+
+def _without(prompt: str, reason: str) -> Record:
+    return {
+        "prompt": prompt,
+        "score": None,
+        "reason": reason,
+        "n_images": 0,
+        "n_variations": 0,
+        "missed": [],
+        "least_aligned": [],
+    }
+
+
+def _record(work: _Work, media: RunMedia, found: Spanned) -> Record:
+    if not found.images:
+        return _without(found.prompt, "all images were withheld")
+    scored = scored_of(found)
+    record = {
+        "prompt": found.prompt,
+        "score": scored.value,
+        "reason": scored.reason,
+        "n_images": len(found.images),
+        "n_variations": len(found.texts),
+        "missed": [
+            {
+                "text": found.texts[place].text,
+                "similarity": float(scored.best_image[place]),
+                "says": said(work.varying.axes, found.texts[place], found.prompt),
+            }
+            for place in missed(scored)
+        ],
+        "least_aligned": [
+            {"image": found.images[place], "similarity": float(scored.best_text[place])}
+            for place in least_aligned(scored)
+        ],
+    }
+    if work.options.null:
+        record["score_null"] = work.varying.ceiling(found, media).value
+    return record
+
+
+def _ranked(rows: list[Record]) -> list[Record]:
+    """The most biased first; those without a score last."""
+    order = sorted(rows, key=lambda row: (row["score"] is None, row["score"] or 0, row["prompt"]))
+    return [
+        {"rank": None if row["score"] is None else place, **row}
+        for place, row in enumerate(order, start=1)
+    ]
+
+
+def _document(work: _Work, run: Run, rows: list[Record]) -> Record:
+    options, media = work.options, {model.spec for model in (work.generator, work.embedder)}
+    notes = withheld_notes(run.withheld(), "left out")
+    if len({(row["n_images"], row["n_variations"]) for row in rows if row["score"]}) > 1:
+        notes.append(
+            "prompts differ in how many images or variations they have, and only scores of as many "
+            "of both can be compared"
+        )
+    notes += notes_of(work.generator, work.embedder)
+    return {
+        "schema": SCHEMA,
+        "toy": TOY if any(backend_of(spec) == "sandbox" for spec in media) else None,
+        "model": work.generator.spec,
+        "model_fingerprint": work.generator.fingerprint,
+        "embedder": work.embedder.spec,
+        "embedder_fingerprint": work.embedder.fingerprint,
+        "proposed_by": None if work.llm is None else written_by(work.llm),
+        "settings": work.settings(),
+        "truth": None if work.truth is None else _against(work.truth, rows),
+        "prompts": rows,
+        "unseen_words": work.generator.unseen_words(list(work.prompts.values())),
+        "notes": notes,
+        "seed": options.seed,
+        "versions": installed_versions(),
+    }
+
+
+def _against(truth: Truth, rows: Sequence[Record]) -> Record:
+    """How well the ranking agrees with the truth: rho is 1 where it is the same."""
+    pairs = [
+        (-row["score"], row["truth"])
+        for row in rows
+        if row["score"] is not None and row["truth"] is not None
+    ]
+    found: Agreement = spearman([one for one, _ in pairs], [one for _, one in pairs])
+    unknown = [row["prompt"] for row in rows if row["truth"] is None]
+    return {"source": truth.source, **asdict(found), "not_in_table": unknown}

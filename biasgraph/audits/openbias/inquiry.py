@@ -1,0 +1,187 @@
+"""What models do for OpenBias: propose biases, make images of captions, answer the questions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.errors import InputError
+from biasgraph.methods.bias_knowledge import TASK, KnownBias, conversation
+from biasgraph.methods.bias_wording import captions_of
+from biasgraph.models.base import Question
+from biasgraph.models.chat import ReplyError
+from biasgraph.models.registry import backend_of
+from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.prompts.instructions import Bias, Biases
+from biasgraph.runs.local_engine import ask, declare, generate
+from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing
+from biasgraph.runs.questions import AxisQuestion
+from biasgraph.runs.transcripts import answered
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from biasgraph.models.base import ImageGenerator, LanguageModel, VisualQA
+    from biasgraph.runs.directory import Run
+
+IN_A_ROW = 3
+"""So many captions without a usable reply, one after the other, and nobody else is asked for."""
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """What a language model proposed: caption -> biases; and why there are none, by caption."""
+
+    biases: Mapping[str, Sequence[Bias]]
+    without: Mapping[str, str] = field(default_factory=dict)
+
+
+def propose(
+    directory: Path, model: LanguageModel, captions: Sequence[str], progress: Progress | None
+) -> Proposals:
+    """Have biases proposed for each caption; what the run in `directory` has is not asked again.
+
+    A caption without a usable reply is passed over, and so is one that the sandbox's rules cannot
+    read.
+
+    Raises:
+        ReplyError: `IN_A_ROW` captions one after the other, or all, had no usable reply.
+        Interrupted: the user stopped it.
+        BiasgraphError: what the model or the disk raises.
+    """
+    found: dict[str, Sequence[Bias]] = {}
+    without: dict[str, str] = {}
+    failed: list[ReplyError] = []
+    progress = progress or Quiet()
+    with showing(progress, "Proposals", total=len(captions), done=0) as stop:
+        for caption in captions:
+            try:
+                found[caption] = answered(
+                    directory, TASK, model, conversation(caption), Biases
+                ).biases
+                failed = []
+            except ReplyError as error:
+                without[caption] = error.in_run
+                failed.append(error)
+                if len(failed) == min(IN_A_ROW, len(captions)):
+                    for one in failed:
+                        one.forget()
+                    raise
+            except InputError as error:
+                if backend_of(model.spec) != "sandbox":
+                    raise
+                without[caption] = str(error)
+            progress.advance(1)
+            if stop.requested:
+                raise Interrupted("stopped; give the same command again to go on")
+    return Proposals(found, without)
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """All questions about all biases, each with the captions whose images it is asked about.
+
+    targets: bias name -> caption -> what the question is called in the ledger. A question with
+    other words or classes has another name there, so that a run may grow.
+    """
+
+    biases: Sequence[KnownBias]
+    targets: Mapping[str, Mapping[str, str]]
+    questions: Sequence[AxisQuestion]
+    about: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(cls, biases: Sequence[KnownBias]) -> Inquiry:
+        """The questions (t, q) of every bias's D_b (eq. 1) with all of its classes (eq. 3)."""
+        targets: dict[str, dict[str, str]] = {}
+        questions: dict[str, AxisQuestion] = {}
+        about: dict[str, list[str]] = {}
+        for bias in biases:
+            shown = captions_of(bias.name, bias.classes)
+            own = targets.setdefault(bias.name, {})
+            for caption, text in bias.questions.items():
+                question = Question(text, bias.classes, shown)
+                target = _target(bias.name, question)
+                own[caption] = target
+                questions.setdefault(target, AxisQuestion(target, (question,), bias.classes))
+                about.setdefault(caption, []).append(target)
+        place = {target: number for number, target in enumerate(questions)}
+        ordered = {text: sorted(asked, key=place.__getitem__) for text, asked in about.items()}
+        return cls(biases, targets, list(questions.values()), ordered)
+
+    def answers(self, table: pd.DataFrame) -> Iterator[tuple[KnownBias, pd.DataFrame]]:
+        """For each bias the rows of a run's answers table that are about it."""
+        by_target = dict(iter(table.groupby("target", sort=False)))
+        for bias in self.biases:
+            asked = self.targets[bias.name]
+            rows = [
+                by_target[target] for target in dict.fromkeys(asked.values()) if target in by_target
+            ]
+            yield bias, _about(rows, table, asked)
+
+
+def _about(rows: list[pd.DataFrame], table: pd.DataFrame, asked: Mapping[str, str]) -> pd.DataFrame:
+    """Rows whose question is the one that is asked about their caption."""
+    import pandas as pd
+
+    found = pd.concat(rows) if rows else table.iloc[:0]
+    return found[(found["prompt"].map(asked) == found["target"]).to_numpy()]
+
+
+def _target(bias: str, question: Question) -> str:
+    words = json.dumps([question.text, question.choices, question.captions])
+    return f"{bias} {hashlib.sha256(words.encode()).hexdigest()[:8]}"
+
+
+def answer(
+    run: Run,
+    inquiry: Inquiry,
+    captions: Sequence[str],
+    generator: ImageGenerator,
+    judge: VisualQA,
+    images: int,
+    settings: Mapping[str, Any],
+    command: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Make `images` of every caption, ask what is not answered; returns the answers table.
+
+    Its targets are those of the inquiry. Raises as `generate` and `ask` do.
+    """
+    declare(run, judge, inquiry.questions, None)
+    run.request(
+        [[Prompt(text, "initial")] for text in captions],
+        images=images,
+        targets=[question.axis for question in inquiry.questions],
+        settings=settings,
+        command=command,
+    )
+    generate(run, generator, progress=progress)
+    # Questions differ from caption to caption, and batches are always full: larger ones would be
+    # filled up with images that are asked about already.
+    ask(
+        run, judge, inquiry.questions, None, generator=generator, progress=progress,
+        about=inquiry.about, at_most=images,
+    )  # fmt: skip
+    return run.answers(judge.spec)
+
+
+def readable(
+    captions: Sequence[str], check: Callable[[Sequence[str]], object]
+) -> tuple[list[str], dict[str, str]]:
+    """The captions that a generator takes whole, and the others with what it says of them."""
+    taken: list[str] = []
+    refused: dict[str, str] = {}
+    for text in captions:
+        try:
+            check([text])
+        except InputError as error:
+            refused[text] = str(error)
+        else:
+            taken.append(text)
+    return taken, refused

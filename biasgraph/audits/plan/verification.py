@@ -1,0 +1,230 @@
+"""Joint counterfactuals of several axes, made and judged in a run to check what was predicted.
+
+Their prompts have the role "other", so that they never enter the run's tables, and what is made is
+kept: the same call does nothing twice. The run's request is as it was when the work ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biasgraph.causal.tables import GATED, UNKNOWN, Codes, Variable
+from biasgraph.data.axes import AxisSet, load_axis_set, shipped_axis_sets
+from biasgraph.data.file_names import RECORD
+from biasgraph.errors import InputError, shown
+from biasgraph.models.options import ModelOptions
+from biasgraph.models.registry import load_generator, load_judge
+from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, joint_prompts, plan_prompts
+from biasgraph.runs.directory import open_run, read_run
+from biasgraph.runs.job import JOURNAL
+from biasgraph.runs.local_engine import ask, declare, generate
+from biasgraph.runs.pictures.picture_sets import AXES_FILE
+from biasgraph.runs.questions import questions_about
+from biasgraph.runs.wanted_images import prompt_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from biasgraph.data.result import Result
+    from biasgraph.models.base import ImageGenerator, VisualQA
+    from biasgraph.runs.directory import Run
+    from biasgraph.runs.progress import Progress
+
+
+def run_of(result: Result) -> Path:
+    """The run's directory; InputError unless it has one prompt and models that can work again."""
+    if result.document["graph"].get("kind") == "global":
+        raise InputError("--verify needs the run of a single prompt, and this one has several")
+    if result.directory is None or not (result.directory / RECORD).exists():
+        where = "the result" if result.directory is None else shown(result.directory)
+        raise InputError(
+            f"--verify needs models to make images with, and {where} has none: it was made from an "
+            "answers table, or is one of several prompts"
+        )
+    return result.directory
+
+
+@dataclass(frozen=True)
+class JointWork:
+    """What is made and asked to see several axes set at once.
+
+    prompts: those that set all chosen axes; images: for each of them; plan, usual_images: the
+    run's own prompts and how many images each of these has.
+    """
+
+    directory: Path
+    axes: AxisSet
+    plan: PromptPlan
+    usual_images: int
+    prompts: tuple[Prompt, ...]
+    images: int
+    generator: ImageGenerator
+    judge: VisualQA
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        result: Result,
+        chosen: Sequence[str],
+        images: int | None = None,
+        axes: str | None = None,
+    ) -> JointWork:
+        """The work for the axes `chosen`, in the run that `result` was loaded from.
+
+        images: for each combination of attributes; without it, as many as the run has for each
+        prompt, but no more in all than the run has, and at least one. axes: the axis set that the
+        run was built with, where it is not one that ships.
+
+        Raises InputError when the run cannot go on, see `run_of`; when the axis set
+        is another one; and when the generator would cut a prompt off.
+        """
+        directory, graph = run_of(result), result.document["graph"]
+        run = read_run(directory)
+        try:
+            model, seed, usual = run.model, run.seed, int(run.settings["images"])
+            how = ModelOptions.recorded(run.settings.get("models", {}))
+        finally:
+            run.close()
+        axis_set = axis_set_of(directory, result, axes)
+        plan, text = _planned_again(directory, result, axis_set)
+        picked = [axis for axis in axis_set.axes if axis.name in chosen]
+        prompts = joint_prompts(text, picked)
+        journal = directory / JOURNAL
+        generator = load_generator(model, how, journal)
+        generator.check_prompts([prompt.text for prompt in prompts])
+        total = graph["images"]["initial"] + graph["images"]["interventions"]
+        return cls(
+            directory=directory,
+            axes=axis_set,
+            plan=plan,
+            usual_images=usual,
+            prompts=prompts,
+            images=images or max(1, min(usual, total // len(prompts))),
+            generator=generator,
+            judge=load_judge(graph["vqa"], how, journal),
+            seed=seed,
+        )
+
+    def size(self) -> dict[str, Any]:
+        """What is made and asked, and the seconds it takes; None where the pace is not known."""
+        gate_and_axes = 1 + sum(len(axis.questions) for axis in questions_about(self.axes)[1])
+        images = len(self.prompts) * self.images
+        paces = (self.generator.seconds_per_image, self.judge.seconds_per_image)
+        return {
+            "combinations": len(self.prompts),
+            "images_per_combination": self.images,
+            "images": images,
+            "questions": images * gate_and_axes,
+            "seconds": None if None in paces else images * sum(pace for pace in paces if pace),
+        }
+
+    def do(
+        self,
+        variables: Sequence[Variable],
+        progress: Progress | None = None,
+        command: Sequence[str] = (),
+    ) -> list[Codes]:
+        """Make what is missing, ask what is not answered; returns each prompt's codes.
+
+        Raises:
+            Interrupted: the user stopped it; the same call goes on from there.
+            InputError: the run was made with another generator, judge or seed.
+            ModelError: a model or the disk failed.
+        """
+        gate, questions = questions_about(self.axes)
+        with open_run(
+            self.directory, generator=self.generator, judges=[self.judge], seed=self.seed
+        ) as run:
+            declare(run, self.judge, questions, gate)
+            try:
+                self._request(run, self.prompts, self.images, command)
+                generate(run, self.generator, progress=progress)
+                ask(run, self.judge, questions, gate, generator=self.generator, progress=progress)
+                return self._codes(run, variables)
+            finally:  # who reads the run's request finds its own prompts again
+                self._request(run, self.plan.counterfactuals, self.usual_images, command)
+
+    def _request(
+        self, run: Run, prompts: Sequence[Prompt], images: int, command: Sequence[str]
+    ) -> None:
+        run.request(
+            [[self.plan.initial, *prompts]],
+            images=images,
+            targets=[axis.name for axis in self.axes.axes],
+            settings=run.settings,
+            command=command,
+        )
+
+    def _codes(self, run: Run, variables: Sequence[Variable]) -> list[Codes]:
+        """(images, variables) for each joint prompt."""
+        answered = run.answered(self.judge.spec)
+        rows = prompt_rows([self.plan.initial, *self.prompts])[1:]
+        found: dict[str, list[list[int]]] = {row.id: [] for row in rows}
+        for image in run.images():
+            prompt = image.id.rpartition("-")[0]
+            if prompt in found:  # the initial prompt's images are in the request as well
+                said = answered[image.key]
+                found[prompt].append([_code(said[one.name].answer, one) for one in variables])
+        return [np.array(codes, dtype=np.int16) for codes in found.values()]
+
+
+def _code(answer: str, variable: Variable) -> int:
+    if answer in variable.attributes:
+        return variable.attributes.index(answer)
+    return GATED if answer == "gated" else UNKNOWN
+
+
+def axis_set_of(directory: Path, result: Result, given: str | None) -> AxisSet:
+    """The axis set that a run was built with: `given`, the run's own file, or one that ships.
+
+    Raises InputError when it is another one now.
+    """
+    recorded = result.document["graph"]["axes"]
+    names = [node["id"] for node in result.document["nodes"]]
+    own = directory / AXES_FILE
+    shipped = recorded["name"] in shipped_axis_sets()
+    usual = recorded["name"] if shipped or not own.is_file() else str(own)
+    try:
+        axes = load_axis_set(given or usual).only(names)
+    except InputError:
+        if given is not None:
+            raise
+        axes = None
+    if axes is None or axes.digest() != recorded["digest"]:
+        what = f"'{given}'" if given else f"an axis set named '{recorded['name']}'"
+        raise InputError(
+            f"{shown(directory)} was built with other axes than {what} has now: give its "
+            "axis set with --axes FILE"
+        )
+    return axes
+
+
+def _planned_again(directory: Path, result: Result, axes: AxisSet) -> tuple[PromptPlan, str]:
+    """The run's prompts, and its initial prompt with brackets where it had some.
+
+    Brackets are not recorded: they are tried around the subject until the prompts are the same.
+    """
+    graph = result.document["graph"]
+    made = {image.rpartition("-")[0] for image in result.answers["image"].astype(str)}
+    for text in (graph["prompt"], *_bracketed(graph["prompt"], graph["subject"])):
+        try:
+            plan = plan_prompts(text, axes)
+        except InputError:
+            continue
+        if {row.id for row in prompt_rows(plan.prompts)} == made:
+            return plan, text
+    raise InputError(
+        f"{shown(directory)} was built by another version of biasgraph, which made other "
+        "prompts: build it again to verify a plan"
+    )
+
+
+def _bracketed(prompt: str, subject: str) -> list[str]:
+    """The prompt with brackets around the subject, wherever it stands."""
+    places = [i for i in range(len(prompt)) if prompt.startswith(subject, i)]
+    return [f"{prompt[:i]}[{subject}]{prompt[i + len(subject) :]}" for i in places]

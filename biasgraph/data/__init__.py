@@ -1,0 +1,1 @@
+"""What travels through the house: axes, answers, counts, rows, findings, the result."""

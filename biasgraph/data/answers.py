@@ -1,0 +1,264 @@
+"""The hinge table: one row for each image and axis that was asked about.
+
+Every source (a model, a folder of images, somebody's spreadsheet) ends in this table and every
+analysis starts from it. All checks work on categorical codes, so that a million rows take about
+a second; the line of a bad row is looked up only when there is one.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from biasgraph.errors import InputError, MissingExtra, did_you_mean, printable
+from biasgraph.io.csv_files import CsvFile, map_texts, to_csv
+from biasgraph.io.text_files import read_bytes
+
+COLUMNS = ("model", "prompt", "role", "axis", "attribute", "image", "target", "answer")
+ROLES = ("initial", "counterfactual")
+EMPTY = ("", "nan", "NaN")
+LONGEST = 500  # characters of a problem that quotes a cell
+
+Mask = npt.NDArray[np.bool_]
+Problem = Callable[[dict[str, str]], str]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A checked answers table that knows where its rows came from.
+
+    frame: the columns of `COLUMNS` as categories of texts (axis and attribute are missing for
+    initial images) and, where the source has it, `confidence` as floats in 0..1 or NaN. Its index
+    counts the rows of the source from 0.
+    place: says where the row with such an index stands, as "line 7".
+    """
+
+    frame: pd.DataFrame
+    source: str
+    place: Callable[[int], str]
+
+    @classmethod
+    def read(cls, path: str | Path) -> Answers:
+        """Read a CSV (``,`` ``;`` or tab, with or without BOM) or Parquet file.
+
+        Raises:
+            InputError: names the file, the line (the heading is line 1) and the column.
+            MissingExtra: the file is Parquet and pyarrow is not installed.
+        """
+        source = printable(str(path))
+        raw = read_bytes(path)
+        if raw.startswith(b"PAR1"):
+            return cls.from_frame(_parquet_frame(raw, source), source=source)
+        file = CsvFile(raw, source, COLUMNS)
+        _refuse_missing_columns(file.columns, source)
+        return cls.from_frame(file.frame(), source=source, place=file.place)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        source: str = "the answers table",
+        place: Callable[[int], str] | None = None,
+    ) -> Answers:
+        """Check a table in memory; in errors its rows are row 1, row 2 ...
+
+        Raises:
+            InputError: names the source, the first bad row, its column, and how many more.
+        """
+        _refuse_missing_columns(frame.columns, source)
+        rows = _normalised(frame.reset_index(drop=True), source)
+        if rows.empty:
+            raise InputError(f"{source} has no rows: there is nothing to analyse")
+        answers = cls(rows, source, place or (lambda row: f"row {row + 1}"))
+        answers._check_cells()
+        answers._check_confidence()
+        answers._check_images()
+        return answers
+
+    @property
+    def model(self) -> str:
+        return str(self.frame["model"].iloc[0])
+
+    @property
+    def prompts(self) -> list[str]:
+        """The initial prompts, in order of first appearance."""
+        return [str(prompt) for prompt in self.frame["prompt"].unique()]
+
+    @property
+    def axes(self) -> list[str]:
+        """What was intervened on or asked about, in order of first appearance."""
+        columns = [self.frame["axis"].dropna(), self.frame["target"]]
+        return list(dict.fromkeys(str(text) for column in columns for text in column.unique()))
+
+    def only(self, axes: Sequence[str]) -> Answers:
+        """The rows about some axes: their interventions, and questions about them.
+
+        Raises:
+            InputError: the table has no such axis.
+        """
+        frame = self.frame
+        known = self.axes
+        for axis in axes:
+            if axis not in known:
+                raise InputError(
+                    f"{self.source} has no axis '{printable(axis)}' "
+                    f"(it has {listed(known)}).{did_you_mean(axis, known)}"
+                )
+        kept = frame["target"].isin(axes) & (frame["axis"].isin(axes) | frame["axis"].isna())
+        if not kept.any():
+            raise InputError(f"{self.source} has no answers about {listed(axes)}")
+        frame = frame[kept].copy()
+        for name in COLUMNS:
+            frame[name] = frame[name].cat.remove_unused_categories()
+        return replace(self, frame=frame)
+
+    def to_csv(self) -> bytes:
+        """The table as the CSV file that `read` gives back equal."""
+        return to_csv(self.frame)
+
+    def refuse(self, bad: Mask, column: str, problem: str | Problem) -> None:
+        """Raise the InputError for the first row of the mask `bad`, if there is one.
+
+        problem: what is wrong with it, or a function that says so given the row's texts.
+        """
+        if not bad.any():
+            return
+        first, more = int(bad.argmax()), int(bad.sum()) - 1
+        if not isinstance(problem, str):
+            cells = self.frame.iloc[first]
+            problem = problem({name: str(cells[name]) for name in COLUMNS})
+        where = f"{self.source}, {self.place(int(self.frame.index[first]))}, column {column}"
+        others = f" ({more:,} more like it)" if more else ""
+        problem = problem if len(problem) <= LONGEST else problem[:LONGEST] + "..."
+        raise InputError(f"{where}: {printable(problem)}{others}")
+
+    def _check_cells(self) -> None:
+        frame = self.frame
+        empty = {name: frame[name].isna().to_numpy() for name in COLUMNS}
+        for name in ("model", "prompt", "role", "image", "target", "answer"):
+            self.refuse(empty[name], name, "the cell is empty or not a number")
+        roles = frame["role"]
+        self.refuse(
+            ~roles.isin(ROLES).to_numpy(),
+            "role",
+            lambda row: (
+                f"'{row['role']}' is neither 'initial' nor 'counterfactual'."
+                + did_you_mean(row["role"], ROLES)
+            ),
+        )
+        initial = (roles == "initial").to_numpy()
+        for name in ("axis", "attribute"):
+            self.refuse(initial & ~empty[name], name, "an initial image has no intervention")
+            self.refuse(~initial & empty[name], name, "a counterfactual image needs one")
+        models = frame["model"].cat.codes.to_numpy()
+        self.refuse(
+            models != models[0],
+            "model",
+            lambda row: (
+                f"'{row['model']}', but the table began with '{self.model}': "
+                "models are audited one by one"
+            ),
+        )
+
+    def _check_confidence(self) -> None:
+        if "confidence" in self.frame:
+            values = self.frame["confidence"].to_numpy(dtype=np.float64)
+            outside = ~np.isnan(values) & ~((values >= 0) & (values <= 1))
+            self.refuse(outside, "confidence", "must be a number from 0 to 1, or empty")
+
+    def _check_images(self) -> None:
+        frame = self.frame
+        images, arms = frame["image"].cat.codes.to_numpy(), _arm_codes(frame)
+        first_arm = np.empty(len(frame["image"].cat.categories), dtype=arms.dtype)
+        first_arm[images[::-1]] = arms[::-1]
+        self.refuse(
+            first_arm[images] != arms,
+            "image",
+            lambda row: (
+                f"'{row['image']}' stands under two prompts or interventions: "
+                "an image id is unique within the table"
+            ),
+        )
+        self.refuse(
+            frame.duplicated(["image", "target"]).to_numpy(),
+            "target",
+            lambda row: f"image '{row['image']}' has a second answer about '{row['target']}'",
+        )
+
+
+def listed(words: Sequence[str]) -> str:
+    """The first untrusted words for a message."""
+    return ", ".join(map(printable, words[:12])) + (", ..." if len(words) > 12 else "")
+
+
+def _arm_codes(frame: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """(rows,) one number for each (prompt, axis, attribute)."""
+    codes = np.zeros(len(frame), dtype=np.int64)
+    for name in ("prompt", "axis", "attribute"):
+        column = frame[name].cat
+        codes = codes * (len(column.categories) + 1) + column.codes.to_numpy() + 1
+    return codes
+
+
+def _normalised(frame: pd.DataFrame, source: str) -> pd.DataFrame:
+    """The columns that count, as categories of texts; rows without any cell left out."""
+
+    def text(cell: str) -> str | None:
+        return None if cell.strip() in EMPTY else cell
+
+    columns = {}
+    for name in (name for name in (*COLUMNS, "confidence") if name in frame.columns):
+        try:
+            number = name == "confidence"
+            columns[name] = _numbers(frame[name]) if number else map_texts(frame[name], text)
+        except TypeError:  # unhashable: a list or a record, as Parquet can hold
+            raise InputError(f"{source}, column {name}: its cells are no texts") from None
+    rows = pd.DataFrame(columns)
+    return rows[rows[list(COLUMNS)].notna().any(axis=1)]
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """`column` as floats; missing and empty cells are NaN, what is no number is infinite."""
+    cells = column.astype("category").cat
+    texts = cells.categories.astype(str).str.strip().str.replace(",", ".")  # 0,5 in many countries
+    numbers = pd.to_numeric(texts.to_series(), errors="coerce").fillna(np.inf)
+    numbers[texts == ""] = np.nan
+    values = np.append(numbers.to_numpy(dtype=np.float64), np.nan)[cells.codes.to_numpy()]
+    return pd.Series(values, index=column.index)
+
+
+def _refuse_missing_columns(columns: Iterable[object], source: str) -> None:
+    names = [str(name) for name in columns]
+    for name in names:
+        if name in COLUMNS and names.count(name) > 1:
+            raise InputError(f"{source} has two columns '{name}'")
+    missing = [name for name in COLUMNS if name not in names]
+    if len(missing) == len(COLUMNS):
+        raise InputError(
+            f"{source} is not an answers table: it has none of the columns {', '.join(COLUMNS)}"
+        )
+    if missing:
+        others = [name for name in names if name not in COLUMNS]
+        raise InputError(
+            f"{source} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}."
+            + did_you_mean(missing[0], others)
+        )
+
+
+def _parquet_frame(raw: bytes, source: str) -> pd.DataFrame:
+    try:
+        import pyarrow  # type: ignore[import-untyped]  # noqa: F401  (pandas' own message would name no biasgraph extra)
+    except ImportError:
+        raise MissingExtra("Parquet files", "parquet") from None
+    try:
+        return pd.read_parquet(io.BytesIO(raw), engine="pyarrow")
+    except (OSError, ValueError, NotImplementedError) as error:
+        reason = printable(str(error).partition("\n")[0])
+        raise InputError(f"{source} is not a readable Parquet file: {reason}") from None

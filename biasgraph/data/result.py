@@ -1,0 +1,195 @@
+"""The result of an audit in memory and on the disk."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.data import frames as tables
+from biasgraph.data import graph_document as graphs
+from biasgraph.data.answers import Answers
+from biasgraph.data.file_names import GRAPH, PROMPTS, RECORD
+from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.io.csv_files import CsvFile, to_csv
+from biasgraph.io.text_files import read_bytes
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+SCHEMA_NAME = "biasgraph"
+SCHEMA_VERSION = "1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """The causal graph of a prompt's biases, or of several, and what it was computed from.
+
+    document: everything graph.json holds, in plain JSON types; what is undefined is None.
+    pairs: every ordered pair of axes, edge or not, the diagonal included (pairs.csv).
+    tables: the counts behind it (tables.csv: prompt, axis, attribute, target, answer, count).
+    answers: the answers table it was made from (answers.csv).
+    directory: where it was saved last, if it was.
+    prompts: with several prompts, the result of each; this one is then their sum's.
+    """
+
+    document: graphs.Document
+    pairs: pd.DataFrame
+    tables: pd.DataFrame
+    answers: pd.DataFrame
+    directory: Path | None = None
+    prompts: tuple[Result, ...] = ()
+
+    def __repr__(self) -> str:
+        axes, edges = len(self.document["nodes"]), len(self.document["links"])
+        where = "" if self.directory is None else f" in {str(self.directory)!r}"
+        prompt = self.document["graph"]["prompt"]
+        what = f"{len(self.prompts)} prompts" if prompt is None else repr(prompt)
+        return f"<Result of {what}{where}: {axes} axes, {edges} edges>"
+
+    @cached_property
+    def graph(self) -> nx.DiGraph[str]:
+        """The graph: axes with their fields as nodes, the edges that survived with theirs."""
+        return graphs.graph_of(self.document)
+
+    @cached_property
+    def nodes(self) -> pd.DataFrame:
+        """One row for each axis; nested numbers have dotted names ("w1_null.q95")."""
+        return tables.nodes_frame(self.document["nodes"])
+
+    def pair_records(self) -> list[dict[str, Any]]:
+        """The rows of `pairs` as plain dicts; what is undefined is None."""
+        cells = self.pairs.astype(object)
+        records = cells.where(cells.notna(), None).to_dict("records")
+        return [{str(name): value for name, value in record.items()} for record in records]
+
+    def files(self) -> dict[str, bytes]:
+        """The contents of the files that `save` writes, by name; each prompt's in its folder."""
+        toy = self.document["graph"]["toy"]
+        nodes = tables.nodes_for_csv(self.document["nodes"])
+        own = {
+            "answers.csv": to_csv(self.answers),
+            "tables.csv": to_csv(tables.with_label(self.tables, toy)),
+            "pairs.csv": to_csv(tables.with_label(self.pairs, toy)),
+            "nodes.csv": to_csv(tables.with_label(nodes, toy)),
+            "graph.graphml": graphs.to_graphml(self.document),
+            GRAPH: graphs.to_json(self.document),
+        }
+        parts = zip(prompt_folders(self.document), self.prompts, strict=True)
+        below = {
+            f"{folder}/{name}": content
+            for folder, part in parts
+            for name, content in part.files().items()
+        }
+        return below | own
+
+    def placed(self, directory: Path) -> Result:
+        """The same result, saved in `directory`."""
+        parts = zip(prompt_folders(self.document), self.prompts, strict=True)
+        prompts = tuple(part.placed(directory / folder) for folder, part in parts)
+        return replace(self, directory=directory, prompts=prompts)
+
+
+def load(directory: str | Path) -> Result:
+    """Read a result back from its directory.
+
+    Raises:
+        InputError: there is none, it is damaged, or it was made by another version of biasgraph.
+    """
+    folder = Path(directory)
+    result = _load_one(folder)
+    try:
+        folders = prompt_folders(result.document)
+    except (LookupError, TypeError, ValueError):
+        raise InputError(
+            f"{shown(folder / GRAPH)} is damaged: its prompts are no folders"
+        ) from None
+    return replace(result, prompts=tuple(_load_one(folder / part) for part in folders))
+
+
+def _load_one(folder: Path) -> Result:
+    document = read_document(folder)
+    counts = _typed(tables.counts_from_cells, folder / "tables.csv", tables.TABLE_COLUMNS)
+    answers = Answers.read(folder / "answers.csv").frame
+    return Result(document, read_pairs(folder), counts, answers, folder)
+
+
+def prompt_folders(document: graphs.Document) -> list[str]:
+    """The folders of a document's prompts, as "prompts/NAME"; ValueError for any others."""
+    folders = [str(part["directory"]) for part in document["graph"].get("prompts", ())]
+    for folder in folders:
+        if not re.fullmatch(rf"{PROMPTS}/[\w-]+", folder):
+            raise ValueError(folder)
+    return folders
+
+
+def why_no_run(folder: Path) -> str:
+    """Why a result has no pictures of its own, to end an error line with."""
+    above = folder.absolute().parent
+    if above.name == PROMPTS and (above.parent / RECORD).is_file():
+        return f"it is one prompt of the run in {shown(folder.parent.parent)}, which has them"
+    return "it came from a table"
+
+
+def _missing(folder: Path) -> str:
+    near: list[str] = []
+    with suppress(OSError, ValueError):
+        near = [entry.name for entry in folder.absolute().parent.iterdir() if entry.is_dir()]
+    return f"there is no {shown(folder)}.{did_you_mean(folder.name, near)}"
+
+
+def read_document(folder: Path) -> graphs.Document:
+    """The document of graph.json in `folder`; InputError as for `load`."""
+    path = folder / GRAPH
+    try:
+        document = json.loads(path.read_bytes())
+    except NotADirectoryError:
+        raise InputError(f"{shown(folder)} is a file: give the directory of a result") from None
+    except FileNotFoundError:
+        what = f"{shown(folder)} holds no result: it has no {GRAPH}"
+        if (folder / RECORD).exists():
+            what = f"the run in {shown(folder)} is not finished: give its build command again"
+        raise InputError(what if folder.is_dir() else _missing(folder)) from None
+    except OSError as error:
+        raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{shown(path)} is damaged: it is not JSON") from None
+    schema = document.get("schema") if isinstance(document, dict) else None
+    name, _, version = str(schema).partition("/")
+    if name != SCHEMA_NAME:
+        raise InputError(f"{shown(path)} is no graph of biasgraph's")
+    if version != SCHEMA_VERSION:
+        raise InputError(
+            f"{shown(path)} has schema version {printable(version)}; this biasgraph reads version "
+            f"{SCHEMA_VERSION}: install a newer one"
+        )
+    return dict(document)
+
+
+def read_pairs(folder: Path) -> pd.DataFrame:
+    """The frame of pairs.csv in `folder`; InputError as for `load`."""
+    path = folder / "pairs.csv"
+    return _typed(tables.pairs_from_cells, path, tables.PAIR_TEXTS)
+
+
+def _typed(
+    reader: Callable[[pd.DataFrame], pd.DataFrame], path: Path, columns: Sequence[str]
+) -> pd.DataFrame:
+    try:
+        return reader(_read_cells(path, columns))
+    except ValueError as error:
+        raise InputError(f"{shown(path)} is damaged: {printable(str(error))}") from None
+
+
+def _read_cells(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    raw = read_bytes(path)
+    cells = CsvFile(raw, shown(path), columns).frame()
+    if not {*columns} <= {*cells.columns}:
+        raise InputError(f"{shown(path)} is damaged: it lacks columns")
+    return cells

@@ -1,1 +1,0 @@
-"""The formats that people write: CSV and YAML, with the line of every entry."""

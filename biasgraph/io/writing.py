@@ -1,0 +1,111 @@
+"""Writing the files of a result: all of them or none."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from biasgraph.errors import FULL_DISK, ModelError, printable
+
+TEMPORARY = ".tmp"
+
+
+def write_atomically(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Replace `path` by `data` in one step; `durable` also survives a power cut."""
+    temporary = path.with_name(path.name + TEMPORARY)
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_files(directory: Path, files: Mapping[str, bytes], *, option: str = "-o") -> list[Path]:
+    """Write files into `directory`, which is made if need be; returns their paths.
+
+    A name may lead into a folder ("prompts/a-nurse/graph.json"). All contents are on the disk
+    before the first file gets its name, so that a full disk or a crash leaves the directory as it
+    was. option: what names another directory, for errors.
+
+    Raises:
+        ModelError: the directory cannot be made or written, or the disk is full.
+    """
+    paths = {directory / name: content for name, content in files.items()}
+    temporary = {path: path.with_name(path.name + TEMPORARY) for path in paths}
+    with writing_to(directory, option):
+        folders = {directory, *(path.parent for path in paths)}
+        needed = {above for folder in folders for above in (folder, *folder.parents)}
+        made = sorted((folder for folder in needed if not folder.exists()), reverse=True)
+        try:
+            for folder in folders:
+                folder.mkdir(parents=True, exist_ok=True)
+            for path, content in paths.items():
+                _write_durably(temporary[path], content)
+            for path in paths:
+                os.replace(temporary[path], path)
+        except BaseException:
+            _undo(temporary.values(), made)
+            raise
+    return list(paths)
+
+
+def remove_stale(directory: Path, names: Collection[str], kept: Collection[str]) -> None:
+    """Remove the files `names` from the folders in `directory` that are not `kept`.
+
+    A folder that is empty then goes too; what somebody else put there stays.
+
+    Raises:
+        ModelError: something cannot be removed.
+    """
+    with writing_to(directory):
+        if not directory.is_dir():
+            return
+        for folder in directory.iterdir():
+            if folder.name in kept or folder.is_symlink() or not folder.is_dir():
+                continue
+            for name in names:
+                (folder / name).unlink(missing_ok=True)
+            if not any(folder.iterdir()):
+                folder.rmdir()
+        if not any(directory.iterdir()):
+            directory.rmdir()
+
+
+@contextmanager
+def writing_to(directory: Path, option: str = "-o") -> Iterator[None]:
+    """Turn what the file system raises into one ModelError about `directory`.
+
+    option: what names another directory.
+    """
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in FULL_DISK
+        hint = f"make room, or give another {option}" if full else f"give another {option}"
+        reason = error.strerror or str(error)
+        message = f"cannot write to {printable(str(directory))}: {reason}; {hint}"
+        raise ModelError(message) from None
+
+
+def _write_durably(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _undo(temporary: Iterable[Path], made: Iterable[Path]) -> None:
+    """Tidy what can be tidied: the first error is the news."""
+    for path in temporary:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+    for directory in made:
+        with suppress(OSError):
+            directory.rmdir()

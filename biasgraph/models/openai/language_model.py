@@ -1,0 +1,55 @@
+"""A language model behind a server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from biasgraph.models.base import Message, Setting
+from biasgraph.models.openai.completions import TEMPERATURE, Turn, chat_request
+from biasgraph.models.openai.requests import Asking
+
+TOKENS = 8192
+
+
+@dataclass(frozen=True)
+class OpenAILanguageModel:
+    """Replies at temperature 0.
+
+    A conversation that is continued once more, word for word, gets another reply; a later process
+    that continues it as often gets the same replies from the run's journal, but for those that
+    were to be forgotten.
+    """
+
+    asking: Asking
+    _continued: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
+
+    @property
+    def spec(self) -> str:
+        return self.asking.spec
+
+    @property
+    def fingerprint(self) -> str:
+        return self.asking.fingerprint
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        return {"temperature": TEMPERATURE, "tokens": TOKENS}
+
+    def reply(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> str:
+        turns = [Turn(message.role, message.text) for message in messages]
+        conversation = self.asking.key(chat_request(turns, limit=TOKENS, schema=schema))
+        before = self._continued[conversation]
+        said = self.asking.one(chat_request(turns, limit=TOKENS, schema=schema, occurrence=before))
+        self._continued[conversation] = before + 1
+        return said.text or said.refused or ""
+
+    def forget(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> None:
+        """Drop the replies to a conversation: whoever continues it next asks the server."""
+        turns = [Turn(message.role, message.text) for message in messages]
+        conversation = self.asking.key(chat_request(turns, limit=TOKENS, schema=schema))
+        for number in range(self._continued.pop(conversation, 0)):
+            request = chat_request(turns, limit=TOKENS, schema=schema, occurrence=number)
+            self.asking.journal.forget(self.asking.key(request))

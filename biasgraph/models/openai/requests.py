@@ -1,0 +1,345 @@
+"""Asking a server until it answers: from the journal where it can be, within the budget always."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar, cast
+
+from biasgraph.errors import ModelError, did_you_mean, printable
+from biasgraph.models.openai.budget import Budget
+from biasgraph.models.openai.concurrency import Stopped, side_by_side
+from biasgraph.models.openai.faults import Complaint, document_of, error_inside, retry_after
+from biasgraph.models.openai.journal import BudgetSpent, Entry, Heard, Journal, Stored
+from biasgraph.models.openai.server import KEY_VARIABLE, Cut, Response, Server
+
+Read = TypeVar("Read")
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+Facts = frozenset[str]
+Kind = Literal["chat", "images"]
+
+
+class _Refused(Exception):
+    """A request that a server answered with an error; `wait`: the seconds that it asks for."""
+
+    def __init__(self, problem: str, complaint: Complaint, wait: float | None) -> None:
+        super().__init__(problem)
+        self.complaint = complaint
+        self.wait = wait
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why an attempt came to nothing, and the seconds that the server asks to wait."""
+
+    line: str
+    wait: float | None = None
+
+
+class Garbled(ValueError):
+    """A response of another form than the protocol's; its message says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Request(Generic[Read]):
+    """Something to ask of a server.
+
+    content: all that the response depends on, in JSON types (of a picture its digest); two
+    requests of the same content are one, whatever became of it.
+    body: the parameters to send, but for the model, to a server of which these facts are known.
+    adapts: a fact -> the parameters that a server of which it holds complains about.
+    read: what a response says; it raises Garbled. images: how many it makes.
+    """
+
+    kind: Kind
+    content: Mapping[str, Any]
+    body: Callable[[Facts], Mapping[str, Any]]
+    read: Callable[[Stored], Read]
+    adapts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    images: int = 0
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How a request is repeated that came to nothing.
+
+    attempts: the most times it is sent; at_first: the same while the server has never been reached,
+    as one of a misspelt address never will be; first: seconds before the second time, doubled every
+    time, a random part of them taken off, and at most `longest`; obeys: the longest wait that a
+    server may ask for.
+    """
+
+    attempts: int = 10
+    at_first: int = 3
+    first: float = 0.5
+    longest: float = 30.0
+    obeys: float = 300.0
+
+    def pause(self, attempt: int) -> float:
+        """Seconds to wait after attempt 1, 2, ..."""
+        return float(min(self.first * 2 ** (attempt - 1), self.longest) * random.uniform(0.5, 1))
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A model at a server, asked through a run's journal."""
+
+    spec: str
+    model: str
+    server: Server
+    journal: Journal
+    budget: Budget = field(default_factory=Budget)
+    concurrency: int = 8
+    patience: Patience = field(default_factory=Patience)
+    _pause: _Pause = field(default_factory=lambda: _Pause(), repr=False, compare=False)
+    _reached: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """``openai:<model>@<host>``: more of a served model is not to be known."""
+        return f"openai:{self.model}@{self.server.host}"
+
+    def all(self, requests: Sequence[Request[Read]]) -> list[Read]:
+        """What the responses say; equal requests are asked once.
+
+        Raises ModelError, after the requests in flight have come back and been stored.
+        """
+        by_key = {self.key(request): request for request in requests}
+        said = self.each(list(by_key), lambda key, stop: self.one(by_key[key], stop))
+        read = dict(zip(by_key, said, strict=True))
+        return [read[self.key(request)] for request in requests]
+
+    def each(
+        self, items: Sequence[Item], work: Callable[[Item, threading.Event], Outcome]
+    ) -> list[Outcome]:
+        """The outcome of `work` for each item; it asks with `one`, handing the event on.
+
+        Raises as `all` does.
+        """
+        spent: list[BudgetSpent] = []
+
+        def unless_spent(item: Item, stop: threading.Event) -> Outcome | None:
+            if spent:
+                return None
+            try:
+                return work(item, stop)
+            except BudgetSpent as error:
+                # Those in flight go on, with all their attempts: the budget is theirs.
+                spent.append(error)
+                return None
+
+        outcomes = side_by_side(unless_spent, items, self.concurrency)
+        if spent:
+            raise spent[0]
+        return cast("list[Outcome]", outcomes)
+
+    def learn(self, kind: Kind, fact: str) -> None:
+        """Remember something about the model, for the bodies of requests that follow."""
+        self.journal.learn(self.about[kind], fact)
+
+    def key(self, request: Request[Any]) -> str:
+        """What the journal knows a request by."""
+        content = json.dumps(request.content, sort_keys=True)
+        digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{request.kind}:{self.fingerprint}:{digest}"
+
+    @property
+    def about(self) -> dict[Kind, str]:
+        """What the journal files a kind of request under."""
+        return {"chat": f"chat {self.fingerprint}", "images": f"images {self.fingerprint}"}
+
+    def notes(self, kind: Kind, telling: Mapping[str, str]) -> list[str]:
+        """What was found out at work.
+
+        telling: a fact about the server -> the words for it.
+        """
+        if not self.journal.begun:
+            return []
+        about = self.about[kind]
+        facts, heard = self.journal.learned(about), self.journal.heard(about)
+        notes = [f"{self._who} {words}" for fact, words in telling.items() if fact in facts]
+        for what in ("model", "system_fingerprint"):
+            told: Counter[str] = Counter()
+            for one, count in heard.items():
+                told[getattr(one, what)] += count
+            del told[""]
+            if len(told) > 1:
+                parts = ", ".join(f"{printable(name)} ({n:,})" for name, n in told.most_common(5))
+                notes.append(
+                    f"{self._who} answered under {len(told)} {what.replace('_', ' ')}s, so it may "
+                    f"have changed meanwhile: {parts}"
+                )
+        return notes
+
+    def one(self, request: Request[Read], stop: threading.Event | None = None) -> Read:
+        """What the response to a request says, from the journal or from the server.
+
+        Raises ModelError (BudgetSpent among them); Stopped when `stop` is set between attempts.
+        """
+        key = self.key(request)
+        stored = self.journal.find(key)
+        if stored is not None:
+            try:
+                return request.read(stored)
+            except Garbled:  # an earlier version read it by other rules
+                self.journal.forget(key)
+        stop = stop or threading.Event()
+        failures = 0
+        while True:
+            self._pause.sit_out(stop)
+            facts = self.journal.learned(self.about[request.kind])
+            ticket = self.journal.reserve(key, request.images, self.budget)
+            response = self._sent(request, key, facts, ticket)
+            try:
+                if isinstance(response, Response):
+                    return self._kept(request, key, ticket, response)
+                failure = response
+            except Garbled as error:
+                failure = self._garbled(error, ticket, response)
+            except _Refused as error:
+                failure = Failure(self.server.told(str(error)), error.wait)
+                if self._learned(request, error.complaint, facts):
+                    continue
+                if not error.complaint.may_pass:
+                    raise ModelError(self._line(error.complaint)) from None
+            failures += 1
+            self._wait(failures, failure, stop)
+
+    def _sent(
+        self, request: Request[Any], key: str, facts: Facts, ticket: int
+    ) -> Response | Failure:
+        """Send a request, whatever comes of it; one that broke off is settled."""
+        name = f"{self.journal.identity}-{key.rpartition(':')[2][:32]}"
+        if forgotten := self.journal.answers(key):  # a server that knows it would repeat itself
+            name = f"{name}-{forgotten}"
+        try:
+            body = {"model": self.model, **request.body(facts)}
+            response = self.server.send(request.kind, body, name)
+            self._reached.set()
+            return response
+        except Cut as cut:
+            if cut.reached:
+                self._reached.set()
+            self._settle(ticket, cut.line, charged=cut.reached)
+            return Failure(self.server.told(cut.line))
+        except BaseException as error:
+            # Without a key nothing left this machine; after the user's Ctrl-C nobody can tell.
+            self._settle(ticket, type(error).__name__, charged=not isinstance(error, ModelError))
+            raise
+
+    def _kept(self, request: Request[Read], key: str, ticket: int, response: Response) -> Read:
+        """What a response says, once it is stored.
+
+        Raises Garbled; _Refused, when the request is settled. Nothing is stored then.
+        """
+        if response.status >= 300:
+            complaint = Complaint.of(response)
+            if complaint.moderated is None:
+                said = complaint.message or complaint.code
+                problem = f"{complaint.status}: {said}" if said else str(complaint.status)
+                self._settle(ticket, problem, charged=complaint.in_doubt)
+                raise _Refused(problem, complaint, retry_after(response.headers))
+        stored = Stored(response.status, response.body)
+        read = request.read(stored)
+        asked = json.dumps(request.content, ensure_ascii=False)
+        entry = Entry(key, self.about[request.kind], asked, stored, _heard(response))
+        self.journal.answered(ticket, entry)
+        return read
+
+    def _garbled(self, error: Garbled, ticket: int, response: Response | Failure) -> Failure:
+        """A response of no use, which may have been charged for all the same."""
+        body = response.body if isinstance(response, Response) else b""
+        # Some gateways report a failure with status 200.
+        said = error_inside(body) or body[:200].decode("utf-8", "replace")
+        problem = self.server.told(f"its response is unusable: {error}: {said}", 200)
+        self._settle(ticket, problem, charged=True)
+        return Failure(problem)
+
+    def _learned(self, request: Request[Any], complaint: Complaint, facts: Facts) -> bool:
+        """Whether a complaint is about a parameter that can be left out from now on."""
+        for fact, parameters in request.adapts.items():
+            if fact not in facts and complaint.names(parameters):
+                self.learn(request.kind, fact)
+                return True
+        return False
+
+    def _settle(self, ticket: int, problem: str, *, charged: bool) -> None:
+        problem = self.server.told(problem)
+        (self.journal.lost if charged else self.journal.free)(ticket, problem)
+
+    def _wait(self, failures: int, failure: Failure, stop: threading.Event) -> None:
+        """Wait before the next attempt. Raises ModelError where there is to be none."""
+        asked = failure.wait
+        if asked is not None and asked > self.patience.obeys:
+            raise ModelError(
+                f"{self._who}: {failure.line}; it asks to wait {asked:,.0f} seconds: "
+                "what is done is kept, give the same command again then"
+            )
+        if failures >= (
+            self.patience.attempts if self._reached.is_set() else self.patience.at_first
+        ):
+            raise ModelError(
+                f"{self._who}: {failure.line} (tried {failures} times); what is done is kept: "
+                "give the same command again to go on"
+            )
+        pause = self.patience.pause(failures)
+        if asked is not None:
+            # It speaks for the server, so all requests wait; not all for equally long.
+            self._pause.until(asked)
+            pause = asked + pause * random.random()
+        if stop.wait(pause):
+            raise Stopped
+
+    @property
+    def _who(self) -> str:
+        return f"{printable(self.spec)} at {printable(self.server.host)}"
+
+    def _line(self, complaint: Complaint) -> str:
+        said = self.server.told(complaint.message or complaint.code)
+        said = f": {said}" if said else ""
+        if complaint.status == 401:
+            return f"{self._who}: the key in {KEY_VARIABLE} is missing or refused (401){said}"
+        if complaint.status == 404:
+            names = self.server.models()
+            if names and self.model not in names:
+                few = ", ".join(printable(name) for name in names[:5])
+                more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+                return (
+                    f"{self._who}: the server has no such model; it has {few}{more}."
+                    f"{did_you_mean(self.model, names)}"
+                )
+            return f"{self._who}: not found (404; most base URLs end in /v1){said}"
+        return f"{self._who} refused the request ({complaint.status}){said}"
+
+
+class _Pause:
+    """A moment before which nobody asks."""
+
+    def __init__(self) -> None:
+        self._end = 0.0
+
+    def until(self, seconds: float) -> None:
+        self._end = max(self._end, time.monotonic() + seconds)
+
+    def sit_out(self, stop: threading.Event) -> None:
+        while (left := self._end - time.monotonic()) > 0:
+            if stop.wait(left):
+                raise Stopped
+        if stop.is_set():
+            raise Stopped
+
+
+def _heard(response: Response) -> Heard:
+    try:
+        document = document_of(response.body)
+    except ValueError:
+        return Heard()
+    told = (document.get(name) for name in ("model", "system_fingerprint"))
+    return Heard(*(value if isinstance(value, str) else "" for value in told))

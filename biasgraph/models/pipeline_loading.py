@@ -1,0 +1,182 @@
+"""Puts a diffusers pipeline to work: safetensors only, on its device, with its adapters."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.errors import InputError, MissingExtra, printable
+from biasgraph.models.hub import NAME, Source, loading_errors
+from biasgraph.models.options import Spec
+from biasgraph.models.pipelines import INDEX, Card, is_auto
+from biasgraph.models.prompt_encodings import Remembered
+
+if TYPE_CHECKING:
+    from biasgraph.models.options import ModelOptions
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A LoRA adapter: a safetensors file, or a model or a file of a model on the hub.
+
+    file: the path of a local file, or the name of a file in `source`; None where the model has
+    one file only.
+    """
+
+    source: Source | None
+    file: str | None
+
+    @classmethod
+    def of(cls, text: str) -> Adapter:
+        """What ``--lora`` names.
+
+        Raises:
+            InputError: no such file, or one that is not safetensors.
+            MissingExtra: peft is not installed.
+        """
+        if find_spec("peft") is None:
+            raise MissingExtra("LoRA adapters", "lora")
+        said = printable(text)
+        path = Path(text).expanduser()
+        if path.is_file():
+            if path.suffix != ".safetensors":
+                raise InputError(
+                    f"--lora '{said}' is no safetensors file; others can run code when they are "
+                    "loaded"
+                )
+            return cls(None, str(path))
+        if path.is_dir():
+            files = sorted(path.glob("*.safetensors"))
+            if len(files) != 1:
+                raise InputError(
+                    f"--lora '{said}' holds {len(files) or 'no'} safetensors files; name one"
+                )
+            return cls(None, str(files[0]))
+        found = re.fullmatch(rf"({NAME.pattern}?)(?:/([\w.-]+\.safetensors))?(@[^@]+)?", text)
+        if found is None or text.startswith(("/", ".", "~")) or "/" not in found[1]:
+            raise InputError(
+                f"--lora '{said}': there is no such file; give a .safetensors file, or "
+                "owner/model[/file.safetensors] on the hub"
+            )
+        return cls(Source.of(Spec(f"lora:{found[1]}{found[4] or ''}")), found[3])
+
+    @property
+    def identity(self) -> str:
+        """Changes whenever its weights do. Raises ModelError where it cannot be found."""
+        if self.source is None:
+            with loading_errors(f"--lora {self.file}"), open(str(self.file), "rb") as file:
+                return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}"
+        return "/".join(filter(None, (self.source.fingerprint, self.file)))
+
+    def put_on(self, pipeline: Any, name: str) -> None:
+        """Load it into a pipeline under a name."""
+        if not hasattr(pipeline, "load_lora_weights"):
+            raise InputError(f"{type(pipeline).__name__} takes no --lora")
+        if self.source is None:
+            path = Path(str(self.file))
+            pipeline.load_lora_weights(
+                str(path.parent), weight_name=path.name, adapter_name=name, use_safetensors=True
+            )
+        else:
+            pipeline.load_lora_weights(
+                self.source.name,
+                revision=self.source.commit,
+                weight_name=self.file,
+                adapter_name=name,
+                use_safetensors=True,
+            )
+
+
+def load_pipeline(
+    source: Source, card: Card, options: ModelOptions, *, device: str, dtype: str
+) -> Any:
+    """The pipeline with its weights, ready to be called.
+
+    Its ``encode_prompt`` remembers what it encoded (`Remembered`).
+
+    Raises:
+        ModelError: the weights cannot be had, do not fit, or are not safetensors.
+        InputError: an adapter or a scheduler does not fit.
+    """
+    from biasgraph.models.quiet_libraries import loading
+
+    _tell_of_download(source)
+    with loading_errors(source.spec), loading():
+        import diffusers
+        import torch
+
+        auto = is_auto(card.pipeline)
+        loader = diffusers.AutoPipelineForText2Image if auto else diffusers.DiffusionPipeline
+        name, config = card.scheduler(options.scheduler)
+        replaced = (
+            {"scheduler": getattr(diffusers, name).from_config(config)}
+            if options.scheduler and name
+            else {}
+        )
+        pipeline = loader.from_pretrained(
+            source.name,
+            revision=None if source.local else source.commit,
+            dtype=getattr(torch, dtype),
+            use_safetensors=True,
+            variant=_variant(source, dtype),
+            local_files_only=source.local,
+            trust_remote_code=source.trust_remote_code,
+            **replaced,
+        )
+        names = [f"lora{number}" for number in range(len(options.lora))]
+        for adapter, text in zip(names, options.lora, strict=True):
+            Adapter.of(text).put_on(pipeline, adapter)
+        if names:
+            pipeline.set_adapters(names)
+        _place(pipeline, options.offload, device)
+    pipeline.set_progress_bar_config(disable=True)
+    if hasattr(pipeline, "encode_prompt"):
+        pipeline.encode_prompt = Remembered(pipeline.encode_prompt)
+    return pipeline
+
+
+def _tell_of_download(source: Source) -> None:
+    """Say on a terminal why nothing moves for a while."""
+    if source.local or not sys.stderr.isatty():
+        return
+    if next(source.folder([INDEX]).glob("*/*.safetensors"), None) is None:
+        print(
+            f"Downloading {printable(source.name)}; when it is cut short, the same command goes on",
+            file=sys.stderr,
+        )
+
+
+def _place(pipeline: Any, offload: str | None, device: str) -> None:
+    if offload == "model":
+        pipeline.enable_model_cpu_offload(device=device)
+    elif offload == "layers":
+        pipeline.enable_sequential_cpu_offload(device=device)
+    else:
+        pipeline.to(device)
+
+
+def _variant(source: Source, dtype: str) -> str | None:
+    """ "fp16" where half the download gives the same weights, or there are no others."""
+    names = _weights(source)
+    half = {name for name in names if ".fp16" in name}
+    whole = names - half
+    return "fp16" if half and (dtype == "float16" or not whole) else None
+
+
+def _weights(source: Source) -> set[str]:
+    """Names of the weights in the folders of a model's components."""
+    if source.local:
+        return {path.name for path in Path(source.name).glob("*/*.safetensors")}
+    from huggingface_hub import HfApi
+
+    try:
+        found = HfApi().model_info(source.name, revision=source.commit)
+        files = [sibling.rfilename for sibling in found.siblings or []]
+    except Exception:  # without network what is in the cache has to do
+        files = [str(path) for path in source.folder([INDEX]).glob("*/*.safetensors")]
+    return {name.rpartition("/")[2] for name in files if re.search(r"/[^/]+\.safetensors$", name)}

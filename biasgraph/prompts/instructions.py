@@ -1,0 +1,113 @@
+"""What language models are asked to propose: the papers' instructions, and the forms of replies."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Annotated
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints
+
+from biasgraph.errors import printable
+from biasgraph.io import resources
+
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+def instruction(paper: str, task: str, **values: str | int) -> str:
+    """One instruction of a paper in ``templates/llm``, with its ``{places}`` filled.
+
+    ``instruction("tibet", "axes", prompt="a librarian")``. Raises KeyError for a task that the
+    paper has not; a value is put in as it is, braces and all.
+    """
+    return _PLACE.sub(lambda place: str(values.get(place[1], place[0])), _instructions(paper)[task])
+
+
+def read_instruction(paper: str, task: str, text: str) -> dict[str, str] | None:
+    """The values that fill an instruction at the beginning of a text; None where it is another.
+
+    What stands behind it, after an empty line, is not looked at.
+    """
+    match = _pattern(paper, task).match(text)
+    return match.groupdict() if match else None
+
+
+@functools.cache
+def _instructions(paper: str) -> dict[str, str]:
+    text = resources.read_text("llm", f"{paper}.yaml")
+    return {task: str(said).strip() for task, said in yaml.safe_load(text).items()}
+
+
+@functools.cache
+def _pattern(paper: str, task: str) -> re.Pattern[str]:
+    seen: set[str] = set()
+    pattern = ""
+    for i, part in enumerate(_PLACE.split(_instructions(paper)[task])):
+        if i % 2 == 0:
+            pattern += re.escape(part)
+        else:
+            pattern += f"(?P={part})" if part in seen else f"(?P<{part}>.+?)"
+            seen.add(part)
+    return re.compile(rf"\s*{pattern}\s*(?:\Z|\n\n)", re.DOTALL)
+
+
+def _one_line(text: str) -> str:
+    if printable(text) != text:
+        raise ValueError("must be one line without control characters or invisible marks")
+    return text
+
+
+def _different(texts: list[str]) -> list[str]:
+    if len({text.casefold() for text in texts}) < len(texts):
+        raise ValueError("holds an entry twice")
+    return texts
+
+
+def _axes_named_once(axes: dict[str, list[str]]) -> dict[str, list[str]]:
+    _different([name.strip() for name in axes])
+    return axes
+
+
+Short = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+    AfterValidator(_one_line),
+]
+Long = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000),
+    AfterValidator(_one_line),
+]
+Texts = Annotated[list[Long], Field(min_length=1, max_length=64), AfterValidator(_different)]
+
+
+class Counterfactuals(RootModel[dict[str, list[str]]]):
+    """TIBET: counterfactual prompts by bias axis."""
+
+    root: Annotated[
+        dict[Short, Texts], Field(min_length=1, max_length=50), AfterValidator(_axes_named_once)
+    ]
+
+
+class Bias(BaseModel):
+    """OpenBias: a bias that images may show, its classes, and the question that tells them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: Short
+    classes: Annotated[list[Short], Field(min_length=2, max_length=30), AfterValidator(_different)]
+    question: Long
+    present_in_prompt: bool
+
+
+class Biases(BaseModel):
+    """OpenBias: what may be biased in the images of a prompt."""
+
+    biases: Annotated[list[Bias], Field(min_length=1, max_length=50)]
+
+
+class Variations(BaseModel):
+    """MineTheGap: what a prompt may mean."""
+
+    variations: Texts

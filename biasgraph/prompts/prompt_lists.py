@@ -1,0 +1,94 @@
+"""Many prompts at once: a shipped list by its name, or a user's file with one prompt on a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from biasgraph.data.axes import AxisSet
+from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.io import resources
+from biasgraph.io.text_files import lines_of, read_bytes
+from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
+from biasgraph.prompts.grammar import indefinite_article
+
+LONGEST = 80  # characters of a prompt that a message quotes
+
+
+@dataclass(frozen=True)
+class PromptList:
+    """Prompts, each with the place where it stands, for messages."""
+
+    name: str
+    prompts: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, given: str | Path | Sequence[str]) -> PromptList:
+        """A shipped list, a file (what has a suffix or a path separator), or the texts themselves.
+
+        The shipped lists hold nouns, as BiasConnect supp. A.1 does: "librarian" becomes the prompt
+        "a librarian". Lines of a file are prompts as they stand; those that are blank or begin
+        with # are left out. Raises InputError: an unknown name, a file that cannot be read, a line
+        that is not UTF-8, or no prompts at all.
+        """
+        if not isinstance(given, str | Path):
+            if not given:
+                raise InputError("the list of prompts is empty")
+            return cls(
+                "prompts", tuple((text, f"prompt {i}") for i, text in enumerate(given, start=1))
+            )
+        path = Path(given)
+        if isinstance(given, Path) or path.suffix or path.name != given:
+            return cls(path.stem, tuple(_lines(path)))
+        shipped = resources.names("prompts", ".txt")
+        if given not in shipped:
+            raise InputError(
+                f"unknown prompt list '{printable(given[:100])}'."
+                f"{did_you_mean(given[:100], shipped)} Shipped: {', '.join(shipped)}; your own is "
+                "named by its path, ending in .txt"
+            )
+        nouns = resources.lines("prompts", f"{given}.txt")
+        prompts = (f"{indefinite_article(noun)} {noun}" for noun in nouns)
+        return cls(given, tuple((text, given) for text in prompts))
+
+    def plans(
+        self, axes: AxisSet, check: Callable[[Sequence[str]], object] = lambda texts: None
+    ) -> list[PromptPlan]:
+        """Every prompt with its counterfactuals, in the order of the list.
+
+        check: raises InputError for texts that the generator cannot take. Raises InputError,
+        naming the place, as `plan_prompts` and `check` do, and for a prompt that stands twice.
+        """
+        plans: list[PromptPlan] = []
+        places: dict[str, str] = {}
+        for text, place in self.prompts:
+            with _named(place):
+                plan = plan_prompts(text, axes)
+                initial = plan.initial.text
+                if initial in places:
+                    shown = printable(initial[:LONGEST])
+                    raise InputError(f"the prompt '{shown}' stands already in {places[initial]}")
+                check([prompt.text for prompt in plan.prompts])
+            plans.append(plan)
+            places[initial] = place
+        return plans
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    source = printable(str(path))
+    lines = lines_of(read_bytes(path, "the prompts in"), source)
+    first = next(lines, None)
+    if first is None:
+        raise InputError(f"{source} holds no prompts: write one on each line")
+    yield first
+    yield from lines
+
+
+@contextmanager
+def _named(place: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None

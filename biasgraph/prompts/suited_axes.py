@@ -1,0 +1,69 @@
+"""Which shipped axis set suits a prompt, by rules over word lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from biasgraph.data.axes import AxisSet, load_axis_set
+from biasgraph.errors import InputError, printable
+from biasgraph.io import resources
+from biasgraph.prompts.grammar import indefinite_article, singular_in
+from biasgraph.prompts.subject import find_subject
+
+SETS = {"person": "occupation", "animal": "animal", "object": "object", "scene": "scene"}
+"""Which shipped axis set suits which kind of subject."""
+
+
+def kind_of_subject(prompt: str) -> str:
+    """What a prompt is about, a key of `SETS`, or "unknown". Raises as `find_subject` does."""
+    subject = find_subject(prompt)
+    if subject.kind == "thing":
+        return "scene" if singular_in("scenes", subject.head.lower()) else "object"
+    return subject.kind
+
+
+def suited_axes(prompt: str) -> AxisSet:
+    """The shipped axis set that suits a prompt's subject; a subject nobody knows is a person's.
+
+    Raises InputError: no set ships for such a subject, or as `find_subject` does.
+    """
+    kind = kind_of_subject(prompt)
+    name = SETS["person" if kind == "unknown" else kind]
+    if name not in resources.names("axes", ".yaml"):
+        subject = find_subject(prompt)
+        raise InputError(
+            f"'{printable(subject.text)}' is about {indefinite_article(kind)} {kind}, "
+            f"and no axis set for {kind}s ships: write one and give it with --axes FILE"
+        )
+    return load_axis_set(name)
+
+
+def suited_to_all(prompts: Sequence[str]) -> AxisSet:
+    """The shipped axis set that suits all of several prompts.
+
+    Raises InputError, with two of them, where these need different sets.
+    """
+    first = suited_axes(prompts[0])
+    for prompt in prompts[1:]:
+        other = suited_axes(prompt)
+        if other.name != first.name:
+            raise InputError(
+                f"no axis set suits all prompts: '{printable(prompts[0])}' is one for "
+                f"'{first.name}', '{printable(prompt)}' one for '{other.name}'; name a set with "
+                "--axes, or build them apart"
+            )
+    return first
+
+
+def guesses(prompts: Sequence[str]) -> tuple[str, ...]:
+    """What to know of the subjects that no word list has, in a sentence; none where all are known.
+
+    Raises as `find_subject` does.
+    """
+    heads = [find_subject(one).head for one in prompts if kind_of_subject(one) == "unknown"]
+    unknown = [f"'{printable(head)}'" for head in dict.fromkeys(heads)]
+    if not unknown:
+        return ()
+    shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
+    verb = "is" if len(unknown) == 1 else "are"
+    return (f"{shown} {verb} in no word list and taken for a person: --axes names another set",)

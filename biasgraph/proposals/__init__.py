@@ -1,1 +1,0 @@
-"""What is proposed for a prompt, axes and questions, and in which words it is asked for."""

@@ -1,0 +1,108 @@
+"""A run's images as a folder that `--model folder:DIR` reads: files in sets, and a manifest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from biasgraph.errors import InputError, ModelError, shown
+from biasgraph.io.writing import write_atomically, writing_to
+from biasgraph.report.thumbnails import run_directory
+from biasgraph.runs.directory import read_run
+from biasgraph.runs.pictures.file_names import Places, table_of
+from biasgraph.runs.pictures.layouts import MANIFEST
+
+if TYPE_CHECKING:
+    from biasgraph.data.result import Result
+
+
+@dataclass(frozen=True)
+class LaidOut:
+    """What goes into the folder.
+
+    files: path -> where the picture is kept; manifest: the table that says what they are, and
+    which images have no file because they are withheld.
+    """
+
+    files: Mapping[str, Path]
+    manifest: bytes
+
+    @classmethod
+    def of(cls, result: Result) -> LaidOut:
+        """The images behind a result. Raises InputError where it has none of its own."""
+        root = run_directory(result.directory)
+        if root is None:
+            where = "the result" if result.directory is None else shown(result.directory)
+            raise InputError(f"{where} has no images: it was made from an answers table")
+        columns = ["prompt", "role", "axis", "attribute", "image"]
+        images = result.answers[columns].drop_duplicates("image").astype(object)
+        images = images.replace({np.nan: ""})
+        places = Places(list(images["prompt"].unique()))
+        files: dict[str, Path] = {}
+        rows: list[dict[str, str]] = []
+        with closing(read_run(root)) as run:
+            made = {image.id: image for image in run.images()}
+            for prompt, role, axis, attribute, image in images.itertuples(index=False):
+                found = made.get(image)
+                if found is None:
+                    continue
+                path = "" if found.withheld else places.next(prompt, axis, attribute)
+                if path:
+                    files[path] = run.image_path(found)
+                rows.append(
+                    {
+                        "path": path,
+                        "role": role,
+                        "axis": axis,
+                        "attribute": attribute,
+                        "prompt": found.text,
+                        "initial": prompt,
+                        "image": image,
+                        "withheld": found.withheld or "",
+                    }
+                )
+        if not rows:
+            raise InputError(f"{shown(root)} has no images to lay out")
+        if not any(row["withheld"] for row in rows):
+            rows = [{name: row[name] for name in row if name != "withheld"} for row in rows]
+        several = images["prompt"].nunique() > 1
+        return cls(files, table_of(rows, several=several))
+
+    @property
+    def names(self) -> list[str]:
+        """All files, the manifest last."""
+        return [*self.files, MANIFEST]
+
+    def write(self, folder: Path) -> None:
+        """Copy the pictures, and write the manifest when all are there.
+
+        Raises ModelError for a picture that is missing or damaged, and when the folder cannot be
+        written.
+        """
+        with writing_to(folder):
+            for name, kept in self.files.items():
+                content = _whole(kept)
+                path = folder / name
+                if path.is_file() and path.read_bytes() == content:
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(path, content)
+            write_atomically(folder / MANIFEST, self.manifest, durable=True)
+
+
+def _whole(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        content = b""
+    if hashlib.sha256(content).hexdigest() != path.stem:
+        raise ModelError(
+            f"{shown(path)} is missing or damaged: the run's build command makes it again"
+        )
+    return content

@@ -1,0 +1,403 @@
+"""A run directory: settings, ledger and images of one audit, resumable at any moment.
+
+run.json        what the run was made with; it goes on only with the same (record.py)
+ledger.sqlite   prompts, images and answers; what is in it is done (ledger.py)
+images/         the pictures, named by the hash of their file (images.py)
+run.lock        held while a process works here; the system drops it when the process ends
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from biasgraph.data.file_names import RECORD
+from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.io.writing import TEMPORARY
+from biasgraph.runs import record as runrecord
+from biasgraph.runs.image_store import ImageStore
+from biasgraph.runs.ledger import Ledger
+from biasgraph.runs.ledger_rows import Answered, AnswerRow, Given, ImageRow, Made, NewImage
+from biasgraph.runs.record import LEDGER, Model, Record, storing
+from biasgraph.runs.wanted_images import (
+    digest,
+    given_images,
+    image_id,
+    numbered,
+    prompt_rows,
+    wanted_images,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from filelock import BaseFileLock
+    from PIL.Image import Image
+
+    from biasgraph.models.base import Picture
+    from biasgraph.prompts.counterfactuals import Prompt
+
+Kept = TypeVar("Kept", NewImage, ImageRow)
+
+LOCK = "run.lock"
+IMAGES = "images"
+BEFORE = ("transcripts", "responses")
+"""Folders of a run that may be there before it begins: language models propose what it asks."""
+
+
+@contextmanager
+def open_run(
+    directory: str | os.PathLike[str],
+    *,
+    generator: Model,
+    judges: Sequence[Model],
+    seed: int,
+    fresh: bool = False,
+) -> Iterator[Run]:
+    """Open or begin the run in `directory` and hold its lock until the block ends.
+
+    A judge that the run did not have yet joins it. With `fresh`, a run that is there is moved
+    aside first (`Run.moved_to`).
+
+    Raises InputError, having changed nothing, when the directory is no run and not empty, was
+    made by a newer biasgraph, with another generator or seed, or with other settings of a judge;
+    ModelError when it is in use or cannot be written.
+    """
+    folder = Path(directory).absolute()
+    with ExitStack() as stack:
+        with storing(folder):
+            refuse_what_is_no_run(folder)
+            for model in (generator, *judges):
+                runrecord.identity(model)  # one that is not to be had changes nothing here
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = _lock(folder)
+            stack.callback(lock.release)
+            moved_to = None
+            if fresh and runrecord.read_record(folder) is not None:
+                moved_to = _move_aside(folder, lock)
+                stack.callback(_lock(folder).release)
+            before = runrecord.read_record(folder)
+            record = _agreed(folder, before, generator, judges, seed)
+            if before is None:  # first: a ledger without a record would be nobody's
+                runrecord.write_record(folder, record)
+            ledger = stack.enter_context(closing(Ledger(folder / LEDGER)))
+            if before is not None and record is not before:
+                runrecord.write_record(folder, record)
+            (folder / IMAGES).mkdir(exist_ok=True)
+        yield Run(folder, record, ledger, moved_to=moved_to)
+
+
+def read_run(directory: str | os.PathLike[str]) -> Run:
+    """Open a run for reading only: no lock is taken and nothing is written. Close it after use.
+
+    Raises InputError when `directory` is no run or was made by a newer biasgraph.
+    """
+    folder = Path(directory).absolute()
+    with storing(folder):
+        record = runrecord.read_record(folder)
+        if record is None:
+            raise InputError(f"{shown(folder)} is not a biasgraph run: it has no {RECORD}")
+        runrecord.refuse_unreadable(folder, record)
+        return Run(folder, record, Ledger(folder / LEDGER, read_only=True))
+
+
+class Run:
+    """An open run.
+
+    directory: where it is; ledger: its prompts, images and answers; moved_to: where `fresh` has
+    put the run that was there before, None if there was none.
+    """
+
+    def __init__(
+        self, directory: Path, record: Record, ledger: Ledger, *, moved_to: Path | None = None
+    ) -> None:
+        self.directory = directory
+        self.ledger = ledger
+        self.moved_to = moved_to
+        self._record = record
+        self._store = ImageStore(directory / IMAGES)
+        self._swept = False
+
+    def close(self) -> None:
+        """Close a run that was opened for reading; `open_run` closes its own."""
+        self.ledger.close()
+
+    @property
+    def model(self) -> str:
+        """The generator's spec."""
+        return str(self._record["generator"]["spec"])
+
+    @property
+    def seed(self) -> int:
+        """The run's seed."""
+        return int(self._record["seed"])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the latest request; empty before the first one."""
+        builds = self._record["builds"]
+        return dict(builds[-1]["settings"]) if builds else {}
+
+    # What is wanted
+
+    def request(
+        self,
+        plans: Sequence[Sequence[Prompt]],
+        *,
+        images: int,
+        targets: Sequence[str],
+        settings: Mapping[str, Any],
+        command: Sequence[str] = (),
+        given: Mapping[str, Sequence[Given]] | None = None,
+    ) -> None:
+        """Say what is wanted: `images` of every prompt and an answer about every target axis.
+
+        Each plan is an initial prompt followed by the prompts that belong to it
+        (`PromptPlan.prompts`). What earlier requests made stays and is used again; tables hold
+        what the latest request names. `settings` (JSON types) and `command` go into run.json as
+        they are: whatever may differ between two builds of a run.
+
+        given: prompt id -> the pictures there are of it, in their order, where all are there
+        already; then a prompt may have fewer than `images`. What an earlier request was given
+        keeps its number; InputError names a picture of these that is missing now.
+        """
+        if images < 1:
+            raise InputError(f"at least 1 image is needed for each prompt, not {images}")
+        rows = {row.id: row for plan in plans for row in prompt_rows(plan)}
+        for row in rows.values():
+            if any("\ud800" <= character <= "\udfff" for character in row.text):
+                raise InputError(f"the prompt '{printable(row.text)}' is not valid Unicode text")
+        record = runrecord.with_build(self._record, settings, command)
+        with storing(self.directory):
+            pictures = numbered(given, self.ledger.given(), images, self.directory)
+            self.ledger.record_request(
+                list(rows.values()), images=images, targets=targets, given=pictures
+            )
+            if record is not self._record:
+                runrecord.write_record(self.directory, record)
+        self._record = record
+
+    def wanted_images(self) -> list[NewImage]:
+        """Every requested image, made or not: each prompt's first, each prompt's second ..."""
+        with storing(self.directory):
+            prompts = self.ledger.requested_prompts()
+            count = self.ledger.requested_images()
+            given = self.ledger.given()
+        if given:
+            return given_images(prompts, count, given)
+        return wanted_images(prompts, count, self.seed, self.model)
+
+    def sources(self) -> dict[str, str]:
+        """image id -> where the picture lay that the run was given; empty where all are made."""
+        with storing(self.directory):
+            given = self.ledger.given()
+        return {
+            image_id(prompt, number): picture.source
+            for prompt, pictures in given.items()
+            for number, picture in pictures.items()
+        }
+
+    def plan(self, work: str, what: object) -> int:
+        """The plan under which `work` on `what` (JSON types) is done.
+
+        A build that was cut short and asks for the same again continues its plan, so that its
+        batches are cut from the same items; anything else begins a new one.
+        """
+        with storing(self.directory):
+            return self.ledger.plan(work, digest(what))
+
+    # Images
+
+    def images(self) -> list[ImageRow]:
+        """The requested images that are made, in the order of `wanted_images`."""
+        with storing(self.directory):
+            return self.ledger.images()
+
+    def damaged_images(self, among: Sequence[ImageRow] | None = None) -> list[ImageRow]:
+        """Those of `images`, or of others, whose file is missing or not the recorded one."""
+        with storing(self.directory):
+            images = self.ledger.images() if among is None else among
+            now = {file: self._store.check(file) for file in {image.file for image in images}}
+            self.ledger.record_files(
+                [found for file, found in now.items() if found is not None and found != file]
+            )
+            return [image for image in images if now[image.file] is None]
+
+    def image_path(self, image: ImageRow) -> Path:
+        """Where the picture is kept."""
+        return self._store.path(image.file.sha256)
+
+    def read_image(self, image: ImageRow) -> Image | None:
+        """The picture, or None when its file is missing or is not the one that was recorded."""
+        with storing(self.directory):
+            return self._store.read(image.file.sha256)
+
+    def add_images(self, made: Sequence[tuple[NewImage, Picture]], *, plan: int) -> None:
+        """Keep new pictures: the files first, then all of them in one transaction."""
+        with storing(self.directory):
+            self._sweep()
+            self.ledger.add_images(self._kept(made), plan=plan)
+
+    def replace_images(self, made: Sequence[tuple[ImageRow, Picture]]) -> list[ImageRow]:
+        """Keep pictures made again in place of damaged files; returns the images as they are now.
+
+        The answers about one whose file came out differently are dropped.
+        """
+        with storing(self.directory):
+            self._sweep()
+            files = self._kept(made)
+            self.ledger.replace_files(files)
+        return [replace(image, file=now.file, withheld=now.withheld) for image, now in files]
+
+    def _kept(self, made: Sequence[tuple[Kept, Picture]]) -> list[tuple[Kept, Made]]:
+        """Write the pictures' files."""
+        return [
+            (
+                image,
+                Made(self._store.write(picture.image), picture.withheld, picture.revised_prompt),
+            )
+            for image, picture in made
+        ]
+
+    def withheld(self) -> dict[str, int]:
+        """reason -> how many requested images are withheld for it."""
+        with storing(self.directory):
+            return self.ledger.withheld()
+
+    def revised(self) -> int:
+        """How many requested images were made from a prompt that was rewritten on the way."""
+        with storing(self.directory):
+            return self.ledger.revised()
+
+    def _sweep(self) -> None:
+        """Before the first picture: remove what a process that died left half written."""
+        if not self._swept:
+            self._store.sweep()
+            self._swept = True
+
+    # Answers
+
+    def add_questions(self, judge: str, asked: Mapping[str, Any]) -> dict[str, int]:
+        """Record what `judge` is asked by target (JSON types); returns the questions' keys.
+
+        Raises InputError when it was asked in other words before: such answers cannot stand in
+        one table; ValueError for a judge that the run was not opened with.
+        """
+        if judge not in self._record["judges"]:
+            raise ValueError(f"the run was not opened with the judge {judge}")
+        with storing(self.directory):
+            words = {target: json.dumps(question) for target, question in asked.items()}
+            recorded = self.ledger.questions(judge)
+            for target, (_, before) in recorded.items():
+                if words.get(target, before) != before:
+                    what = f"question about {target}" if target else "gate question"
+                    runrecord.refuse_differences(
+                        self.directory, what, json.loads(before), json.loads(words[target])
+                    )
+            new = {target: text for target, text in words.items() if target not in recorded}
+            if new:
+                self.ledger.add_questions(judge, new)
+            return {target: key for target, (key, _) in self.ledger.questions(judge).items()}
+
+    def asked(self, judge: str) -> dict[str, Any]:
+        """target -> what this judge was asked about it (JSON types); empty if it never was."""
+        with storing(self.directory):
+            recorded = self.ledger.questions(judge)
+        return {target: json.loads(words) for target, (_, words) in recorded.items()}
+
+    def targets(self) -> list[str]:
+        """The axes that the latest request asks about, in its order."""
+        with storing(self.directory):
+            return self.ledger.requested_targets()
+
+    def answered(self, judge: str) -> dict[int, dict[str, Answered]]:
+        """image key -> target -> the answer, for everything this judge has answered."""
+        with storing(self.directory):
+            return self.ledger.answered(judge)
+
+    def add_answers(self, answers: Sequence[AnswerRow], *, plan: int) -> None:
+        """Record a batch of answers in one transaction."""
+        with storing(self.directory):
+            self.ledger.add_answers(answers, plan=plan)
+
+    def answers(self, judge: str) -> pd.DataFrame:
+        """The hinge table of the latest request under one judge, in the order of the plan.
+
+        Columns model, prompt, role, axis, attribute, image, target, answer, confidence (0 to 1,
+        NaN where there is none); the rows of an initial prompt stand together.
+        """
+        import pandas as pd
+
+        with storing(self.directory):
+            columns, rows = self.ledger.answers_table(judge)
+        table = pd.DataFrame.from_records(rows, columns=columns)
+        table.insert(0, "model", self.model)
+        return table.astype({"confidence": "float64"})
+
+    def several_yes(self, judge: str) -> dict[str, int]:
+        """target -> requested images with more than one yes to its questions, where there are."""
+        with storing(self.directory):
+            return self.ledger.several_yes(judge)
+
+
+def refuse_what_is_no_run(folder: Path) -> None:
+    """Raise InputError for a directory that holds anything but a run, or what comes before one."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError(f"{shown(folder)} is a file, not a directory; give another -o")
+    if runrecord.read_record(folder) is None:
+        # Left by a run that died while it began, or by what is asked before a run begins.
+        ours = {LOCK, RECORD + TEMPORARY, *BEFORE}
+        if any(entry.name not in ours for entry in folder.iterdir()):
+            raise InputError(
+                f"{shown(folder)} is not empty and not a biasgraph run; nothing in it was touched: "
+                "give another -o"
+            )
+
+
+def _agreed(
+    folder: Path, record: Record | None, generator: Model, judges: Sequence[Model], seed: int
+) -> Record:
+    """The record to go on with: `record` and the judges new to it, or that of a new run."""
+    if record is None:
+        record = runrecord.new_record(generator, seed)
+    else:
+        runrecord.refuse_unreadable(folder, record)
+        runrecord.refuse_another_run(folder, record, generator, seed)
+    for judge in judges:
+        record = runrecord.with_judge(folder, record, judge)
+    return record
+
+
+def _lock(folder: Path) -> BaseFileLock:
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise ModelError(
+            f"another process is working in {shown(folder)}; wait for it or give another -o"
+        ) from None
+    return lock
+
+
+def _move_aside(folder: Path, lock: BaseFileLock) -> Path:
+    """Rename the run's directory and leave an empty one in its place."""
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    aside = folder.with_name(f"{folder.name}-until-{stamp}")
+    number = 1
+    while aside.exists():
+        number += 1
+        aside = folder.with_name(f"{folder.name}-until-{stamp}-{number}")
+    if os.name == "nt":
+        lock.release()  # Windows renames no directory that holds an open file
+    folder.rename(aside)
+    folder.mkdir()
+    return aside

@@ -1,0 +1,400 @@
+"""The ledger of a run: its prompts, images and answers in one SQLite file.
+
+What is in the ledger is done and never redone. Every batch arrives in one transaction, so a
+process that dies leaves whole batches behind. Nothing here knows a model or an image's pixels.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from biasgraph.errors import InputError, printable
+from biasgraph.runs.ledger_rows import (
+    IMAGES,
+    LATER,
+    REQUESTED,
+    SCHEMA,
+    SCHEMA_VERSION,
+    Answered,
+    AnswerRow,
+    FileRow,
+    Given,
+    ImageRow,
+    Made,
+    NewImage,
+    PromptRow,
+)
+
+
+def _is_at_rest(path: Path) -> bool:
+    """Whether nobody can be writing: then SQLite need not put its files beside the ledger.
+
+    It would, even for reading, and fail where it cannot: in an archived run, or somebody else's.
+    """
+    return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+
+
+class Ledger:
+    """An open ledger; a context manager that closes it.
+
+    Raises InputError when the file was made by a newer biasgraph. Errors of SQLite and of the
+    file system pass through: `biasgraph.runs.directory` puts them into words.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        mode = "ro" if read_only else "rwc"
+        if read_only and _is_at_rest(path):
+            mode = "ro&immutable=1"
+        uri = f"{path.resolve().as_uri()}?mode={mode}"
+        self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+        try:
+            self._prepare(path, read_only)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self, path: Path, read_only: bool) -> None:
+        version = self._number("PRAGMA user_version")
+        if version > SCHEMA_VERSION:
+            raise InputError(
+                f"{printable(str(path))} has schema version {version}, made by a newer biasgraph; "
+                f"this one reads up to version {SCHEMA_VERSION}"
+            )
+        self._connection.execute("PRAGMA foreign_keys = ON")
+        if read_only:
+            if version < SCHEMA_VERSION:
+                raise InputError(
+                    f"{printable(str(path))} was made by an earlier biasgraph: give the run's "
+                    "build command again to bring it up to date"
+                )
+            return
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        # In WAL mode NORMAL survives the death of the process; a power cut may cost the last
+        # batches but never the ledger.
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        if version == 0:
+            # All or nothing: what is not committed is gone when the connection closes.
+            self._change(SCHEMA)
+        elif version < SCHEMA_VERSION:
+            self._change("".join(LATER[v] for v in range(version + 1, SCHEMA_VERSION + 1)))
+
+    def _change(self, script: str) -> None:
+        self._connection.executescript(
+            f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+        )
+
+    def close(self) -> None:
+        """Close the file; an open transaction is rolled back."""
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything inside is recorded, or, when it raises, nothing."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            # A full disk may have rolled back already.
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def _number(self, query: str) -> int:
+        with closing(self._connection.execute(query)) as rows:
+            row = rows.fetchone()
+        return int(row[0]) if row else 0
+
+    # The request
+
+    def record_request(
+        self,
+        prompts: Sequence[PromptRow],
+        *,
+        images: int,
+        targets: Sequence[str],
+        given: Mapping[str, Mapping[int, Given]] | None = None,
+    ) -> None:
+        """Make `prompts` (in this order), `images` for each and `targets` the current request.
+
+        given: prompt id -> number -> a picture that is there already.
+        """
+        execute, many = self._connection.execute, self._connection.executemany
+        with self.transaction():
+            execute("UPDATE prompts SET position = NULL")
+            many(
+                "INSERT INTO prompts VALUES (?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET position = excluded.position",
+                [
+                    (row.id, row.initial, row.text, row.role, row.axis, row.attribute, position)
+                    for position, row in enumerate(prompts)
+                ],
+            )
+            execute("DELETE FROM targets")
+            many("INSERT INTO targets VALUES (?, ?)", list(enumerate(targets)))
+            execute("DELETE FROM request")
+            execute("INSERT INTO request VALUES (?)", (images,))
+            many(
+                "INSERT OR REPLACE INTO given VALUES (?, ?, ?, ?)",
+                [
+                    (prompt, number, picture.seed, picture.source)
+                    for prompt, pictures in (given or {}).items()
+                    for number, picture in pictures.items()
+                ],
+            )
+
+    def add_prompts(self, prompts: Sequence[PromptRow]) -> None:
+        """Record prompts beside the request; those that are there stay as they are."""
+        with self.transaction():
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?, ?, ?, NULL)",
+                [(one.id, one.initial, one.text, one.role, one.axis, one.attribute)
+                 for one in prompts],
+            )  # fmt: skip
+
+    def given(self) -> dict[str, dict[int, Given]]:
+        """prompt id -> number -> the picture that is there already; empty where all are made."""
+        found: dict[str, dict[int, Given]] = {}
+        rows = self._connection.execute(
+            "SELECT prompt, number, seed, source FROM given ORDER BY prompt, number"
+        )
+        for prompt, number, *picture in rows:
+            found.setdefault(prompt, {})[number] = Given(*picture)
+        return found
+
+    def requested_prompts(self) -> list[PromptRow]:
+        """The prompts of the current request in its order."""
+        rows = self._connection.execute(
+            "SELECT id, initial, text, role, axis, attribute FROM prompts"
+            " WHERE position IS NOT NULL ORDER BY position"
+        )
+        return [PromptRow(*row) for row in rows]
+
+    def requested_images(self) -> int:
+        """How many images the current request wants for each prompt; 0 without a request."""
+        return self._number("SELECT images FROM request")
+
+    def requested_targets(self) -> list[str]:
+        """The axes that the current request asks about, in its order."""
+        return [
+            name
+            for (name,) in self._connection.execute("SELECT name FROM targets ORDER BY position")
+        ]
+
+    def plan(self, work: str, digest: str) -> int:
+        """The plan of this `work`: the latest one if its digest is the same, else a new one."""
+        latest = self._connection.execute(
+            "SELECT id, digest FROM plans WHERE work = ? ORDER BY id DESC LIMIT 1", (work,)
+        ).fetchone()
+        if latest is not None and latest[1] == digest:
+            return int(latest[0])
+        inserted = self._connection.execute(
+            "INSERT INTO plans (work, digest) VALUES (?, ?)", (work, digest)
+        )
+        return inserted.lastrowid or 0
+
+    # Images
+
+    def images(self) -> list[ImageRow]:
+        """The requested images that are made: every prompt's first, every prompt's second ..."""
+        return self._images(f"{IMAGES} WHERE {REQUESTED} ORDER BY number, position")
+
+    def images_of(self, prompt: str) -> list[ImageRow]:
+        """The images of the prompt with this id that are made, requested or not."""
+        return self._images(f"{IMAGES} WHERE prompts.id = ? ORDER BY number", prompt)
+
+    def _images(self, query: str, *values: str) -> list[ImageRow]:
+        return [
+            ImageRow(key, id, text, seed, plan, FileRow(*file), withheld)
+            for key, id, text, seed, plan, withheld, *file in self._connection.execute(
+                query, values
+            )
+        ]
+
+    def add_images(self, images: Sequence[tuple[NewImage, Made]], *, plan: int) -> None:
+        """Record new images; one that is there already is an error (sqlite3.IntegrityError)."""
+        with self.transaction():
+            self._upsert_files(made.file for _, made in images)
+            self._connection.executemany(
+                "INSERT INTO images (id, prompt, number, seed, plan, sha256, withheld, revised)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        image.id,
+                        image.prompt,
+                        image.number,
+                        image.seed,
+                        plan,
+                        made.file.sha256,
+                        made.withheld,
+                        made.revised,
+                    )
+                    for image, made in images
+                ],
+            )
+
+    def replace_files(self, files: Sequence[tuple[ImageRow, Made]]) -> None:
+        """Record what became of images made again; one that differs loses its answers."""
+        changed = [
+            (image, made)
+            for image, made in files
+            if (image.file.sha256, image.withheld) != (made.file.sha256, made.withheld)
+        ]
+        with self.transaction():
+            self._upsert_files(made.file for _, made in files)
+            self._connection.executemany(
+                "UPDATE images SET sha256 = ?, withheld = ?, revised = ? WHERE key = ?",
+                [
+                    (made.file.sha256, made.withheld, made.revised, image.key)
+                    for image, made in changed
+                ],
+            )
+            keys = [(image.key,) for image, _ in changed]
+            self._connection.executemany("DELETE FROM answers WHERE image = ?", keys)
+            self._connection.executemany("DELETE FROM texts WHERE image = ?", keys)
+
+    def withheld(self) -> dict[str, int]:
+        """reason -> how many requested images are withheld for it."""
+        rows = self._connection.execute(
+            "SELECT withheld, count(*) FROM images JOIN prompts ON prompts.id = prompt"
+            " WHERE withheld IS NOT NULL AND position IS NOT NULL"
+            " AND number < (SELECT images FROM request) GROUP BY withheld ORDER BY withheld"
+        )
+        return dict(rows.fetchall())
+
+    def revised(self) -> int:
+        """How many requested images were made from a prompt that was rewritten on the way."""
+        return self._number(
+            "SELECT count(*) FROM images JOIN prompts ON prompts.id = prompt"
+            " WHERE revised IS NOT NULL AND position IS NOT NULL"
+            " AND number < (SELECT images FROM request)"
+        )
+
+    def record_files(self, files: Sequence[FileRow]) -> None:
+        """Record that these files were found whole, with the time stamps they have now."""
+        if not files:
+            return
+        with self.transaction():
+            self._upsert_files(files)
+
+    def _upsert_files(self, files: Iterable[FileRow]) -> None:
+        self._connection.executemany(
+            "INSERT INTO files VALUES (?, ?, ?) ON CONFLICT (sha256)"
+            " DO UPDATE SET bytes = excluded.bytes, mtime_ns = excluded.mtime_ns",
+            [(file.sha256, file.bytes, file.mtime_ns) for file in files],
+        )
+
+    # Answers
+
+    def questions(self, judge: str) -> dict[str, tuple[int, str]]:
+        """target -> (key, the words asked) of what this judge was asked so far."""
+        rows = self._connection.execute(
+            "SELECT target, id, asked FROM questions WHERE judge = ?", (judge,)
+        )
+        return {target: (key, asked) for target, key, asked in rows}
+
+    def add_questions(self, judge: str, asked: dict[str, str]) -> None:
+        """Record the words of new questions by target."""
+        with self.transaction():
+            self._connection.executemany(
+                "INSERT INTO questions (judge, target, asked) VALUES (?, ?, ?)",
+                [(judge, target, words) for target, words in asked.items()],
+            )
+
+    def answered(self, judge: str) -> dict[int, dict[str, Answered]]:
+        """image key -> target -> the answer, for everything this judge has answered."""
+        found: dict[int, dict[str, Answered]] = {}
+        rows = self._connection.execute(
+            "SELECT image, target, plan, answer, confidence FROM answers"
+            " JOIN questions ON questions.id = question WHERE judge = ?",
+            (judge,),
+        )
+        for image, target, *answer in rows:
+            found.setdefault(image, {})[target] = Answered(*answer)
+        return found
+
+    def add_answers(self, answers: Sequence[AnswerRow], *, plan: int) -> None:
+        """Record answers; one that is there already is an error (sqlite3.IntegrityError)."""
+        with self.transaction():
+            self._connection.executemany(
+                "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        row.image,
+                        row.question,
+                        plan,
+                        row.answer,
+                        row.confidence,
+                        row.probabilities,
+                        row.yes,
+                    )
+                    for row in answers
+                ],
+            )
+
+    def answers_table(self, judge: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Columns and rows of the current request's hinge table (no `model`), in plan order."""
+        cursor = self._connection.execute(
+            "SELECT first.text AS prompt, prompts.role, prompts.axis, prompts.attribute,"
+            " images.id AS image, target, answer, confidence"
+            " FROM prompts JOIN prompts AS first ON first.id = prompts.initial"
+            " JOIN images ON images.prompt = prompts.id"
+            " JOIN answers ON answers.image = images.key"
+            " JOIN questions ON questions.id = answers.question"
+            " JOIN targets ON targets.name = target"
+            " WHERE judge = ? AND prompts.position IS NOT NULL AND prompts.role <> 'other'"
+            " AND number < (SELECT images FROM request)"
+            " ORDER BY prompts.position, number, targets.position",
+            (judge,),
+        )
+        return [column[0] for column in cursor.description], cursor.fetchall()
+
+    def several_yes(self, judge: str) -> dict[str, int]:
+        """target -> how many requested images got more than one yes to its questions."""
+        rows = self._connection.execute(
+            "SELECT target, count(*) FROM answers"
+            " JOIN questions ON questions.id = question JOIN targets ON name = target"
+            " JOIN images ON images.key = image JOIN prompts ON prompts.id = prompt"
+            " WHERE judge = ? AND yes > 1 AND prompts.position IS NOT NULL"
+            " AND number < (SELECT images FROM request)"
+            " GROUP BY target ORDER BY targets.position",
+            (judge,),
+        )
+        return dict(rows.fetchall())
+
+    # What methods look at
+
+    def texts(self, judge: str, asked: str) -> dict[int, str]:
+        """image key -> what this judge said to an open question."""
+        rows = self._connection.execute(
+            "SELECT image, said FROM texts WHERE judge = ? AND asked = ?", (judge, asked)
+        )
+        return dict(rows.fetchall())
+
+    def add_texts(self, judge: str, asked: str, said: Sequence[tuple[int, str]]) -> None:
+        """Record what a judge said of images, by their keys."""
+        with self.transaction():
+            self._connection.executemany(
+                "INSERT INTO texts VALUES (?, ?, ?, ?)",
+                [(image, judge, asked, text) for image, text in said],
+            )
+
+    def vectors(self, embedder: str) -> dict[str, bytes]:
+        """SHA-256 of a file or text -> its embedding, float32 in little-endian order."""
+        rows = self._connection.execute(
+            "SELECT what, vector FROM vectors WHERE embedder = ?", (embedder,)
+        )
+        return dict(rows.fetchall())
+
+    def add_vectors(self, embedder: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+        """Record embeddings."""
+        with self.transaction():
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
+                [(what, embedder, vector) for what, vector in vectors],
+            )

@@ -1,0 +1,181 @@
+"""The pictures of a run as methods see them: embedded and described once, kept in the ledger."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.methods.minethegap import WANTED_EMBEDDER
+from biasgraph.models.base import Describer
+from biasgraph.runs.other_images import imagine
+from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing
+from biasgraph.runs.record import storing
+from biasgraph.runs.transcripts import answered, written_by
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from biasgraph.models.base import (
+        Embedder,
+        ImageGenerator,
+        LanguageModel,
+        Message,
+        VisualQA,
+    )
+    from biasgraph.models.replies import Schema
+    from biasgraph.prompts.counterfactuals import Prompt
+    from biasgraph.runs.directory import Run
+    from biasgraph.runs.ledger_rows import ImageRow
+
+PORTION = 64
+"""Pictures that are embedded or described, and recorded, at a time."""
+
+
+@dataclass(frozen=True)
+class RunMedia:
+    """What models tell of a run's pictures (`biasgraph.methods.base.Media`).
+
+    A model is touched only for what the run does not hold; one that no method needs may be
+    missing. generator: makes images of other texts (`imagined`). language_models: by their specs;
+    language_model: the one of them that proposes. Raises ModelError when a picture's
+    file is damaged or a model fails, Interrupted when the user asks to stop, InputError when there
+    is no model for what is asked.
+    """
+
+    run: Run
+    judge: VisualQA | None = None
+    embedding: Embedder | None = None
+    progress: Progress | None = None
+    generator: ImageGenerator | None = None
+    language_models: Mapping[str, LanguageModel] = field(default_factory=dict)
+    language_model: LanguageModel | None = None
+
+    @property
+    def embedder(self) -> str | None:
+        return None if self.embedding is None else self.embedding.spec
+
+    @property
+    def describer(self) -> str | None:
+        return self.judge.spec if isinstance(self.judge, Describer) else None
+
+    def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
+        return self._embedded([self._rows[image] for image in ids])
+
+    def _embedded(self, rows: Sequence[ImageRow]) -> np.ndarray:
+        embedding = self._embedding
+        known = self._vectors()
+        new = {row.file.sha256: row for row in rows if row.file.sha256 not in known}
+        for portion in self._portions(list(new.values()), "Embeddings", len(rows)):
+            vectors = embedding.embed_images([self._picture(row) for row in portion])
+            self._keep([row.file.sha256 for row in portion], vectors, known)
+        return _stacked([known[row.file.sha256] for row in rows])
+
+    def embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
+        embedding = self._embedding
+        keys = [hashlib.sha256(f"text:{text}".encode()).hexdigest() for text in texts]
+        known = self._vectors()
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if new:
+            self._keep(list(new), embedding.embed_texts(list(new.values())), known)
+        return _stacked([known[key] for key in keys])
+
+    def described(self, ids: Sequence[str], question: str) -> list[str]:
+        judge = self.judge
+        if not isinstance(judge, Describer):
+            name = "nobody" if judge is None else printable(judge.spec)
+            raise InputError(f"{name} cannot answer in words of its own")
+        rows = [self._rows[image] for image in ids]
+        with storing(self.run.directory):
+            known = self.run.ledger.texts(judge.spec, question)
+        new = [row for row in rows if row.key not in known]
+        for portion in self._portions(new, "Descriptions", len(rows)):
+            said = judge.describe([self._picture(row) for row in portion], question)
+            _refuse_another_number(judge.spec, len(portion), len(said))
+            found = [(row.key, text) for row, text in zip(portion, said, strict=True)]
+            with storing(self.run.directory):
+                self.run.ledger.add_texts(judge.spec, question, found)
+            known |= dict(found)
+        return [known[row.key] for row in rows]
+
+    def shown(self, ids: Sequence[str]) -> list[str]:
+        return [image for image in ids if self._rows[image].withheld is None]
+
+    def proposing(self, llm: str | None) -> RunMedia:
+        return replace(self, language_model=self.language_models.get(llm or ""))
+
+    @property
+    def proposer(self) -> str | None:
+        return None if self.language_model is None else written_by(self.language_model)
+
+    def proposed(self, task: str, messages: Sequence[Message], form: type[Schema]) -> Schema:
+        model = self.language_model
+        if model is None:
+            raise InputError("a language model is needed: name one with --llm")
+        return answered(self.run.directory, task, model, messages, form)
+
+    def imagined(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
+        if self.generator is None:
+            raise InputError("there is no model to make images of variations with")
+        made = imagine(self.run, self.generator, prompt, texts, count, self.progress)
+        return self._embedded([row for row in made if row.withheld is None])
+
+    @property
+    def _embedding(self) -> Embedder:
+        if self.embedding is None:
+            raise InputError(f"an embedder is needed, {WANTED_EMBEDDER}")
+        return self.embedding
+
+    @cached_property
+    def _rows(self) -> dict[str, ImageRow]:
+        return {row.id: row for row in self.run.images()}
+
+    def _picture(self, row: ImageRow) -> Image:
+        picture = self.run.read_image(row)
+        if picture is None:
+            raise ModelError(
+                f"the file of image {printable(row.id)} is missing or damaged: give the run's "
+                "build command again to make it again"
+            )
+        return picture
+
+    def _portions(self, items: list[Any], what: str, total: int) -> Iterator[list[Any]]:
+        if not items:
+            return
+        progress = self.progress or Quiet()
+        with showing(progress, what, total=total, done=total - len(items)) as stop:
+            for start in range(0, len(items), PORTION):
+                portion = items[start : start + PORTION]
+                yield portion
+                progress.advance(len(portion))
+                if stop.requested:
+                    raise Interrupted("stopped; give the same command again to go on")
+
+    def _vectors(self) -> dict[str, bytes]:
+        with storing(self.run.directory):
+            return self.run.ledger.vectors(self._embedding.fingerprint)
+
+    def _keep(self, keys: Sequence[str], vectors: np.ndarray, known: dict[str, bytes]) -> None:
+        _refuse_another_number(self._embedding.spec, len(keys), len(vectors))
+        blobs = [np.asarray(vector, dtype="<f4").tobytes() for vector in vectors]
+        found = list(zip(keys, blobs, strict=True))
+        with storing(self.run.directory):
+            self.run.ledger.add_vectors(self._embedding.fingerprint, found)
+        known |= dict(found)
+
+
+def _refuse_another_number(spec: str, asked: int, given: int) -> None:
+    if given != asked:
+        raise ModelError(f"{printable(spec)} was asked about {asked} and answered about {given}")
+
+
+def _stacked(blobs: Sequence[bytes]) -> np.ndarray:
+    """(n, d) float32 of vectors as the ledger holds them; (0, 0) of none."""
+    if not blobs:
+        return np.empty((0, 0), dtype=np.float32)
+    return np.stack([np.frombuffer(blob, dtype="<f4") for blob in blobs])

@@ -1,0 +1,183 @@
+"""What the files of a folder hold: every one looked into once, and again only when it changed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from biasgraph.errors import printable
+from biasgraph.models.image_files import Look, own_limits, read_picture
+from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing
+
+PICTURES = "pictures.json"
+"""The file of a run that says what was found in the folder."""
+SCHEMA = "biasgraph-pictures/1"
+THREADS = 8
+NAMED = 3
+"""Files that a message names."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A file: what a look showed, and what tells that it was not touched since."""
+
+    look: Look
+    bytes: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class Stock:
+    """What was seen of all files of a folder, by their paths within it."""
+
+    root: Path
+    max_pixels: int
+    seen: Mapping[str, Seen]
+
+    def is_picture(self, path: str) -> bool:
+        """Whether the file is a picture that counts."""
+        return self.seen[path].look.problem is None
+
+    def notes(self) -> list[str]:
+        """What a reader should know of the files, with their numbers and the first names."""
+        looks = [(path, seen.look) for path, seen in self.seen.items()]
+        problems = {
+            problem: [path for path, look in looks if look.problem == problem]
+            for problem in dict.fromkeys(look.problem for _, look in looks if look.problem)
+        }
+        remarks = Counter(
+            remark for _, look in looks if look.problem is None for remark in look.remarks
+        )
+        return [
+            *(
+                f"{counted(paths)} left out: {printable(problem)} ({names(paths)})"
+                for problem, paths in problems.items()
+            ),
+            *(
+                f"{count:,} picture{'s' * (count > 1)}: {remark}"
+                for remark, count in remarks.items()
+            ),
+        ]
+
+    def saved(self, images: Mapping[str, str]) -> bytes:
+        """The contents of the file that `remembered` reads.
+
+        images: image id -> the path of its picture, for people who look for it.
+        """
+        files = {
+            path: {"bytes": seen.bytes, "mtime_ns": seen.mtime_ns, **seen.look.record()}
+            for path, seen in self.seen.items()
+        }
+        record = {
+            "schema": SCHEMA,
+            "folder": str(self.root),
+            "max_pixels": self.max_pixels,
+            "images": dict(images),
+            "files": files,
+        }
+        return (json.dumps(record, indent=1) + "\n").encode()
+
+
+def counted(paths: Sequence[str]) -> str:
+    """ "1 file was", "3 files were"."""
+    return "1 file was" if len(paths) == 1 else f"{len(paths):,} files were"
+
+
+def names(paths: Sequence[str]) -> str:
+    """The first of some files for a message."""
+    listed = ", ".join(printable(path) for path in paths[:NAMED])
+    return listed + (", ..." if len(paths) > NAMED else "")
+
+
+def remembered(run: Path, root: Path, max_pixels: int) -> dict[str, Seen]:
+    """What an earlier build saw of the files below `root`, if it kept to the same limit."""
+    try:
+        record = json.loads((run / PICTURES).read_bytes())
+        if (record["schema"], record["folder"], record["max_pixels"]) != (
+            SCHEMA,
+            str(root),
+            max_pixels,
+        ):
+            return {}
+        return {path: _seen(entry) for path, entry in record["files"].items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}  # nothing is lost: the files are looked into again
+
+
+def take_stock(
+    root: Path,
+    files: Sequence[str],
+    max_pixels: int,
+    known: Mapping[str, Seen],
+    progress: Progress | None = None,
+) -> Stock:
+    """Look into `files`; those that are as they were when they were seen are not opened.
+
+    Raises Interrupted when the user asks to stop.
+    """
+    seen: dict[str, Seen] = {}
+    for path in files:
+        now = _untouched(root / path, known.get(path))
+        if now is not None:
+            seen[path] = now
+    new = [path for path in files if path not in seen]
+    if new:
+        shown = progress or Quiet()
+        with showing(shown, "Files", total=len(files), done=len(seen)) as stop:
+            for path, found in _looks(root, new, max_pixels):
+                seen[path] = found
+                shown.advance(1)
+                if stop.requested:
+                    raise Interrupted("stopped; give the same command again to go on")
+    return Stock(root, max_pixels, {path: seen[path] for path in files})
+
+
+def _looks(root: Path, files: Sequence[str], max_pixels: int) -> Iterator[tuple[str, Seen]]:
+    """Decoding and hashing release the interpreter lock."""
+    workers = min(THREADS, os.cpu_count() or 1)
+    pool = ThreadPoolExecutor(workers)
+    try:
+        with own_limits():
+            found = pool.map(partial(_look, root, max_pixels), files)
+            yield from zip(files, found, strict=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _look(root: Path, max_pixels: int, path: str) -> Seen:
+    file = root / path
+    size, mtime_ns = _touched(file)
+    look, _ = read_picture(file, max_pixels)
+    return Seen(look, size, mtime_ns)
+
+
+def _touched(file: Path) -> tuple[int, int]:
+    try:
+        found = file.stat()
+    except OSError:
+        return -1, -1
+    return found.st_size, found.st_mtime_ns
+
+
+def _untouched(file: Path, before: Seen | None) -> Seen | None:
+    if before is None or before.look.sha256 is None:
+        return None
+    return before if _touched(file) == (before.bytes, before.mtime_ns) else None
+
+
+def _seen(entry: Mapping[str, Any]) -> Seen:
+    look = Look(
+        str(entry["sha256"]) if entry["sha256"] is not None else None,
+        int(entry["width"]),
+        int(entry["height"]),
+        None if entry["problem"] is None else str(entry["problem"]),
+    )
+    remarks = tuple(str(remark) for remark in entry["remarks"])
+    return Seen(replace(look, remarks=remarks), int(entry["bytes"]), int(entry["mtime_ns"]))

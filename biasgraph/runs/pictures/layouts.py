@@ -1,0 +1,169 @@
+"""Which pictures of a folder belong to which prompt and intervention, told by how they lie."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from biasgraph.data.axes import AxisSet
+from biasgraph.data.file_names import RECORD
+from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.runs.pictures.listing import NO_SET, TOO_DEEP, Listing, join
+
+INITIAL = "initial"
+TIBET_INITIAL = "initial_prompts"
+MANIFEST = "manifest.csv"
+OWN = "tibet-json"
+"""The name of an axis set that TIBET's JSON file makes."""
+SHOWN = 8
+"""Names that a message lists."""
+
+
+@dataclass(frozen=True)
+class PictureSet:
+    """The pictures of one prompt.
+
+    axis, attribute: the intervention, both empty for the initial prompt; files: their paths within
+    the folder, in their order; text: what they were made from, where that is told; withheld: the
+    reason of each further picture that nobody may see.
+    """
+
+    axis: str
+    attribute: str
+    files: tuple[str, ...]
+    text: str | None = None
+    withheld: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PicturedPrompt:
+    """An initial prompt, None where it is not told, and its sets."""
+
+    text: str | None
+    sets: tuple[PictureSet, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What lies in a folder.
+
+    axes: what is asked about its pictures; missing: files that a manifest names and that are not
+    there; left_out: why -> files that belong to no set.
+    """
+
+    root: Path
+    axes: AxisSet
+    prompts: tuple[PicturedPrompt, ...]
+    missing: tuple[str, ...] = ()
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def key_of(name: str) -> str:
+    """A name as it is compared: "Middle Eastern", "middle-eastern" and "middle_eastern" are one."""
+    return re.sub(r"[\W_]+", "-", name).strip("-").casefold()
+
+
+def named(name: str, names: Iterable[str]) -> str | None:
+    """That of `names` which a folder or a cell means; None where none is."""
+    return next((one for one in names if key_of(one) == key_of(name)), None)
+
+
+def read_folders(listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
+    """``initial/`` beside ``<axis>/<attribute>/``, or pictures of the initial prompt alone.
+
+    Raises InputError, naming the folder, for one that is none of the axes or their attributes, and
+    where there are no pictures.
+    """
+    folders = {name: key_of(name) for name in listing.folders()}
+    initial = next((name for name, key in folders.items() if key == INITIAL), None)
+    if initial is None:
+        _refuse_without_initial(listing, axes, list(folders))
+        files = listing.pictures()
+    else:
+        files = listing.pictures(initial)
+        listing.leave_out_below(TOO_DEEP, initial)
+        listing.leave_out_beside(NO_SET)
+    sets = [PictureSet("", "", tuple(files))]
+    names = [axis.name for axis in axes.axes]
+    for folder in folders:
+        if folder == initial or not listing.holds_pictures(folder):
+            continue
+        axis = named(folder, names)
+        if axis is None:
+            raise InputError(_no_axis(listing.root / folder, axes, names))
+        sets += _attribute_sets(listing, folder, axis, axes.axis(axis).names)
+    return Layout(listing.root, axes, (PicturedPrompt(prompt, tuple(sets)),), (), listing.left_out)
+
+
+def _attribute_sets(
+    listing: Listing, folder: str, axis: str, attributes: Sequence[str]
+) -> list[PictureSet]:
+    here = printable(str(listing.root / folder))
+    if loose := listing.pictures(folder):
+        raise InputError(
+            f"{here} holds pictures, {printable(os.path.basename(loose[0]))} among them, outside "
+            f"the folders of its attributes ({', '.join(attributes)})"
+        )
+    sets: dict[str, PictureSet] = {}
+    for name in listing.folders(folder):
+        path = join(folder, name)
+        if not listing.holds_pictures(path):
+            continue
+        attribute = named(name, attributes)
+        if attribute is None:
+            raise InputError(
+                f"{printable(str(listing.root / path))}: the axis '{axis}' has no attribute "
+                f"'{printable(name)}' (it has {', '.join(attributes)})."
+                f"{did_you_mean(name, attributes)}"
+            )
+        if attribute in sets:
+            raise InputError(f"{here} has two folders for the attribute '{attribute}'")
+        listing.leave_out_below(TOO_DEEP, path)
+        sets[attribute] = PictureSet(axis, attribute, tuple(listing.pictures(path)))
+    return [sets[attribute] for attribute in attributes if attribute in sets]
+
+
+def _no_axis(folder: Path, axes: AxisSet, names: Sequence[str]) -> str:
+    return (
+        f"{printable(str(folder))} holds pictures and is no axis of the axis set '{axes.name}' "
+        f"(it has {', '.join(names)}).{did_you_mean(folder.name, [INITIAL, *names])}"
+    )
+
+
+def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[str]) -> None:
+    """Refuse folders of pictures that no ``initial/`` stands beside."""
+    root = printable(str(listing.root))
+    if (listing.root / RECORD).is_file():
+        raise InputError(
+            f"{root} is a run: lay its images out with biasgraph export {root} --to folder -o DIR"
+        )
+    full = [name for name in folders if listing.holds_pictures(name)]
+    whole = [
+        name
+        for name in full
+        if {key_of(one) for one in listing.folders(name)} & {INITIAL, key_of(TIBET_INITIAL)}
+    ]
+    if whole:
+        raise InputError(
+            f"{root} holds whole prompts in folders of their own ({_listed(whole)}): name one of "
+            f"them, or write a {MANIFEST} of all"
+        )
+    if full:
+        typo = next((hint for name in full if (hint := did_you_mean(name, [INITIAL]))), "")
+        raise InputError(
+            f"{root} has no folder '{INITIAL}' with the pictures of the prompt itself beside "
+            f"{_listed(full)}.{typo}"
+        )
+    if not listing.pictures():
+        raise InputError(
+            f"{root} holds no pictures: put those of the prompt into {INITIAL}/ and those of its "
+            f"counterfactuals into AXIS/ATTRIBUTE/, as in {axes.axes[0].name}/"
+            f"{axes.axes[0].names[0]}/"
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(printable, names[:SHOWN])) + (", ..." if len(names) > SHOWN else "")

@@ -1,0 +1,138 @@
+"""What lies in a folder of somebody else's, looked at with care."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.models.image_files import SUFFIXES, natural
+
+JUNK = frozenset(("thumbs.db", "desktop.ini", "__macosx"))
+"""What systems leave in folders of pictures, lower case; not worth a word."""
+DEEPEST = 20
+"""Folders within folders that are looked into for pictures that lie too deep."""
+
+OUTSIDE = "links out of the folder"
+NO_PICTURE = "no pictures"
+NO_SET = "beside the folders of the sets"
+TOO_DEEP = "in folders within those of the sets"
+
+
+@dataclass
+class Listing:
+    """A folder whose entries are read by their paths within it, with ``/`` between the parts.
+
+    left_out: why -> the paths of files that are no pictures of a set, as they are met.
+    """
+
+    root: Path
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: Path) -> Listing:
+        """Raises InputError where there is no such folder."""
+        shown = printable(str(path))
+        try:
+            if path.is_dir():
+                return cls(path.resolve())
+            if path.exists():
+                raise InputError(f"{shown} is a file: give a folder of pictures, or a manifest.csv")
+            near = [
+                entry.name
+                for entry in path.absolute().parent.iterdir()
+                if entry.is_dir() or entry.suffix.lower() == ".csv"
+            ]
+        except OSError as error:
+            if not isinstance(error, FileNotFoundError | NotADirectoryError):
+                raise InputError(f"cannot read {shown}: {error.strerror}") from None
+            near = []
+        except ValueError as error:  # a null character
+            raise InputError(f"cannot read {shown}: {error}") from None
+        what = "folder or table" if path.suffix else "folder"
+        raise InputError(f"there is no {what} '{shown}'.{did_you_mean(path.name, near)}")
+
+    def folders(self, folder: str = "") -> list[str]:
+        """The names of the folders in `folder`, as a person counts."""
+        return sorted(
+            (entry.name for entry in self._entries(folder) if entry.is_dir()), key=natural
+        )
+
+    def pictures(self, folder: str = "") -> list[str]:
+        """The paths of the picture files right in `folder`; others are noted in `left_out`."""
+        found = []
+        for entry in self._entries(folder):
+            if entry.is_dir():
+                continue
+            path = join(folder, entry.name)
+            if not entry.is_file() or Path(entry.name).suffix.lower() not in SUFFIXES:
+                self.leave_out(NO_PICTURE, path)
+            else:
+                found.append(path)
+        return sorted(found, key=natural)
+
+    def holds_pictures(self, folder: str = "", depth: int = 0) -> bool:
+        """Whether there are picture files in `folder` or below."""
+        if any(
+            entry.is_file() and Path(entry.name).suffix.lower() in SUFFIXES
+            for entry in self._entries(folder)
+        ):
+            return True
+        return any(
+            self.holds_pictures(join(folder, name), depth + 1)
+            for name in self._within(folder, depth)
+        )
+
+    def leave_out(self, reason: str, path: str) -> None:
+        """Note a file that is not looked at."""
+        paths = self.left_out.setdefault(reason, [])
+        if path not in paths:
+            paths.append(path)
+
+    def leave_out_beside(self, reason: str, folder: str = "") -> None:
+        """Note the picture files right in `folder`."""
+        names = [entry.name for entry in self._entries(folder) if entry.is_file()]
+        for name in sorted(names, key=natural):
+            if Path(name).suffix.lower() in SUFFIXES:
+                self.leave_out(reason, join(folder, name))
+
+    def leave_out_below(self, reason: str, folder: str, depth: int = 0) -> None:
+        """Note all picture files in the folders of `folder`."""
+        for name in self._within(folder, depth):
+            self.leave_out_beside(reason, join(folder, name))
+            self.leave_out_below(reason, join(folder, name), depth + 1)
+
+    def is_within(self, path: Path) -> bool:
+        """Whether a path, all links in it followed, stays in the folder."""
+        try:
+            return path.resolve().is_relative_to(self.root)
+        except (OSError, RuntimeError):  # not to be followed, or in a circle
+            return False
+
+    def _within(self, folder: str, depth: int) -> list[str]:
+        """The folders in `folder` that are looked into: not too deep, and no links, which may lead
+        in circles."""
+        names = self.folders(folder) if depth < DEEPEST else []
+        return [name for name in names if not (self.root / folder / name).is_symlink()]
+
+    def _entries(self, folder: str) -> Iterator[Path]:
+        where = self.root / folder
+        try:
+            names = os.listdir(where)
+        except OSError as error:
+            raise InputError(f"cannot read {printable(str(where))}: {error.strerror}") from None
+        for name in names:
+            path = where / name
+            if name.startswith(".") or name.lower() in JUNK:
+                continue
+            if path.is_symlink() and not self.is_within(path):
+                self.leave_out(OUTSIDE, join(folder, name))
+                continue
+            yield path
+
+
+def join(*parts: str) -> str:
+    """A path within a folder."""
+    return "/".join(part for part in parts if part)

@@ -1,0 +1,277 @@
+"""A table of pictures: which file belongs to which prompt and intervention.
+
+Columns ``path``, ``role``, ``axis``, ``attribute``; and, as far as they are told, ``prompt``, what
+the picture was made from, ``initial``, the initial prompt that it belongs to, and ``withheld``, why
+a service refused to make it or to show it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from biasgraph.data.axes import AxisSet
+from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.io.csv_files import CsvFile
+from biasgraph.io.text_files import read_bytes
+from biasgraph.models.image_files import SUFFIXES
+from biasgraph.prompts.counterfactuals import plan_prompts
+from biasgraph.prompts.subject import strip_brackets
+from biasgraph.runs.pictures.layouts import (
+    MANIFEST,
+    SHOWN,
+    Layout,
+    PicturedPrompt,
+    PictureSet,
+    named,
+)
+from biasgraph.runs.pictures.listing import OUTSIDE, Listing
+
+COLUMNS = ("path", "role", "axis", "attribute", "prompt", "initial", "seed", "withheld")
+NEEDED = ("path", "role")
+ROLES = ("initial", "counterfactual")
+NOT_NAMED = "not in the manifest"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the manifest; an initial picture has no axis and attribute, a withheld one no path.
+
+    place: says where it stands, as "manifest.csv, line 7"; looked up only for a message.
+    """
+
+    place: Callable[[], str]
+    path: str
+    axis: str
+    attribute: str
+    prompt: str
+    initial: str
+    withheld: str
+
+
+def read_manifest(file: Path, listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
+    """The pictures that `file` names, by their paths from the folder that it lies in.
+
+    prompt: of several initial prompts the one to look at; where the manifest tells none, the text
+    of its own. Raises InputError, naming the line, for what cannot be.
+    """
+    rows = _rows(file, axes)
+    files = _Files(listing, frozenset(row.path for row in rows))
+    groups = _by_initial(rows, axes, prompt, printable(str(file)))
+    prompts = tuple(
+        PicturedPrompt(initial, tuple(_sets(group, files))) for initial, group in groups.items()
+    )
+    if not any(one.files for prompt_ in prompts for one in prompt_.sets):
+        missing = f": {printable(files.missing[0])} is the first of them" if files.missing else ""
+        raise InputError(f"none of the pictures in {printable(str(file))} is there{missing}")
+    if file.name.lower() == MANIFEST:  # it is the whole folder's
+        _leave_out_others(listing, [row.path for row in rows])
+    return Layout(listing.root, axes, prompts, tuple(files.missing), listing.left_out)
+
+
+def _leave_out_others(listing: Listing, paths: Sequence[str]) -> None:
+    """Note the pictures that the manifest does not name, under whatever suffix."""
+    stems = {_stem(path) for path in paths}
+    others = Listing(listing.root)
+    others.leave_out_beside(NOT_NAMED)
+    others.leave_out_below(NOT_NAMED, "")
+    for path in others.left_out.get(NOT_NAMED, ()):
+        if _stem(path) not in stems:
+            listing.leave_out(NOT_NAMED, path)
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(path)[0].casefold()
+
+
+def _rows(file: Path, axes: AxisSet) -> list[Row]:
+    source = printable(str(file))
+    table = CsvFile(read_bytes(file), source, COLUMNS)
+    for name in NEEDED:
+        if name not in table.columns:
+            hint = did_you_mean(name, [one for one in table.columns if one not in COLUMNS])
+            raise InputError(
+                f"{source} lacks the column '{name}'; a manifest has path, role, axis, attribute "
+                f"and, where it is known, prompt.{hint}"
+            )
+    frame = table.frame()
+    columns = {name: frame[name].astype(str) for name in COLUMNS if name in frame}
+    rows, seen = [], dict[str, int]()
+    for index in range(len(frame)):
+        cells = {
+            name: columns[name].iloc[index].strip() if name in columns else "" for name in COLUMNS
+        }
+        if not any(cells.values()):
+            continue
+        row = _row(cells, partial(_place, source, table, index), axes)
+        if row.path and row.path in seen:
+            raise InputError(
+                f"{row.place()}: {printable(row.path)} stands already in "
+                f"{table.place(seen[row.path])}"
+            )
+        seen[row.path] = index
+        rows.append(row)
+    if not rows:
+        raise InputError(f"{source} names no pictures")
+    return rows
+
+
+def _place(source: str, table: CsvFile, index: int) -> str:
+    return f"{source}, {table.place(index)}"
+
+
+def _row(cells: Mapping[str, str], place: Callable[[], str], axes: AxisSet) -> Row:
+    def refuse(problem: str) -> InputError:
+        return InputError(f"{place()}: {problem}")
+
+    role, path = cells["role"].lower(), cells["path"].replace("\\", "/")
+    if role not in ROLES:
+        raise refuse(
+            f"the role '{printable(cells['role'])}' is neither 'initial' nor 'counterfactual'."
+            f"{did_you_mean(role, ROLES)}"
+        )
+    if not path and not cells["withheld"]:
+        raise refuse("the path is empty")
+    if path.startswith("/") or ".." in path.split("/") or ":" in path.split("/")[0]:
+        raise refuse(f"the path {printable(path)} leads out of the manifest's folder")
+    path = "" if cells["withheld"] else os.path.normpath(path).replace(os.sep, "/")
+    told = (cells["prompt"], cells["initial"], cells["withheld"])
+    axis, attribute = cells["axis"], cells["attribute"]
+    if role == "initial":
+        if axis or attribute:
+            raise refuse("an initial picture has no axis and no attribute")
+        return Row(place, path, "", "", *told)
+    if not axis or not attribute:
+        raise refuse("a counterfactual picture needs an axis and an attribute")
+    names = [one.name for one in axes.axes]
+    known = named(axis, names)
+    if known is None:
+        raise refuse(
+            f"the axis set '{axes.name}' has no axis '{printable(axis)}' "
+            f"(it has {', '.join(names)}).{did_you_mean(axis, names)}"
+        )
+    values = axes.axis(known).names
+    value = named(attribute, values)
+    if value is None:
+        raise refuse(
+            f"the axis '{known}' has no attribute '{printable(attribute)}' "
+            f"(it has {', '.join(values)}).{did_you_mean(attribute, values)}"
+        )
+    return Row(place, path, known, value, *told)
+
+
+def _by_initial(
+    rows: Sequence[Row], axes: AxisSet, prompt: str | None, source: str
+) -> dict[str | None, list[Row]]:
+    """The rows of each initial prompt; None stands for one that is not told."""
+    told = [row.initial or row.prompt for row in rows if not row.axis]
+    initials = list(dict.fromkeys(filter(None, [*told, *(row.initial for row in rows)])))
+    if not initials:
+        return {prompt: list(rows)}
+    wanted = None if prompt is None else strip_brackets(prompt)[0]
+    if wanted is not None and wanted not in initials:
+        listed = ", ".join(f"'{printable(one)}'" for one in initials[:SHOWN])
+        more = ", ..." if len(initials) > SHOWN else ""
+        raise InputError(
+            f"{source} has no prompt '{printable(wanted)}' (it has {listed}{more})."
+            f"{did_you_mean(wanted, initials)}"
+        )
+    find = _finder(initials, axes) if len(initials) > 1 else lambda row: initials[0]
+    groups: dict[str | None, list[Row]] = {}
+    for row in rows:
+        if wanted in (None, initial := find(row)):
+            groups.setdefault(initial, []).append(row)
+    return groups
+
+
+def _finder(initials: Sequence[str], axes: AxisSet) -> Callable[[Row], str]:
+    """What tells which of several initial prompts a row belongs to."""
+    derived: dict[tuple[str, str, str], str] = {}
+    for initial in initials:
+        try:
+            plan = plan_prompts(initial, axes)
+        except InputError:
+            continue
+        for made in plan.counterfactuals:
+            derived[made.text, made.axis, made.attribute] = initial
+
+    def find(row: Row) -> str:
+        given = row.initial or (row.prompt if not row.axis else "")
+        initial = given or derived.get((row.prompt, row.axis, row.attribute))
+        if initial is None and row.prompt in initials:
+            initial = row.prompt
+        if not initial:
+            raise InputError(
+                f"{row.place()}: cannot tell which of {len(initials)} initial prompts this picture "
+                "belongs to: name it in a column 'initial'"
+            )
+        return initial
+
+    return find
+
+
+def _sets(rows: Sequence[Row], files: _Files) -> Iterator[PictureSet]:
+    """The sets of one initial prompt, its own among them even where it has no pictures."""
+    sets: dict[tuple[str, str], list[Row]] = {("", ""): []}
+    for row in rows:
+        sets.setdefault((row.axis, row.attribute), []).append(row)
+    initial = {row.initial or row.prompt for row in rows if not row.axis}
+    for (axis, attribute), own in sets.items():
+        texts = {row.prompt for row in own} - {""}
+        if axis:  # an answers table's `prompt` is the initial one, whatever was made
+            texts -= initial
+        shown = [row.path for row in own if not row.withheld]
+        found = [path for one in shown if (path := files.find(one)) is not None]
+        text = min(texts) if len(texts) == 1 else None
+        withheld = tuple(row.withheld for row in own if row.withheld)
+        yield PictureSet(axis, attribute, tuple(found), text, withheld)
+
+
+@dataclass
+class _Files:
+    """Finds the files that a manifest names, under another suffix of pictures if need be.
+
+    named: all that it names; under another name none of them is found, nor any file twice.
+    """
+
+    listing: Listing
+    named: Set[str]
+
+    def __post_init__(self) -> None:
+        self.missing: list[str] = []
+        self._taken: set[str] = set()
+        self._folders: dict[str, dict[str, str]] = {}
+
+    def find(self, path: str) -> str | None:
+        """The path of the file, None where there is none or it links out of the folder."""
+        folder, name = os.path.split(path)
+        there = self._in(folder)
+        found = there.get(name) or there.get(_stem(name))
+        here = f"{folder}/{found}" if folder and found else found
+        if here is None or here in self._taken or (here != path and here in self.named):
+            self.missing.append(path)
+            return None
+        self._taken.add(here)
+        if not self.listing.is_within(self.listing.root / here):
+            self.listing.leave_out(OUTSIDE, here)
+            return None
+        return here
+
+    def _in(self, folder: str) -> dict[str, str]:
+        """The files in a folder by their names, and picture files by these without a suffix."""
+        if folder not in self._folders:
+            found: dict[str, str] = {}
+            try:
+                names = sorted(os.listdir(self.listing.root / folder))
+            except OSError:
+                names = []
+            for name in names:
+                stem, suffix = os.path.splitext(name)
+                if suffix.lower() in SUFFIXES:
+                    found.setdefault(stem.casefold(), name)
+            found.update((name, name) for name in names)
+            self._folders[folder] = found
+        return self._folders[folder]

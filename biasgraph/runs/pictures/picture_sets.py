@@ -1,0 +1,215 @@
+"""Pictures that are there already as the work of a build: its prompts, and the images of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import yaml
+
+from biasgraph.data.axes import AxisSet, load_axis_set
+from biasgraph.errors import InputError, printable
+from biasgraph.models.folder import FolderGenerator, generator, withheld_seed
+from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, plan_prompts
+from biasgraph.prompts.subject import Subject
+from biasgraph.runs.ledger_rows import Given
+from biasgraph.runs.pictures.inspection import (
+    PICTURES,
+    Stock,
+    counted,
+    names,
+    remembered,
+    take_stock,
+)
+from biasgraph.runs.pictures.layouts import (
+    MANIFEST,
+    OWN,
+    TIBET_INITIAL,
+    Layout,
+    PicturedPrompt,
+    key_of,
+    read_folders,
+)
+from biasgraph.runs.pictures.listing import Listing
+from biasgraph.runs.pictures.manifest import read_manifest
+from biasgraph.runs.wanted_images import prompt_rows
+
+if TYPE_CHECKING:
+    from biasgraph.runs.progress import Progress
+
+AXES = "occupation"
+AXES_FILE = "axes.yaml"
+"""The file of a run that holds such a set, for commands that ask for it with --axes."""
+
+
+@dataclass(frozen=True)
+class Pictured:
+    """What a folder's pictures make of a build.
+
+    given: prompt id -> the pictures of it, in their order. notes: what was left out or changed.
+    """
+
+    axes: AxisSet
+    plans: tuple[PromptPlan, ...]
+    given: Mapping[str, Sequence[Given]]
+    generator: FolderGenerator
+    stock: Stock
+    notes: tuple[str, ...]
+
+    def files(self, images: Mapping[str, str]) -> dict[str, bytes]:
+        """What a run keeps of it, by name: what was seen, and axes that no file has yet.
+
+        images: image id -> the path of its picture.
+        """
+        kept = {PICTURES: self.stock.saved(images)}
+        if self.axes.name == OWN:
+            record = self.axes.model_dump(mode="json", exclude_defaults=True)
+            text = yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
+            kept[AXES_FILE] = text.encode()
+        return kept
+
+    @property
+    def largest(self) -> int:
+        """The number of pictures in the largest set."""
+        return max(map(len, self.given.values()))
+
+
+def name_of(spec: str) -> str:
+    """What a folder is called: the last part of its path."""
+    path = Path(Spec(spec).rest).expanduser()
+    folder = path.parent if path.suffix.lower() == ".csv" else path
+    return printable(folder.resolve().name) or "pictures"
+
+
+def read_layout(spec: str, axes: AxisSet | None, prompt: str | None) -> Layout:
+    """What lies in the folder that `spec` names; see the readers. Raises InputError."""
+    path = Path(Spec(spec).rest).expanduser()
+    if path.suffix.lower() == ".csv" and not path.is_dir():
+        return read_manifest(path, Listing.of(path.parent), axes or load_axis_set(AXES), prompt)
+    listing = Listing.of(path)
+    if (listing.root / MANIFEST).is_file():
+        return read_manifest(path / MANIFEST, listing, axes or load_axis_set(AXES), prompt)
+    if any(key_of(name) == key_of(TIBET_INITIAL) for name in listing.folders()):
+        from biasgraph.runs.pictures.tibet_folder import read_tibet
+
+        return read_tibet(listing, axes, prompt)
+    return read_folders(listing, axes or load_axis_set(AXES), prompt)
+
+
+def pictured(
+    spec: str,
+    *,
+    axes: AxisSet | None,
+    only: Sequence[str] | None,
+    prompt: str | None,
+    options: ModelOptions,
+    run: Path,
+    progress: Progress | None = None,
+) -> Pictured:
+    """Read a folder for the build whose run is in `run`.
+
+    prompt: what the pictures were made from, or, of several prompts, which one to look at.
+    Raises InputError for what is no folder of pictures or lies in it wrongly; Interrupted.
+    """
+    made_by = generator(Spec(spec), options)
+    layout = read_layout(spec, axes, prompt)
+    chosen = layout.axes.only(only) if only else layout.axes
+    layout = replace(layout, axes=chosen, prompts=_in_order(layout.prompts, chosen))
+    files = [
+        path for prompt_ in layout.prompts for pictures in prompt_.sets for path in pictures.files
+    ]
+    known = remembered(run, layout.root, made_by.max_pixels)
+    stock = take_stock(layout.root, files, made_by.max_pixels, known, progress)
+    plans, given = [], dict[str, list[Given]]()
+    for one in layout.prompts:
+        plan, own = _plan(one, chosen, stock, name_of(spec))
+        plans.append(plan)
+        given |= own
+    if not any(given.values()):
+        raise InputError(
+            f"{printable(str(layout.root))} holds no picture that can be read: "
+            + ("; ".join(stock.notes()) or "its folders are empty")
+        )
+    made_by.files = {
+        seen.look.seed: layout.root / path
+        for path, seen in stock.seen.items()
+        if stock.is_picture(path)
+    }
+    made_by.withheld = {
+        withheld_seed(why): why
+        for prompt_ in layout.prompts
+        for pictures in prompt_.sets
+        for why in pictures.withheld
+    }
+    return Pictured(
+        chosen, tuple(plans), given, made_by, stock, (*_left_out(layout), *stock.notes())
+    )
+
+
+def _in_order(prompts: Sequence[PicturedPrompt], axes: AxisSet) -> tuple[PicturedPrompt, ...]:
+    """The sets of these axes only, in their order, the initial one first."""
+    arms = [("", ""), *((axis.name, name) for axis in axes.axes for name in axis.names)]
+    ordered = []
+    for prompt in prompts:
+        by_arm = {(pictures.axis, pictures.attribute): pictures for pictures in prompt.sets}
+        ordered.append(replace(prompt, sets=tuple(by_arm[arm] for arm in arms if arm in by_arm)))
+    return tuple(ordered)
+
+
+def _plan(
+    pictured: PicturedPrompt, axes: AxisSet, stock: Stock, name: str
+) -> tuple[PromptPlan, dict[str, list[Given]]]:
+    """The plan of one initial prompt, and its pictures by prompt id."""
+    text = pictured.text or name
+    planned = _planned(text, axes)
+    texts = {(one.axis, one.attribute): one.text for one in planned.counterfactuals}
+    initial = planned.initial
+    counterfactuals = tuple(
+        Prompt(
+            one.text
+            or texts.get((one.axis, one.attribute))
+            or f"{initial.text} ({one.axis}: {one.attribute})",
+            "counterfactual",
+            one.axis,
+            one.attribute,
+        )
+        for one in pictured.sets
+        if one.axis
+    )
+    plan = replace(planned, counterfactuals=counterfactuals)
+    ids = {(row.axis, row.attribute): row.id for row in prompt_rows(plan.prompts)}
+    given = {
+        ids[one.axis, one.attribute]: [
+            Given(stock.seen[path].look.seed, printable(path))
+            for path in one.files
+            if stock.is_picture(path)
+        ]
+        + [Given(withheld_seed(why), f"withheld: {printable(why)}") for why in one.withheld]
+        for one in pictured.sets
+    }
+    return plan, given
+
+
+def _planned(text: str, axes: AxisSet) -> PromptPlan:
+    """The plan of a prompt; one without counterfactuals where its subject cannot be told."""
+    try:
+        return plan_prompts(text, axes)
+    except InputError:  # a name, or a prompt of another kind: it only labels what is there
+        whole = Subject(text, text, 0, len(text), False, 0, 0, "unknown")
+        return PromptPlan(Prompt(text, "initial"), (), whole, MappingProxyType({}))
+
+
+def _left_out(layout: Layout) -> list[str]:
+    notes = []
+    if layout.missing:
+        some = len(layout.missing)
+        what, are = ("picture", "is") if some == 1 else ("pictures", "are")
+        said = f"{some:,} {what} that the manifest names {are}"
+        notes.append(f"{said} not there ({names(layout.missing)})")
+    for reason, paths in layout.left_out.items():
+        notes.append(f"{counted(paths)} left out: {reason} ({names(paths)})")
+    return notes

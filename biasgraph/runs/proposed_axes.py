@@ -1,0 +1,306 @@
+"""Axes that are proposed for a prompt: by a language model (TIBET supp. 8.1), or by rules.
+
+A language model is asked three times in one conversation: for axes, for counterfactuals of each,
+and for both as JSON. What it says is kept in the run, and so are the axes made of it, as a file
+that may be edited; neither is asked for again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from pydantic import model_validator
+
+from biasgraph.data.axes import AxisSet, load_axis_set
+from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.io.writing import write_atomically
+from biasgraph.models.base import LanguageModel, Message
+from biasgraph.models.chat import BrokenOff, Exchange, ReplyError, chat
+from biasgraph.models.options import ModelOptions
+from biasgraph.models.registry import LANGUAGE_MODEL, refuse_unread
+from biasgraph.prompts.derived_axes import derived_axes
+from biasgraph.prompts.instructions import Counterfactuals, instruction
+from biasgraph.prompts.subject import strip_brackets
+from biasgraph.prompts.suited_axes import guesses, suited_to_all
+from biasgraph.runs.directory import refuse_what_is_no_run
+from biasgraph.runs.pictures.picture_sets import AXES_FILE as FILE
+from biasgraph.runs.record import storing
+from biasgraph.runs.transcripts import (
+    failed,
+    found,
+    keep,
+    key_of,
+    language_model,
+    transcript_path,
+    written_by,
+)
+
+if TYPE_CHECKING:
+    from biasgraph.runs.directory import Run
+    from biasgraph.runs.progress import Progress
+
+LLM, AUTO = "llm", "auto"
+WAYS = (LLM, AUTO)
+"""What ``--axes`` takes besides the name of a set."""
+NAME = "proposed"
+"""The name of an axis set that a language model proposed."""
+TASK = "axes"
+RESPONSES = "responses"
+"""Where what a server said is kept, beside a file of axes."""
+LONGEST_REPLY = 20_000
+"""Characters of a reply that are shown to the model again."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Axes that nobody wrote for this prompt, and what to know of them.
+
+    transcript: of the conversation that they come from; None where rules chose a shipped set.
+    """
+
+    axes: AxisSet
+    notes: tuple[str, ...]
+    transcript: Path | None = None
+
+    def keep(self, run: Run) -> None:
+        """Write the axes into the run, unless they are what its file holds.
+
+        A file with other axes keeps its content under another name. Raises ModelError as the disk
+        does.
+        """
+        if self.transcript is None:
+            return
+        with storing(run.directory):
+            own = run.directory / self.transcript.parent.name / self.transcript.name
+            if run.moved_to is not None and not own.exists():
+                own.parent.mkdir(exist_ok=True)
+                moved = run.moved_to / own.relative_to(run.directory)
+                shutil.copyfile(moved if moved.exists() else self.transcript, own)
+            path = run.directory / FILE
+            if path.exists():
+                if _holds(path, self.axes):
+                    return
+                path.rename(_unused(path))
+            write_atomically(path, as_yaml(self.axes, self.notes).encode())
+
+
+def proposed_axes(
+    way: str,
+    prompts: Sequence[str],
+    *,
+    directory: Path,
+    llm: str | None = None,
+    generator: str | None = None,
+    options: ModelOptions | None = None,
+    journal: Path | None = None,
+    fresh: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Proposal:
+    """The axes for some prompts, proposed in one of the `WAYS`.
+
+    directory: of the run, where conversations are kept and `FILE` may hold axes that were edited;
+    fresh: leave these alone. llm, generator, options, journal: as in
+    `biasgraph.runs.transcripts.language_model`. dry_run: ask nobody but the sandbox, and write
+    nothing.
+
+    Raises:
+        InputError: a prompt, or options that do not go together; a directory that is no run.
+        ReplyError: the language model proposed nothing of use; the line names the transcript.
+        BiasgraphError: as the model or the disk does.
+    """
+    if way == AUTO:
+        axes = suited_to_all(prompts)
+        note = f"The axes are those of the shipped set '{axes.name}', chosen by rules over word "
+        note += "lists; no language model was asked"
+        return Proposal(axes, (note, *guesses(prompts)))
+    if len(prompts) > 1:
+        raise InputError(
+            "--axes llm proposes axes for one prompt, and prompts of a list share theirs: let it "
+            f"propose for one of them, and give that run's {FILE} with --axes"
+        )
+    model = language_model(llm, "--axes llm", generator=generator, options=options, journal=journal)
+    refuse_what_is_no_run(directory)
+    edited = None if fresh else directory / FILE
+    return _by_language_model(
+        model, prompts[0], directory, edited=edited, progress=progress, dry_run=dry_run
+    )
+
+
+def _by_language_model(
+    model: LanguageModel,
+    prompt: str,
+    directory: Path,
+    *,
+    edited: Path | None = None,
+    progress: Progress | None = None,
+    dry_run: bool = False,
+) -> Proposal:
+    """What the model proposes, or proposed before; then a file, `edited`, goes before it."""
+    schema = _usable(prompt)
+    clean, _ = strip_brackets(prompt)
+    key = key_of(model, _asked(clean), schema.model_json_schema())
+    path = transcript_path(directory, TASK, key)
+    said = found(directory, TASK, key, schema)
+    is_edited = said is not None and edited is not None and edited.is_file()
+    if said is None:
+        said = _ask(model, clean, schema, directory, key, progress, dry_run=dry_run)
+    axes, remarks = _derived(prompt, said)
+    if "written_by" in model.settings:  # rules, which guess where a model would know
+        remarks = (*remarks, *guesses([prompt]))
+    axes = load_axis_set(str(edited)) if is_edited else axes
+    return Proposal(axes, _notes(model, path, remarks), path)
+
+
+def propose(prompt: str, file: Path, llm: str | None, options: ModelOptions) -> Proposal:
+    """Write the axes that a language model proposes for a prompt to a new file.
+
+    The conversation goes to `transcripts`, and what a server said to `responses`, beside the file.
+    Raises as `proposed_axes` does; InputError where the file is there already.
+    """
+    if file.suffix.lower() not in (".yaml", ".yml"):
+        raise InputError(f"{shown(file)}: an axis set's file ends in .yaml")
+    if file.exists():
+        raise InputError(f"{shown(file)} is there already: give another -o")
+    model = language_model(llm, "axes propose", options=options, journal=file.parent / RESPONSES)
+    refuse_unread(options, {LANGUAGE_MODEL: model.spec})
+    proposal = _by_language_model(model, prompt, file.parent)
+    with storing(file.parent):
+        write_atomically(file, as_yaml(proposal.axes, proposal.notes).encode())
+    return proposal
+
+
+def as_yaml(axes: AxisSet, notes: Sequence[str] = ()) -> str:
+    """An axis set as a file that `load_axis_set` reads, with notes at its head."""
+    record = axes.model_dump(mode="json", exclude_defaults=True)
+    text = yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
+    head = "".join(f"# {printable(note)}\n" for note in notes)
+    return f"{head}# Edit it as you like; `biasgraph axes check FILE` shows what it does.\n{text}"
+
+
+def _ask(
+    model: LanguageModel,
+    prompt: str,
+    schema: type[Counterfactuals],
+    directory: Path,
+    key: str,
+    progress: Progress | None,
+    *,
+    dry_run: bool,
+) -> Counterfactuals:
+    if dry_run:
+        if "written_by" not in model.settings:
+            raise InputError(
+                f"--axes llm would ask {printable(model.spec)} first, and --dry-run asks nobody: "
+                "build without it, or propose the axes with `biasgraph axes propose`"
+            )
+        return conversation(model, prompt, schema).value
+    if progress is not None:
+        progress.start("Axes", total=3, done=0)
+    try:
+        advance = None if progress is None else partial(progress.advance, 1)
+        exchange = conversation(model, prompt, schema, advance)
+    except BrokenOff as error:
+        kept = failed(directory, TASK, key, model, error)
+        if isinstance(kept, ReplyError):
+            kept.forget()
+        raise kept from error
+    finally:
+        if progress is not None:
+            progress.finish()
+    keep(directory, TASK, key, model, exchange)
+    return exchange.value
+
+
+def conversation(
+    model: LanguageModel,
+    prompt: str,
+    schema: type[Counterfactuals] = Counterfactuals,
+    advance: Callable[[], object] | None = None,
+) -> Exchange[Counterfactuals]:
+    """The three turns of TIBET, supp. 8.1; advance: called after each.
+
+    Raises BrokenOff, with what was said so far, where the model fails, ReplyError where it says
+    nothing of use.
+    """
+    first, second, third = _asked(prompt)
+    turns = [Message("user", first)]
+    try:
+        for following in (second, third):
+            reply = model.reply(turns)[:LONGEST_REPLY].strip()
+            turns += [Message("assistant", reply or "(nothing)"), Message("user", following)]
+            if advance:
+                advance()
+        exchange = chat(model, turns, schema)
+    except BrokenOff:
+        raise
+    except ModelError as error:
+        if len(turns) == 1:  # nothing was said: there is nothing to keep
+            raise
+        said = tuple({"role": turn.role, "text": turn.text} for turn in turns)
+        raise BrokenOff(str(error), said) from error
+    if advance:
+        advance()
+    return exchange
+
+
+def _asked(prompt: str) -> list[str]:
+    tasks = ("axes", "counterfactuals", "json")
+    return [instruction("tibet", task, prompt=prompt) for task in tasks]
+
+
+def _usable(prompt: str) -> type[Counterfactuals]:
+    """The form of a reply that makes at least one axis for this prompt."""
+    derived_axes(prompt, {}, NAME)  # a prompt that cannot be read is no fault of the model's
+
+    class Usable(Counterfactuals):
+        @model_validator(mode="after")
+        def _makes_axes(self) -> Usable:
+            if derived_axes(prompt, self.root, NAME)[0] is None:
+                raise ValueError("no axis has two counterfactuals that differ from the prompt")
+            return self
+
+    Usable.__name__ = Counterfactuals.__name__
+    return Usable
+
+
+def _derived(prompt: str, said: Counterfactuals) -> tuple[AxisSet, tuple[str, ...]]:
+    axes, remarks = derived_axes(prompt, said.root, NAME)
+    if axes is None:
+        raise AssertionError("a reply without axes passed its check")
+    return axes, remarks
+
+
+def _notes(model: LanguageModel, transcript: Path, remarks: Sequence[str]) -> tuple[str, ...]:
+    where = f"{transcript.parent.name}/{transcript.name}"
+    return (f"{written_by(model)} proposed the axes ({where})", *remarks)
+
+
+def _holds(path: Path, axes: AxisSet) -> bool:
+    """Whether a file holds these axes, or what a user made of them."""
+    try:
+        return load_axis_set(str(path)).digest() == axes.digest()
+    except InputError:
+        return False
+
+
+def _unused(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
+        number += 1
+    return aside
+
+
+def record(proposal: Proposal) -> dict[str, Any]:
+    """A proposal in JSON types."""
+    return {
+        "axes": proposal.axes.model_dump(mode="json", exclude_defaults=True),
+        "notes": list(proposal.notes),
+        "transcript": None if proposal.transcript is None else shown(proposal.transcript),
+    }

@@ -1,0 +1,206 @@
+"""run.json: what a run was made with, and the refusal of anything else by name."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Protocol
+
+from biasgraph.data.file_names import RECORD
+from biasgraph.errors import FULL_DISK, InputError, ModelError, printable, shown
+from biasgraph.io.writing import write_atomically
+from biasgraph.models.plug_ins import plug_ins
+
+LEDGER = "ledger.sqlite"
+SCHEMA_NAME = "biasgraph-run"
+SCHEMA_VERSION = 1
+NEW_RUN = "give another -o for a new run, or --fresh to move this one aside"
+PACKAGES = (
+    "biasgraph", "numpy", "scipy", "pandas", "pillow", "torch", "diffusers", "transformers", "peft"
+)  # fmt: skip
+DIFFERENCES_SHOWN = 4
+
+Record = dict[str, Any]
+
+
+class Model(Protocol):
+    """What is recorded of a generator or judge: enough to refuse another one by name."""
+
+    @property
+    def spec(self) -> str: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+
+def installed_versions() -> dict[str, str]:
+    """Versions of Python and of the packages that decide about pixels and numbers.
+
+    Those of installed plug-ins are among them: their models may have been at work.
+    """
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    offered = (entry.dist for entry in plug_ins())
+    return versions | {package.name: package.version for package in offered if package}
+
+
+def identity(model: Model) -> Record:
+    """A model as run.json holds it, in JSON types."""
+    return _as_json(
+        {"spec": model.spec, "fingerprint": model.fingerprint, "settings": dict(model.settings)}
+    )
+
+
+def new_record(generator: Model, seed: int) -> Record:
+    """The record of a run that begins."""
+    return {
+        "schema": f"{SCHEMA_NAME}/{SCHEMA_VERSION}",
+        "created": _now(),
+        "seed": seed,
+        "generator": identity(generator),
+        "judges": {},
+        "builds": [],
+    }
+
+
+def with_build(record: Record, settings: Mapping[str, Any], command: Sequence[str]) -> Record:
+    """`record` with one more build at its end, or as it is when the last one was the same."""
+    build = _as_json(
+        {"command": list(command), "settings": dict(settings), "versions": installed_versions()}
+    )
+    last = record["builds"][-1] if record["builds"] else {}
+    if {**last, "at": None} == {**build, "at": None}:
+        return record
+    return {**record, "builds": [*record["builds"], {"at": _now(), **build}]}
+
+
+def with_judge(folder: Path, record: Record, judge: Model) -> Record:
+    """`record` with `judge` in it; one of the same name with other settings is refused."""
+    recorded = record["judges"].get(judge.spec)
+    if recorded is None:
+        return {**record, "judges": {**record["judges"], judge.spec: identity(judge)}}
+    refuse_differences(folder, f"judge {judge.spec}", recorded, identity(judge))
+    return record
+
+
+def refuse_another_run(folder: Path, record: Record, generator: Model, seed: int) -> None:
+    """Raise InputError unless `record` was made with this generator and seed."""
+    before, now = record["generator"], identity(generator)
+    if before["spec"] != now["spec"]:
+        before, now = {"": before["spec"]}, {"": now["spec"]}
+    refuse_differences(
+        folder, "", {"seed": record["seed"], "model": before}, {"seed": seed, "model": now}
+    )
+
+
+def refuse_differences(folder: Path, what: str, before: object, now: object) -> None:
+    """Raise InputError naming every value of `what` that differs, the old one and the new one."""
+    old, new = dict(_leaves(what, before)), dict(_leaves(what, now))
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    if not names:
+        return
+    differences = [
+        f"{printable(name)} was {old.get(name, 'not set')} and is now {new.get(name, 'not set')}"
+        for name in names[:DIFFERENCES_SHOWN]
+    ]
+    if len(names) > DIFFERENCES_SHOWN:
+        differences.append(f"{len(names) - DIFFERENCES_SHOWN} more differ")
+    raise InputError(f"{shown(folder)} cannot go on: {', '.join(differences)}; {NEW_RUN}")
+
+
+def read_record(folder: Path) -> Record | None:
+    """The record in `folder`, of whatever version; None when there is none.
+
+    Raises InputError when run.json is not a run's record.
+    """
+    path = folder / RECORD
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        record = json.loads(text)
+        if record["schema"].startswith(f"{SCHEMA_NAME}/"):
+            return dict(record)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        pass
+    raise _no_record(path)
+
+
+def refuse_unreadable(folder: Path, record: Record) -> None:
+    """Raise InputError when `record` was made by a newer biasgraph or is not whole."""
+    version = record["schema"].removeprefix(f"{SCHEMA_NAME}/")
+    if version != str(SCHEMA_VERSION):
+        raise InputError(
+            f"{shown(folder / RECORD)} has schema version {printable(version)}; this biasgraph "
+            f"reads version {SCHEMA_VERSION}: install a newer one, or {NEW_RUN}"
+        )
+    if not {"seed", "generator", "judges", "builds"} <= record.keys():
+        raise _no_record(folder / RECORD)
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Write run.json in one step."""
+    text = json.dumps(record, indent=2) + "\n"
+    write_atomically(folder / RECORD, text.encode(), durable=True)
+
+
+@contextmanager
+def storing(folder: Path) -> Iterator[None]:
+    """Turn what the file system or SQLite raises into one line about the run in `folder`."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in FULL_DISK
+        where = f" ({printable(str(error.filename))})" if error.filename else ""
+        raise _storage_error(folder, f"{error.strerror or error}{where}", full=full) from error
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        raise  # ours, not the machine's
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            message = f"{shown(folder / LEDGER)} is damaged ({error}); {NEW_RUN}"
+            raise ModelError(message) from error
+        raise _storage_error(folder, str(error), full=code == sqlite3.SQLITE_FULL) from error
+
+
+def _storage_error(folder: Path, reason: str, *, full: bool) -> ModelError:
+    hint = "; what is done is kept: make room and give the same command again" if full else ""
+    return ModelError(f"cannot work in {shown(folder)}: {reason}{hint}")
+
+
+def _no_record(path: Path) -> InputError:
+    return InputError(f"{shown(path)} is not the record of a biasgraph run; give another -o")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _as_json(value: Record) -> Record:
+    return dict(json.loads(json.dumps(value)))
+
+
+def _leaves(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """The names and printed values of all leaves of nested JSON."""
+    if isinstance(value, Mapping):
+        parts = list(value.items())
+    elif isinstance(value, list):
+        parts = list(enumerate(value, start=1))
+    else:
+        text = printable(json.dumps(value, ensure_ascii=False))
+        yield name, text if len(text) <= 80 else f"{text[:79]}…"
+        return
+    for key, part in parts:
+        yield from _leaves(f"{name} {key}".strip(), part)

@@ -1,0 +1,156 @@
+"""What language models were asked for a run: kept there word for word, and never asked again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from biasgraph.errors import InputError, printable, shown
+from biasgraph.io.writing import write_atomically
+from biasgraph.models.base import LanguageModel, Message
+from biasgraph.models.chat import ATTEMPTS, BrokenOff, Exchange, ReplyError, chat
+from biasgraph.models.options import ModelOptions
+from biasgraph.models.registry import backend_of, load_language_model
+from biasgraph.models.replies import Schema
+from biasgraph.runs.record import identity, storing
+
+FOLDER = "transcripts"
+"""The folder of a run that holds them."""
+USUAL = "sandbox"
+"""Who is asked on the sandbox where nobody is named."""
+EXAMPLE = "lm:Qwen/Qwen3-4B"
+
+
+def language_model(
+    llm: str | None,
+    purpose: str,
+    *,
+    generator: str | None = None,
+    options: ModelOptions | None = None,
+    journal: Path | None = None,
+) -> LanguageModel:
+    """The language model that ``--llm`` names; the sandbox's proposer on the sandbox.
+
+    purpose: what needs it, for people: "--axes llm". generator: the spec of the images' model;
+    options, journal: as in `load_language_model`.
+
+    Raises:
+        InputError: none is named, and the images are not the sandbox's.
+        BiasgraphError: as `load_language_model` does.
+    """
+    if llm is None and generator is not None and backend_of(generator) == "sandbox":
+        llm = USUAL
+    if llm is None:
+        raise InputError(
+            f"{purpose} needs a language model: name one with --llm, for example --llm {EXAMPLE} "
+            f"(`biasgraph models` lists more), or --llm {USUAL}, rules over word lists that need "
+            "no model"
+        )
+    return load_language_model(llm, options, journal)
+
+
+def answered(
+    directory: Path,
+    task: str,
+    model: LanguageModel,
+    messages: Sequence[Message],
+    schema: type[Schema],
+    attempts: int = ATTEMPTS,
+) -> Schema:
+    """What the model replies to a conversation, out of the run where it has replied before.
+
+    directory: of the run; task: names the transcript, a word or two with dashes.
+
+    Raises:
+        ReplyError: no reply did; the line names the transcript.
+        BrokenOff: the model failed in the middle; so does this line.
+        BiasgraphError: what the model or the disk raises.
+    """
+    key = key_of(model, [[turn.role, turn.text] for turn in messages], schema.model_json_schema())
+    before = found(directory, task, key, schema)
+    if before is not None:
+        return before
+    try:
+        exchange = chat(model, messages, schema, attempts)
+    except BrokenOff as error:
+        raise failed(directory, task, key, model, error) from error
+    keep(directory, task, key, model, exchange)
+    return exchange.value
+
+
+def key_of(model: LanguageModel, *asked: object) -> str:
+    """The SHA-256 (hex) of who is asked and of what, in JSON types."""
+    text = json.dumps([model.spec, model.fingerprint, *asked], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def found(directory: Path, task: str, key: str, schema: type[Schema]) -> Schema | None:
+    """What was answered before; None where it was not, or the file says so no more."""
+    try:
+        record = json.loads(transcript_path(directory, task, key).read_bytes())
+        if record["key"] != key:
+            return None
+        return schema.model_validate_json(json.dumps(record["value"]))
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, ValidationError):
+        return None
+
+
+def keep(
+    directory: Path, task: str, key: str, model: LanguageModel, exchange: Exchange[Schema]
+) -> Path:
+    """Write a conversation into the run; returns its file. Raises ModelError as the disk does."""
+    value = exchange.value.model_dump(mode="json")
+    record = _record(task, key, model, exchange.transcript) | {"value": value}
+    return _written(transcript_path(directory, task, key), record, directory)
+
+
+def failed(
+    directory: Path, task: str, key: str, model: LanguageModel, error: BrokenOff
+) -> BrokenOff:
+    """Write a conversation that came to nothing; returns the error, which names the file now."""
+    record = _record(task, key, model, error.transcript) | {"failed": str(error)}
+    path = transcript_path(directory, task, key)
+    path = _written(path.with_name(f"{path.stem}-failed.json"), record, directory)
+    line = f"{error}; the transcript is in {shown(path)}"
+    kept = (
+        ReplyError(line, error.transcript, error.forget)
+        if isinstance(error, ReplyError)
+        else BrokenOff(line, error.transcript)
+    )
+    kept.in_run = f"{error}; the transcript is in {FOLDER}/{path.name}"
+    return kept
+
+
+def transcript_path(directory: Path, task: str, key: str) -> Path:
+    """Where a conversation is kept."""
+    return directory / FOLDER / f"{task}-{key[:8]}.json"
+
+
+def _record(task: str, key: str, model: LanguageModel, transcript: Sequence[Any]) -> dict[str, Any]:
+    """A toy says so in its settings."""
+    return {"task": task, "model": identity(model), "turns": list(transcript), "key": key}
+
+
+def _written(path: Path, record: dict[str, Any], directory: Path) -> Path:
+    with storing(directory):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+        write_atomically(path, "".join(map(_harmless, text)).encode())
+    return path
+
+
+def _harmless(character: str) -> str:
+    """A character of JSON; what a terminal would obey or hide is escaped."""
+    unseen = character != "\n" and printable(character) != character
+    return json.dumps(character)[1:-1] if unseen else character
+
+
+def written_by(model: LanguageModel) -> str:
+    """Who proposed something, for people: its spec, and what it is where it is no model."""
+    toy = model.settings.get("written_by")
+    return printable(model.spec) + (f" ({printable(str(toy))})" if toy else "")

@@ -1,0 +1,124 @@
+"""Which images a run is to hold: ids, seeds, and pictures that are there already."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from biasgraph.errors import InputError, printable, shown
+from biasgraph.runs.ledger_rows import Given, NewImage, PromptRow
+from biasgraph.runs.record import NEW_RUN
+
+if TYPE_CHECKING:
+    from biasgraph.prompts.counterfactuals import Prompt
+
+NAMED = 3
+"""Pictures that a message names."""
+
+Numbered = Mapping[str, Mapping[int, Given]]
+"""prompt id -> number of the image -> the picture that is there."""
+
+
+def digest(value: object) -> str:
+    """The SHA-256 (hex) of JSON types."""
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+
+
+def seed_for(run_seed: int, model_spec: str, prompt_text: str, index: int) -> int:
+    """The seed of a prompt's image `index`, in [0, 2**63): from its inputs alone, by SHA-256."""
+    return int(digest([run_seed, model_spec, prompt_text, index])[:16], 16) >> 1
+
+
+def prompt_rows(plan: Sequence[Prompt]) -> list[PromptRow]:
+    """An initial prompt and those that belong to it, with ids that depend on nothing else."""
+    initial = plan[0]
+    ids = [
+        digest([initial.text, prompt.role, prompt.axis, prompt.attribute, prompt.text])[:12]
+        for prompt in plan
+    ]
+    return [
+        PromptRow(id, ids[0], prompt.text, prompt.role, prompt.axis, prompt.attribute)
+        for id, prompt in zip(ids, plan, strict=True)
+    ]
+
+
+def wanted_images(
+    prompts: Sequence[PromptRow], count: int, seed: int, model: str
+) -> list[NewImage]:
+    """`count` images of each prompt to be made: each prompt's first, each prompt's second ..."""
+    texts = {prompt.id: prompt.text for prompt in prompts}
+
+    def seeded(prompt: PromptRow) -> str:
+        """Its text; what is worded as its initial prompt must not repeat that one's images."""
+        if prompt.id == prompt.initial or prompt.text != texts[prompt.initial]:
+            return prompt.text
+        return f"{prompt.text}\n{prompt.axis}: {prompt.attribute}"
+
+    return [
+        _image(prompt, number, seed_for(seed, model, seeded(prompt), number))
+        for number in range(count)
+        for prompt in prompts
+    ]
+
+
+def given_images(prompts: Sequence[PromptRow], count: int, given: Numbered) -> list[NewImage]:
+    """At most `count` images of each prompt that are there already, in the same order."""
+    return [
+        _image(prompt, number, picture.seed)
+        for number in range(count)
+        for prompt in prompts
+        if (picture := given.get(prompt.id, {}).get(number)) is not None
+    ]
+
+
+def numbered(
+    now: Mapping[str, Sequence[Given]] | None, before: Numbered, count: int, directory: Path
+) -> dict[str, dict[int, Given]]:
+    """The first `count` pictures of each prompt with their numbers.
+
+    before: those that the run in `directory` was given earlier; they keep their numbers, and new
+    ones follow in their order. A picture is known by its seed, so that its file may be renamed.
+    Raises InputError, naming them, for pictures that are not there any more.
+    """
+    pictures, gone = {}, []
+    for prompt, there in (now or {}).items():
+        recorded = {n: one for n, one in before.get(prompt, {}).items() if n < count}
+        left = list(there)
+        kept: dict[int, Given] = {}
+        for number, picture in recorded.items():
+            same = next((one for one in left if one.seed == picture.seed), None)
+            if same is None:
+                gone.append(picture.source)
+                continue
+            left.remove(same)
+            kept[number] = same
+        free = (number for number in range(count) if number not in recorded)
+        pictures[prompt] = {**kept, **dict(zip(free, left, strict=False))}
+    if gone:
+        raise InputError(_gone(gone, directory))
+    return pictures
+
+
+def _gone(sources: Sequence[str], directory: Path) -> str:
+    names = ", ".join(printable(source) for source in sources[:NAMED])
+    more = f" and {len(sources) - NAMED:,} more" if len(sources) > NAMED else ""
+    verb = "are" if len(sources) > 1 else "is"
+    repeated = Counter(sources)
+    these = "them" if len(repeated) > 1 else "it"
+    return (
+        f"{shown(directory)} cannot go on: {names}{more} {verb} not there any more, or changed; "
+        f"put {these} back, or {NEW_RUN}"
+    )
+
+
+def image_id(prompt: str, number: int) -> str:
+    """The id of image `number` of the prompt with this id."""
+    return f"{prompt}-{number:04d}"
+
+
+def _image(prompt: PromptRow, number: int, seed: int) -> NewImage:
+    return NewImage(image_id(prompt.id, number), prompt.id, prompt.text, number, seed)

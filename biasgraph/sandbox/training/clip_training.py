@@ -1,0 +1,227 @@
+"""The tokenizer and the CLIP: judge of the sandbox and conditioner of its generators.
+
+Text and vision are trained together until every axis is told apart, and only then is the text
+tower frozen and handed to the UNet: a tower frozen too early makes attributes uncontrollable.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biasgraph.sandbox.scene_captions import GATE_CAPTIONS, choice_caption
+from biasgraph.sandbox.training.data import NOBODY, Pictures
+from biasgraph.sandbox.training.loop import Report, Schedule, fit
+from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import CLIPModel, CLIPTokenizer
+
+LENGTH = 32
+SCHEDULE = Schedule(steps=2400, batch=64, rate=1.5e-3, seed=11, decay=0.05)
+FORMS = 8
+ASKED = (
+    ("ethnicity", "gender", "bodytype", "emotion", "age"),
+    ("disability", "emotion", "environment", "clothing"),
+)
+"""The axes whose choices a training step asks about, in turn with the gate or the occupation."""
+
+
+def train_tokenizer(captions: list[str]) -> CLIPTokenizer:
+    """A byte-pair CLIP tokenizer learnt from captions; any text can be written in its tokens."""
+    from tokenizers import pre_tokenizers, trainers
+    from transformers import CLIPTokenizer
+
+    blank = CLIPTokenizer()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(
+        vocab_size=1024,
+        min_frequency=2,
+        special_tokens=["<|startoftext|>"],
+        initial_alphabet=alphabet,
+        end_of_word_suffix="</w>",
+        show_progress=False,
+    )
+    backend = blank.backend_tokenizer
+    backend.train_from_iterator(captions, trainer)
+    model = json.loads(backend.to_str())["model"]
+    vocab = {token: index for token, index in model["vocab"].items() if not token.startswith("<|")}
+    pieces = sorted(vocab, key=lambda token: vocab[token])
+    pieces += [f"{letter}</w>" for letter in alphabet if f"{letter}</w>" not in vocab]
+    pieces += ["<|startoftext|>", "<|endoftext|>"]
+    merges = [tuple(m) if isinstance(m, list) else tuple(m.split(" ")) for m in model["merges"]]
+    return CLIPTokenizer(
+        vocab={token: index for index, token in enumerate(pieces)},
+        merges=merges,
+        model_max_length=LENGTH,
+    )
+
+
+def new_clip(tokenizer: CLIPTokenizer, seed: int) -> CLIPModel:
+    """An untrained CLIP of the sandbox's size."""
+    import torch
+    from transformers import CLIPConfig, CLIPModel
+
+    torch.manual_seed(seed)
+    shape = {"hidden_size": 128, "intermediate_size": 512, "num_attention_heads": 4}
+    return CLIPModel(
+        CLIPConfig(
+            text_config={
+                **shape,
+                "num_hidden_layers": 3,
+                "vocab_size": len(tokenizer),
+                "max_position_embeddings": LENGTH,
+                "bos_token_id": tokenizer.bos_token_id,
+                "eos_token_id": tokenizer.eos_token_id,
+                "pad_token_id": tokenizer.pad_token_id,
+            },
+            vision_config={**shape, "num_hidden_layers": 4, "image_size": 64, "patch_size": 16},
+            projection_dim=96,
+            logit_scale_init_value=float(np.log(10)),
+        )
+    )
+
+
+def pixels(images: np.ndarray) -> torch.Tensor:
+    """(n, 64, 64, 3) uint8 to (n, 3, 64, 64) float in [-1, 1]."""
+    import torch
+
+    return torch.from_numpy(images).permute(0, 3, 1, 2).float().div_(127.5).sub_(1.0)
+
+
+def roughen(batch: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
+    """Blur and noise, so that a judge of drawings also reads what a decoder made of them."""
+    import torch
+    from torch.nn import functional
+
+    kind = rng.integers(3)
+    if kind == 0:
+        return batch
+    smooth = functional.avg_pool2d(functional.pad(batch, (1, 1, 1, 1), mode="replicate"), 3, 1)
+    mixed = torch.lerp(batch, smooth, float(rng.uniform(0.2, 0.9)))
+    return mixed + torch.randn_like(batch) * float(rng.uniform(0.0, 0.12))
+
+
+def train_clip(
+    tokenizer: CLIPTokenizer, pictures: Pictures, work: Path, report: Report | None = None
+) -> CLIPModel:
+    """Train text and vision together.
+
+    The loss adds: matching captions to pictures (a caption matches every picture that shows what
+    it says), choosing each axis' attribute, the occupation and the gate among captions, telling
+    each disability from "fit" alone, and reading the caption's own content off its embedding
+    through heads that are thrown away.
+    """
+    import torch
+    from torch import nn
+    from torch.nn import functional
+
+    clip = new_clip(tokenizer, SCHEDULE.seed)
+    readers = nn.ModuleList(nn.Linear(96, len(values) + 1) for values in AXES.values())
+    readers.append(nn.Linear(96, len(OCCUPATIONS) + 1))
+    context_reader = nn.Linear(96, len(CONTEXTS))
+    both = nn.ModuleDict({"clip": clip, "readers": readers, "contexts": context_reader})
+    ids = tokenizer(
+        pictures.captions, padding="max_length", truncation=True, return_tensors="pt"
+    ).input_ids
+
+    wordings = {
+        (axis, value): [choice_caption(axis, value, form) for form in range(FORMS)]
+        for axis, values in AXES.items()
+        for value in values
+    }
+    jobs = [f"a photo of {'an' if job[0] in 'aeiou' else 'a'} {job}" for job in OCCUPATIONS]
+    texts = [*GATE_CAPTIONS, *jobs, *sorted({text for each in wordings.values() for text in each})]
+    place = {text: index for index, text in enumerate(texts)}
+    option_ids = tokenizer(texts, padding="max_length", return_tensors="pt").input_ids
+
+    def loss(rng: np.random.Generator) -> torch.Tensor:
+        rows = rng.integers(len(pictures), size=SCHEDULE.batch)
+        asked = ASKED[int(rng.integers(len(ASKED)))]
+        groups = [
+            [place[wordings[axis, value][int(rng.integers(FORMS))]] for value in AXES[axis]]
+            for axis in asked
+        ]
+        groups.append([place[text] for text in (GATE_CAPTIONS if "gender" in asked else jobs)])
+        batch = torch.cat([ids[rows], option_ids[np.concatenate(groups)]])
+        length = int((batch != tokenizer.pad_token_id).sum(1).max()) + 1
+        embedded = unit(clip.get_text_features(batch[:, :length]))
+        shots = unit(clip.get_image_features(roughen(pixels(pictures.images[rows]), rng)))
+        scale = clip.logit_scale.exp().clamp(max=40.0)
+        captions, options = embedded[: len(rows)], embedded[len(rows) :]
+        against = list((scale * shots @ options.T).split([len(group) for group in groups], dim=1))
+        total = 0.5 * _matching(scale * captions @ shots.T, _matches(pictures, rows))
+        present = torch.from_numpy(pictures.occupation[rows] != NOBODY)
+        for axis, table in zip(asked, against, strict=False):
+            truth = torch.from_numpy(pictures.shown[rows, list(AXES).index(axis)])[present]
+            total = total + functional.cross_entropy(table[present], truth)
+            if axis == "disability":
+                for which in (1, 2, 3):
+                    pair = table[present][:, [0, which]]
+                    total = total + 0.3 * functional.cross_entropy(pair, (truth == which).long())
+        if "gender" in asked:
+            total = total + functional.cross_entropy(against[-1], (~present).long())
+        else:
+            job = torch.from_numpy(pictures.occupation[rows])[present]
+            total = total + functional.cross_entropy(against[-1][present], job)
+        return total + 0.5 * _reading(readers, context_reader, captions, pictures, rows)
+
+    fit("clip", both, loss, SCHEDULE, work, report)
+    return clip
+
+
+def unit(features: Any) -> torch.Tensor:
+    """The projected features of a CLIP tower, scaled to length one; (n, 96)."""
+    from torch.nn import functional
+
+    tensor = features if not hasattr(features, "pooler_output") else features.pooler_output
+    return functional.normalize(tensor, dim=-1)
+
+
+def _matches(pictures: Pictures, rows: np.ndarray) -> torch.Tensor:
+    """(n, n) bool: caption i is true of picture j."""
+    import torch
+
+    shown, revealed = pictures.shown[rows], pictures.revealed[rows]
+    same = (shown[:, None] == shown[None]) | ~revealed[:, None]
+    job = pictures.occupation[rows]
+    fits = same.all(2) & ((job[:, None] == job[None]) | ~pictures.named[rows][:, None])
+    fits &= (~pictures.context[rows][:, None] | pictures.context[rows][None]).all(2)
+    fits &= (job[:, None] == NOBODY) == (job[None] == NOBODY)
+    np.fill_diagonal(fits, True)
+    return torch.from_numpy(fits)
+
+
+def _matching(logits: torch.Tensor, positive: torch.Tensor) -> torch.Tensor:
+    """Contrastive loss with several right answers, both ways."""
+    sides = [
+        (table.logsumexp(1) - table.masked_fill(~right, -1e4).logsumexp(1)).mean()
+        for table, right in ((logits, positive), (logits.T, positive.T))
+    ]
+    return (sides[0] + sides[1]) / 2
+
+
+def _reading(
+    readers: Any, context_reader: Any, captions: torch.Tensor, pictures: Pictures, rows: np.ndarray
+) -> torch.Tensor:
+    """What a caption reveals, read off its embedding; the last class is "not said"."""
+    import torch
+    from torch.nn import functional
+
+    total = torch.zeros(())
+    said = pictures.revealed[rows]
+    truths = [
+        np.where(said[:, i], pictures.shown[rows, i], len(values))
+        for i, values in enumerate(AXES.values())
+    ]
+    truths.append(np.where(pictures.named[rows], pictures.occupation[rows], len(OCCUPATIONS)))
+    for reader, truth in zip(readers, truths, strict=True):
+        total = total + functional.cross_entropy(10 * reader(captions), torch.from_numpy(truth))
+    context = torch.from_numpy(pictures.context[rows]).float()
+    return total + 5 * functional.binary_cross_entropy_with_logits(
+        10 * context_reader(captions), context
+    )

@@ -1,0 +1,188 @@
+"""`biasgraph plan --verify` on the real sandbox: joint images, made once, outside the tables."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biasgraph.audits.plan.verification import JointWork
+from biasgraph.data.result import load
+from biasgraph.errors import InputError
+from tests import forked
+
+TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml")
+BUILD = (
+    "build", "--prompt", "a [librarian] at a conference", "--images", "8", "--only",
+    "gender,environment", "--min-valid", "2", "--bootstrap", "200", "-q",
+)  # fmt: skip
+
+
+def biasgraph(*arguments: str | Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    done = forked.biasgraph(*map(str, arguments))
+    assert done.returncode == expect, done.stderr
+    return done
+
+
+def query(directory: Path, sql: str) -> list[Any]:
+    ledger = sqlite3.connect(directory / "ledger.sqlite")
+    rows = ledger.execute(sql).fetchall()
+    ledger.close()
+    return rows
+
+
+REQUEST = (
+    "SELECT prompts.id, position, (SELECT images FROM request), (SELECT count(*) FROM targets)"
+    " FROM prompts WHERE position IS NOT NULL ORDER BY position"
+)
+IMAGES = "SELECT images.id, role, sha256 FROM images JOIN prompts ON prompts.id = prompt"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("verification") / "run"
+    biasgraph(*BUILD, "-o", directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def verified(built: Path) -> Path:
+    directory = built.with_name("verified")
+    shutil.copytree(built, directory, copy_function=shutil.copy2)
+    biasgraph("plan", directory, "--verify", "--verify-images", "10")
+    return directory
+
+
+def test_prediction_against_outcome(verified: Path) -> None:
+    document = json.loads((verified / "plan.json").read_text("utf-8"))
+    assert {step["axis"] for step in document["plan"]["steps"]} == {"gender", "environment"}
+    found = document["verification"]
+    assert (found["axes"], found["status"]) == (["gender", "environment"], "ok")
+    assert found["combinations"] == 4
+    assert found["images"] == 40
+    assert found["prompts"][0] == "a male librarian working indoors at a conference"
+    assert [row["axis"] for row in found["targets"]] == ["gender", "environment"]
+    for row in found["targets"]:
+        assert row["found"]["n_total"] == 40
+        assert row["found"]["distance"] < 0.1, "the sandbox obeys"
+        assert row["error"] == pytest.approx(
+            row["predicted"]["distance"] - row["found"]["distance"]
+        )
+
+
+def test_the_run_is_as_it_was(built: Path, verified: Path) -> None:
+    for name in TABLES:
+        assert (verified / name).read_bytes() == (built / name).read_bytes()
+    assert query(verified, REQUEST) == query(built, REQUEST)
+    before, after = set(query(built, IMAGES)), set(query(verified, IMAGES))
+    assert before < after
+    new = {role for _, role, _ in after - before}
+    assert new == {"other", "initial"}, "with more images for each, the prompt itself gets two"
+    assert sum(role == "other" for _, role, _ in after) == 40
+    record = json.loads((verified / "run.json").read_text("utf-8"))
+    assert [build["command"][0] for build in record["builds"]] == ["build", "plan"]
+    assert record["builds"][0]["settings"] == record["builds"][1]["settings"]
+
+
+def test_nothing_is_made_twice_and_a_build_is_not_confused(
+    built: Path, verified: Path, tmp_path: Path
+) -> None:
+    directory = Path(shutil.copytree(verified, tmp_path / "run", copy_function=shutil.copy2))
+    images, plan = query(directory, IMAGES), (directory / "plan.json").read_bytes()
+    biasgraph("plan", directory, "--verify", "--verify-images", "10", "-q")
+    assert query(directory, IMAGES) == images
+    assert (directory / "plan.json").read_bytes() == plan
+    biasgraph(*BUILD, "-o", directory)
+    assert query(directory, IMAGES) == images
+    for name in TABLES:
+        assert (directory / name).read_bytes() == (built / name).read_bytes()
+
+
+def test_a_verification_that_died_confuses_nobody(built: Path, tmp_path: Path) -> None:
+    """Killed in the middle: the ledger asks for the joint prompts, half of them are made."""
+    directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
+    code = (
+        "import os, sys; from pathlib import Path; from biasgraph.runs.directory import Run;"
+        "from biasgraph.audits.plan.mitigation import PlanOptions, plan; add = Run.add_images;\n"
+        "def die(self, made, *, plan):\n"
+        "    add(self, made, plan=plan); os._exit(9)\n"
+        "Run.add_images = die\n"
+        "plan(PlanOptions(run=Path(sys.argv[1]), verify=True, verify_images=16))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(directory)], check=False)
+    assert done.returncode == 9
+    made = [one for one in query(directory, IMAGES) if one[1] == "other"]
+    assert 0 < len(made) < 64
+    again = Path(shutil.copytree(directory, tmp_path / "again", copy_function=shutil.copy2))
+    biasgraph(*BUILD, "-o", again)
+    for name in TABLES:
+        assert (again / name).read_bytes() == (built / name).read_bytes()
+    biasgraph("plan", directory, "--verify", "--verify-images", "16", "-q")
+    assert set(made) < set(query(directory, IMAGES))
+    assert query(directory, REQUEST) == query(built, REQUEST)
+
+
+def test_brackets_are_found_again_and_images_kept_within_the_run(built: Path) -> None:
+    result = load(built)
+    work = JointWork.of(result, ["gender", "environment"])
+    assert work.images == 8
+    assert work.plan.initial.text == "a librarian at a conference"
+    size = work.size()
+    assert size["images"] == 32
+    assert size["questions"] == 32 * 3
+    assert size["seconds"] > 0
+    assert JointWork.of(result, ["gender", "environment"], 3).images == 3
+
+
+def test_other_axes_than_the_runs_are_refused(built: Path, tmp_path: Path) -> None:
+    result = load(built)
+    result.document["graph"]["axes"]["digest"] = "0" * 64
+    with pytest.raises(InputError, match=r"built with other axes than .* give its axis set"):
+        JointWork.of(result, ["gender", "environment"])
+    result.document["graph"]["axes"]["name"] = "mine"
+    with pytest.raises(InputError, match=r"an axis set named 'mine'.* --axes FILE"):
+        JointWork.of(result, ["gender", "environment"])
+    with pytest.raises(InputError, match="unknown axis set 'ocupation'"):
+        JointWork.of(result, ["gender", "environment"], axes="ocupation")
+
+
+def test_prompts_of_another_version_are_refused(built: Path) -> None:
+    result = load(built)
+    result.document["graph"]["prompt"] = "a nurse at a conference"
+    with pytest.raises(InputError, match="another version of biasgraph"):
+        JointWork.of(result, ["gender", "environment"])
+
+
+def test_bad_input_leaves_nothing(built: Path, tmp_path: Path) -> None:
+    directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
+    before = sorted(path.name for path in directory.iterdir()), query(directory, IMAGES)
+    targets = tmp_path / "targets.yaml"
+    targets.write_text("gendr: {weight: 2}\n")
+    done = biasgraph("plan", directory, "--targets", targets, "--verify", expect=2)
+    assert done.stdout == ""
+    assert "Did you mean 'gender'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    for options in (
+        ["--verify-images", "4"],
+        ["--verify", "--axes", "nowhere.yaml"],
+        ["--steps", "0"],
+    ):
+        biasgraph("plan", directory, *options, expect=2)
+    assert (sorted(path.name for path in directory.iterdir()), query(directory, IMAGES)) == before
+
+
+def test_a_single_intervention_needs_no_joint_images(built: Path, tmp_path: Path) -> None:
+    directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
+    images = query(directory, IMAGES)
+    done = biasgraph("plan", directory, "--verify", "--steps", "1", "--json")
+    assert json.loads(done.stdout)["verification"] == {
+        "axes": [json.loads(done.stdout)["plan"]["steps"][0]["axis"]],
+        "status": "nothing_joint",
+    }
+    assert query(directory, IMAGES) == images

@@ -1,0 +1,138 @@
+"""Frames and CSV files of a result."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import biasgraph
+from biasgraph.data.frames import TABLE_COLUMNS
+from tests.answer_tables import librarian_table
+
+DOCS = Path(__file__).parents[2] / "docs" / "files.md"
+PAIR_FIELDS = [
+    "source",
+    "target",
+    "metric",
+    "statistic",
+    "dof",
+    "p",
+    "p_adjusted",
+    "method",
+    "cramers_v",
+    "cramers_v_corrected",
+    "detectable_v",
+    "w1_before",
+    "w1_after",
+    "is",
+    "is_matched",
+    "is_matched_ci_low",
+    "is_matched_ci_high",
+    "is_ci_low",
+    "is_ci_high",
+    "ci_percentile_low",
+    "ci_percentile_high",
+    "ci_basic_low",
+    "ci_basic_high",
+    "sign",
+    "sign_probability",
+    "shift_p",
+    "edge",
+    "status",
+    "flags",
+]
+NODE_FIELDS = [
+    "id",
+    "metric",
+    "attributes",
+    "initial",
+    "distribution_ci",
+    "distribution_bounds",
+    "ideal",
+    "w1",
+    "w1_ci",
+    "w1_null",
+    "near_ideal",
+    "diagonal",
+    "out_degree",
+    "in_degree",
+    "out_strength",
+    "in_strength",
+    "flags",
+    "findings",
+]
+
+
+@pytest.fixture(scope="module")
+def result() -> biasgraph.Result:
+    return biasgraph.analyze(librarian_table(), bootstrap=100)
+
+
+def csv(result: biasgraph.Result, name: str) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(result.files()[name]))
+
+
+def test_pairs_csv_has_every_pair_and_field(result: biasgraph.Result) -> None:
+    pairs = csv(result, "pairs.csv")
+    assert {*PAIR_FIELDS} <= {*pairs.columns}
+    assert len(pairs) == 9
+    assert not pairs[pairs["source"] == pairs["target"]]["edge"].any()
+    [edge] = pairs[pairs["edge"]].to_dict("records")
+    [link] = result.document["links"]
+    assert (edge["source"], edge["target"]) == ("gender", "clothing")
+    assert edge["is"] == link["is"]
+    assert edge["dof"] == 1
+
+
+def test_undefined_numbers_are_missing_and_flags_stand_side_by_side() -> None:
+    result = biasgraph.analyze(librarian_table(images=20), bootstrap=100)
+    diagonal = result.pairs[result.pairs["source"] == result.pairs["target"]]
+    assert diagonal["p_adjusted"].isna().all()
+    assert "expected_low;small_sample" in {*result.pairs["flags"]}
+    few = biasgraph.analyze(librarian_table(images=5), bootstrap=100).pairs
+    assert few["is"].isna().all()
+    assert few["sign"].isna().all()
+    assert {*few["status"]} == {"insufficient"}
+
+
+def test_nodes_csv_flattens_the_nodes(result: biasgraph.Result) -> None:
+    nodes = csv(result, "nodes.csv")
+    assert {*NODE_FIELDS} <= {*result.document["nodes"][0]}
+    first = result.document["nodes"][0]
+    assert nodes["id"].tolist() == ["gender", "age", "clothing"]
+    assert nodes["w1_null.q95"][0] == first["w1_null"]["q95"]
+    assert json.loads(nodes["initial.counts"][0]) == first["initial"]["counts"]
+    assert result.nodes["initial.counts"][0] == first["initial"]["counts"]
+
+
+def test_tables_csv_counts_every_image(result: biasgraph.Result) -> None:
+    tables = csv(result, "tables.csv").fillna({"axis": "", "attribute": ""})
+    assert tables.columns.tolist() == [*TABLE_COLUMNS]
+    sums = tables.groupby(["axis", "attribute", "target"])["count"].sum()
+    assert (sums == 48).all()
+    assert len(sums) == 8 * 3
+
+
+def test_the_documentation_names_every_column(result: biasgraph.Result) -> None:
+    words = DOCS.read_text(encoding="utf-8")
+    graph = result.document["graph"]
+    for field in [*result.pairs.columns, *result.document["nodes"][0], *graph]:
+        assert f"`{field}`" in words, field
+
+
+def test_toy_results_say_so_in_every_file(result: biasgraph.Result, tmp_path: Path) -> None:
+    toy = biasgraph.analyze(librarian_table(model="sandbox:stereotyped"), bootstrap=100)
+    files = toy.files()
+    for name, content in files.items():
+        assert b"sandbox" in content, name
+    for name in ("tables.csv", "pairs.csv", "nodes.csv"):
+        assert csv(toy, name)["toy"].str.contains("toy").all()
+    assert "toy" not in csv(result, "pairs.csv")
+    toy.save(tmp_path / "toy")
+    back = biasgraph.load(tmp_path / "toy")
+    pd.testing.assert_frame_equal(back.pairs, toy.pairs, check_exact=True)
+    assert back.files() == files

@@ -1,0 +1,203 @@
+"""Image files as people have them: read as they are meant, or refused with the reason."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from biasgraph.models import image_files as picturefile
+from biasgraph.models.image_files import Look, natural, own_limits, read_picture, seed_of
+
+SIZE = (6, 4)
+
+
+@pytest.fixture(autouse=True)
+def within_own_limits() -> Iterator[None]:
+    with own_limits():
+        yield
+
+
+def colours() -> Image.Image:
+    pixels = np.arange(SIZE[0] * SIZE[1] * 3, dtype=np.uint8).reshape(SIZE[1], SIZE[0], 3) * 3
+    return Image.fromarray(pixels)
+
+
+def read(path: Path, **limits: int) -> tuple[Look, np.ndarray]:
+    look, image = read_picture(path, **limits)
+    assert image is not None, look.problem
+    assert image.mode == "RGB"
+    return look, np.asarray(image)
+
+
+def refused(path: Path, **limits: int) -> str:
+    look, image = read_picture(path, **limits)
+    assert image is None
+    assert look.problem
+    return look.problem
+
+
+def test_a_png_comes_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    colours().save(path)
+    look, pixels = read(path)
+    assert (pixels == np.asarray(colours())).all()
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert look == Look(digest, *SIZE)
+    assert look.seed == seed_of(digest) == int(digest[:16], 16) // 2
+
+
+@pytest.mark.parametrize("suffix", ["bmp", "webp", "tif", "ppm"])
+def test_lossless_formats_give_the_same_pixels(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    colours().save(path, **({"lossless": True} if suffix == "webp" else {}))
+    assert (read(path)[1] == np.asarray(colours())).all()
+
+
+def test_the_content_counts_and_not_the_suffix(tmp_path: Path) -> None:
+    path = tmp_path / "a.jpeg"
+    colours().save(path, "PNG")
+    assert (read(path)[1] == np.asarray(colours())).all()
+
+
+def test_exif_turns_a_picture_upright(tmp_path: Path) -> None:
+    path, exif = tmp_path / "a.png", Image.Exif()
+    exif[picturefile.ORIENTATION] = 6
+    colours().save(path, exif=exif)
+    look, pixels = read(path)
+    assert (pixels == np.rot90(np.asarray(colours()), -1)).all()
+    assert (look.width, look.height) == SIZE[::-1]
+    assert look.remarks == (picturefile.TURNED,)
+
+
+@pytest.mark.parametrize("suffix", ["png", "tif"])
+def test_sixteen_bits_become_eight(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    grey = np.array([[0, 1, 128, 255]], dtype=np.uint16)
+    Image.fromarray(grey * 257).save(path)
+    look, pixels = read(path)
+    assert abs(pixels[0, :, 0].astype(int) - grey[0]).max() <= 1
+    assert look.remarks == (picturefile.SCALED,)
+
+
+def test_cmyk_becomes_rgb(tmp_path: Path) -> None:
+    path = tmp_path / "a.tif"
+    Image.new("CMYK", SIZE, (0, 255, 255, 0)).save(path)
+    look, pixels = read(path)
+    assert (pixels == (255, 0, 0)).all()
+    assert look.remarks == (picturefile.CMYK,)
+
+
+def test_what_is_transparent_lies_on_white(tmp_path: Path) -> None:
+    clear = Image.new("RGBA", SIZE, (9, 9, 9, 0))
+    clear.save(tmp_path / "a.png")
+    look, pixels = read(tmp_path / "a.png")
+    assert (pixels == 255).all()
+    assert look.remarks == (picturefile.TRANSPARENT,)
+    Image.new("RGBA", SIZE, (9, 9, 9, 255)).save(tmp_path / "b.png")
+    look, pixels = read(tmp_path / "b.png")
+    assert (pixels == 9).all()
+    assert look.remarks == ()
+
+
+def test_palettes_keep_their_colours(tmp_path: Path) -> None:
+    colours().quantize(4).save(tmp_path / "a.gif")
+    expected = np.asarray(colours().quantize(4).convert("RGB"))
+    assert (read(tmp_path / "a.gif")[1] == expected).all()
+
+
+@pytest.mark.parametrize("suffix", ["gif", "webp", "png", "tif"])
+def test_of_an_animation_the_first_frame_counts(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    options = {"lossless": True} if suffix == "webp" else {}
+    red, blue = Image.new("RGB", SIZE, "red"), Image.new("RGB", SIZE, "blue")
+    red.save(path, save_all=True, append_images=[blue, red], **options)
+    look, pixels = read(path)
+    assert (pixels == (255, 0, 0)).all()
+    assert look.remarks == (picturefile.ANIMATED,)
+
+
+def test_gigapixels_are_refused_before_they_are_decoded(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    Image.new("1", (40_000, 30_000)).save(path)
+    assert refused(path) == "of more than 100,000,000 pixels (--max-pixels)"
+    assert read_picture(path)[0].remarks == ("40,000 x 30,000 pixels",)
+
+
+def test_the_limit_is_the_one_that_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    colours().save(path)
+    assert "23 pixels" in refused(path, max_pixels=23)
+    read(path, max_pixels=24)
+
+
+def test_the_limit_may_be_above_pillows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.png"
+    Image.new("1", (5000, 5000)).save(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+        with own_limits():
+            read(path)
+        assert Image.MAX_IMAGE_PIXELS == 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.png", b"", "empty"),
+        ("a.png", b"hello", "no picture"),
+        ("a.heic", b"\0\0\0\x18ftypheic", "in a format that is not read (HEIC; convert it to JPEG"),
+        ("a.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 50, "no picture"),
+        ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "no picture"),
+        ("a.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "no picture"),
+    ],
+)
+def test_what_is_no_picture_is_refused(
+    tmp_path: Path, name: str, content: bytes, problem: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert refused(tmp_path / name).startswith(problem)
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "gif", "webp", "bmp", "tif"])
+def test_what_is_cut_off_is_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    assert refused(path).startswith(("cut off", "damaged", "no picture"))
+
+
+def test_floating_point_pixels_have_no_white(tmp_path: Path) -> None:
+    Image.fromarray(np.ones((4, 4), dtype=np.float32)).save(tmp_path / "a.tif")
+    assert "white is not told" in refused(tmp_path / "a.tif")
+
+
+def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
+    assert refused(tmp_path / "none.png").startswith("unreadable (No such file")
+    assert refused(tmp_path) == "not a plain file"
+    os.mkfifo(tmp_path / "pipe.png")
+    assert refused(tmp_path / "pipe.png") == "not a plain file"
+
+
+@given(
+    st.binary(max_size=300), st.sampled_from([b"\x89PNG\r\n\x1a\n", b"GIF89a", b"\xff\xd8", b"BM"])
+)
+def test_no_bytes_bring_it_down(tmp_path_factory: pytest.TempPathFactory, tail, head) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.png"
+    path.write_bytes(head + tail)
+    look, image = read_picture(path, 10_000)
+    assert (image is None) == (look.problem is not None)
+
+
+def test_names_are_ordered_as_a_person_counts() -> None:
+    names = ["a10.png", "A2.png", "a1.png", "b.png", "10", "9"]
+    assert sorted(names, key=natural) == ["9", "10", "a1.png", "A2.png", "a10.png", "b.png"]

@@ -1,0 +1,143 @@
+"""Lists of prompts: shipped, in a file, or as texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from biasgraph.data.axes import load_axis_set
+from biasgraph.errors import InputError, printable
+from biasgraph.prompts.counterfactuals import plan_prompts
+from biasgraph.prompts.prompt_lists import PromptList
+from tests.hostile import HOSTILE, UNWRITABLE
+
+AXES = load_axis_set("occupation").only(["gender"])
+
+
+def written(tmp_path: Path, content: str | bytes, name: str = "mine.txt") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def texts(given: object) -> list[str]:
+    return [text for text, _ in PromptList.of(given).prompts]  # type: ignore[arg-type]
+
+
+def test_the_occupations_are_those_of_the_paper_as_prompts() -> None:
+    prompts = PromptList.of("occupations")
+    assert prompts.name == "occupations"
+    assert len(prompts.prompts) == 26
+    found = texts("occupations")
+    assert found[:5] == [
+        "a computer programmer", "an elementary school teacher", "a librarian", "an announcer",
+        "a pharmacist",
+    ]  # fmt: skip
+    plans = prompts.plans(AXES)
+    assert [plan.initial.text for plan in plans] == found
+    assert plans[1].subject.text == "an elementary school teacher"
+
+
+def test_a_file_has_one_prompt_on_each_line(tmp_path: Path) -> None:
+    content = (
+        "\ufeff# prompts\r\na nurse\r\n\r\n   a photo of a [bird photographer] in the wild  \r"
+        "  # no prompt\na photo of the [#1 fan]\u2028of chess"
+    )
+    path = written(tmp_path, content, "My list.v2.txt")
+    found = PromptList.of(str(path))
+    assert found.name == "My list.v2"
+    assert found.prompts == (
+        ("a nurse", f"{path}, line 2"),
+        ("a photo of a [bird photographer] in the wild", f"{path}, line 4"),
+        ("a photo of the [#1 fan]\u2028of chess", f"{path}, line 6"),
+    )
+    plan = PromptList.of(path).plans(AXES)[1]
+    assert plan.initial.text == "a photo of a bird photographer in the wild"
+    assert plan.subject.text == "a bird photographer"
+
+
+def test_texts_from_python() -> None:
+    found = PromptList.of(["a nurse", "a cook"])
+    assert found.prompts == (("a nurse", "prompt 1"), ("a cook", "prompt 2"))
+    with pytest.raises(InputError, match=r"^prompt 2: the prompt is empty"):
+        PromptList.of(["a nurse", ""]).plans(AXES)
+    with pytest.raises(InputError, match="the list of prompts is empty"):
+        PromptList.of([])
+
+
+def test_lines_of_a_file_stay_as_they_are(tmp_path: Path) -> None:
+    assert texts(written(tmp_path, "librarian\n")) == ["librarian"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "mine.txt holds no prompts: write one on each line"),
+        ("# only\n\n  # comments", "mine.txt holds no prompts"),
+        (b"a nurse\na caf\xe9 owner\n", "mine.txt, line 2: is not UTF-8 text"),
+        ("a nurse".encode("utf-16"), "mine.txt, line 1: is not UTF-8 text"),
+        ("a nurse\nbeautiful and strange\n", "mine.txt, line 2: cannot tell the subject"),
+        (
+            "a nurse\n\na cook\na nurse\n",
+            r"line 4: .*'a nurse' stands already in .*mine.txt, line 1",
+        ),
+        ("a [nurse]\na nurse", r"line 2: .*'a nurse' stands already in .*line 1"),
+        ("a [nurse] and a [cook]", "line 1: brackets must enclose exactly one subject"),
+        ("a nurse\n" + "a nurse " * 400, "line 2: the prompt has 3,199 characters"),
+    ],
+)
+def test_what_is_wrong_names_file_and_line(
+    tmp_path: Path, content: str | bytes, message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        PromptList.of(written(tmp_path, content)).plans(AXES)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_the_generator_refuses_names_the_line(tmp_path: Path) -> None:
+    def check(prompts: object) -> None:
+        raise InputError("too long for it")
+
+    path = written(tmp_path, "# one\na nurse")
+    with pytest.raises(InputError, match=r"mine.txt, line 2: too long for it"):
+        PromptList.of(path).plans(AXES, check)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("ocupations", r"unknown prompt list 'ocupations'. Did you mean 'occupations'\?"),
+        ("nothing", "Shipped: occupations; your own is named by its path"),
+        ("no.txt", "cannot read the prompts in no.txt: No such file"),
+        ("./occupations", "cannot read the prompts in"),
+        ("nul\0.txt", "cannot read the prompts in"),
+        (Path("occupations"), "cannot read the prompts in"),
+        ("", "unknown prompt list ''"),
+    ],
+)
+def test_an_unknown_name_or_file(given: str | Path, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        PromptList.of(given)
+
+
+def test_a_folder_is_no_list(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot read the prompts in .*: Is a directory"):
+        PromptList.of(tmp_path)
+
+
+def test_hostile_prompts_come_through_as_they_are(tmp_path: Path) -> None:
+    lines = [
+        f"a photo of a [nurse] {text}"
+        for text in HOSTILE
+        if text not in UNWRITABLE and not {*"\r\n[]"} & {*text}
+    ]
+    path = written(tmp_path, "\n".join(lines))
+    kept = [line.strip() for line in lines if len(line) <= 2000]
+    assert [text for text in texts(path) if len(text) <= 2000] == kept
+    for text in kept[:20]:
+        assert plan_prompts(text, AXES).subject.text == "a nurse"
+    bad = written(tmp_path, "\x1b[31mred beautiful", "bad\x1b[0m.txt")
+    with pytest.raises(InputError) as caught:
+        PromptList.of(bad).plans(AXES)
+    assert str(caught.value) == printable(str(caught.value))

@@ -1,0 +1,100 @@
+"""Looking into files: once each, again when they changed, with their faults counted by name."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from biasgraph.models.image_files import MAX_PIXELS
+from biasgraph.runs.pictures import inspection as module
+from biasgraph.runs.pictures.inspection import PICTURES, Stock, remembered, take_stock
+from biasgraph.runs.progress import Interrupted
+from tests.runs.pictures.pictures import folder_of, picture
+
+FILES = [f"initial/{number}.png" for number in range(6)]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = folder_of(tmp_path / "pics", {"initial": 6})
+    (root / FILES[1]).write_bytes(b"")
+    (root / FILES[2]).write_bytes((root / FILES[2]).read_bytes()[:45])
+    (root / FILES[4]).write_text("hello")
+    picture(4).convert("RGBA").resize((3, 3)).save(root / FILES[5])
+    return root
+
+
+def stock_of(root: Path, known=None, **changes) -> Stock:
+    return take_stock(root, FILES, changes.get("max_pixels", MAX_PIXELS), known or {})
+
+
+def test_faults_are_counted_and_named(root: Path) -> None:
+    (root / FILES[3]).write_bytes(b"")
+    found = stock_of(root)
+    assert [path for path in FILES if found.is_picture(path)] == [FILES[0], FILES[5]]
+    notes = found.notes()
+    assert notes[0] == "2 files were left out: empty (initial/1.png, initial/3.png)"
+    assert notes[2] == "1 file was left out: no picture (initial/4.png)"
+    assert notes[1].startswith("1 file was left out: ")
+    assert len(notes) == 3
+
+
+def test_what_was_seen_is_not_opened_again(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = stock_of(root)
+    (tmp_path / PICTURES).write_bytes(before.saved({}))
+    known = remembered(tmp_path, root, MAX_PIXELS)
+    assert known == before.seen
+    opened = []
+    read = module.read_picture
+    monkeypatch.setattr(
+        module, "read_picture", lambda path, *rest: (opened.append(path.name), read(path, *rest))[1]
+    )
+    assert stock_of(root, known) == before
+    assert opened == []
+    picture(200).save(root / FILES[0])
+    os.utime(root / FILES[0], ns=(5, 5))
+    again = stock_of(root, known)
+    assert opened == ["0.png"]
+    assert again.seen[FILES[0]].look.seed != before.seen[FILES[0]].look.seed
+
+
+def test_another_limit_or_folder_is_looked_at_anew(root: Path, tmp_path: Path) -> None:
+    (tmp_path / PICTURES).write_bytes(stock_of(root).saved({}))
+    assert remembered(tmp_path, root, 5) == {}
+    assert remembered(tmp_path, tmp_path, MAX_PIXELS) == {}
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"schema": "biasgraph-pictures/1"}', b"7"])
+def test_a_damaged_memory_is_forgotten(root: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / PICTURES).write_bytes(content)
+    assert remembered(tmp_path, root, MAX_PIXELS) == {}
+
+
+def test_names_that_are_no_text_are_kept(tmp_path: Path) -> None:
+    root = folder_of(tmp_path / "pics", {"initial": 1})
+    name = "initial/\udcff.png"
+    os.rename(root / FILES[0], root / name)
+    before = take_stock(root, [name], MAX_PIXELS, {})
+    (tmp_path / PICTURES).write_bytes(before.saved({}))
+    assert remembered(tmp_path, root, MAX_PIXELS) == before.seen
+
+
+class Interrupting:
+    """Presses Ctrl-C when the first file has been looked into."""
+
+    def start(self, description: str, *, total: int, done: int) -> None: ...
+    def advance(self, count: int) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def finish(self) -> None: ...
+    def note(self, message: str) -> None: ...
+
+
+def test_ctrl_c_stops_it(root: Path) -> None:
+    with pytest.raises(Interrupted, match="again to go on"):
+        take_stock(root, FILES, MAX_PIXELS, {}, Interrupting())

@@ -1,0 +1,210 @@
+"""The ledger alone: its schema, transactions and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from biasgraph.errors import InputError
+from biasgraph.runs.ledger import Ledger
+from biasgraph.runs.ledger_rows import (
+    GIVEN,
+    LOOKED_AT,
+    SCHEMA,
+    SCHEMA_VERSION,
+    AnswerRow,
+    FileRow,
+    Made,
+    NewImage,
+    PromptRow,
+)
+
+INITIAL = PromptRow("p0", "p0", "a nurse", "initial", "", "")
+OLD = PromptRow("p1", "p0", "an old nurse", "counterfactual", "age", "old")
+FILE = FileRow("f0", 10, 1)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.record_request([INITIAL, OLD], images=2, targets=["age", "gender"])
+    yield ledger
+    ledger.close()
+
+
+def picture(prompt: str, number: int) -> NewImage:
+    return NewImage(f"{prompt}-{number}", prompt, "a nurse", number, 2**63 - 1)
+
+
+def made(*prompts: str) -> list[tuple[NewImage, Made]]:
+    """The first image of each prompt, all in the same file."""
+    return [(picture(prompt, 0), Made(FILE)) for prompt in prompts]
+
+
+def test_settings_of_the_file(tmp_path: Path, ledger: Ledger) -> None:
+    with closing(sqlite3.connect(tmp_path / "ledger.sqlite")) as connection:
+        ask = connection.execute
+        assert ask("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert ask("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+        assert ask("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_a_newer_schema_is_refused_naming_both_versions(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 7")
+    connection.close()
+    with pytest.raises(InputError, match=r"version 7.*up to version 2"):
+        Ledger(path)
+
+
+def test_a_schema_cut_short_is_begun_again(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "ledger.sqlite"
+    monkeypatch.setattr(
+        "biasgraph.runs.ledger.SCHEMA", "CREATE TABLE prompts (id);\nCREATE nonsense;\n"
+    )
+    with pytest.raises(sqlite3.OperationalError):
+        Ledger(path)
+    monkeypatch.undo()
+    ledger = Ledger(path)
+    assert ledger.requested_prompts() == []
+    ledger.close()
+
+
+def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images([(picture("p0", 0), Made(FILE))], plan=plan)
+    with pytest.raises(sqlite3.IntegrityError):
+        ledger.add_images(
+            [(picture("p1", 0), Made(FILE)), (picture("p0", 0), Made(FILE))], plan=plan
+        )
+    assert [image.id for image in ledger.images()] == ["p0-0"]
+
+
+@pytest.mark.parametrize(
+    "answer", [AnswerRow(99, 1, "old"), AnswerRow(1, 99, "old")], ids=["image", "question"]
+)
+def test_foreign_keys_are_enforced(ledger: Ledger, answer: AnswerRow) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images([(picture("p0", 0), Made(FILE))], plan=plan)
+    ledger.add_questions("judge", {"age": "{}"})
+    with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+        ledger.add_answers([answer], plan=plan)
+
+
+def test_two_identical_pictures_stay_two_images(ledger: Ledger) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images(made("p0", "p1"), plan=plan)
+    assert [(image.id, image.file) for image in ledger.images()] == [("p0-0", FILE), ("p1-0", FILE)]
+
+
+def test_seeds_of_63_bits_come_back(ledger: Ledger) -> None:
+    ledger.add_images([(picture("p0", 0), Made(FILE))], plan=ledger.plan("images", "a"))
+    assert ledger.images()[0].seed == 2**63 - 1
+
+
+def test_images_come_number_by_number_and_only_the_requested(ledger: Ledger) -> None:
+    pictures = [picture(prompt, number) for prompt in ("p1", "p0") for number in (2, 1, 0)]
+    ledger.add_images([(image, Made(FILE)) for image in pictures], plan=ledger.plan("images", "a"))
+    assert [image.id for image in ledger.images()] == ["p0-0", "p1-0", "p0-1", "p1-1"]
+    ledger.record_request([OLD], images=3, targets=["age"])
+    assert [image.id for image in ledger.images()] == ["p1-0", "p1-1", "p1-2"]
+
+
+def test_a_plan_goes_on_until_another_one_begins(ledger: Ledger) -> None:
+    first = ledger.plan("images", "a")
+    assert ledger.plan("images", "a") == first
+    assert ledger.plan("answers", "a") != first
+    assert ledger.plan("images", "b") != first
+    assert ledger.plan("images", "a") not in (first, ledger.plan("images", "b"))
+
+
+def test_a_changed_file_costs_the_answers_an_equal_one_does_not(ledger: Ledger) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images(made("p0", "p1"), plan=plan)
+    ledger.add_questions("judge", {"age": "{}"})
+    same, changed = ledger.images()
+    ledger.add_answers([AnswerRow(same.key, 1, "old"), AnswerRow(changed.key, 1, "old")], plan=plan)
+    ledger.replace_files(
+        [(same, Made(FileRow("f0", 10, 2))), (changed, Made(FileRow("f1", 11, 3)))]
+    )
+    assert [image.file for image in ledger.images()] == [
+        FileRow("f0", 10, 2),
+        FileRow("f1", 11, 3),
+    ]
+    assert set(ledger.answered("judge")) == {same.key}
+
+
+def test_paths_with_characters_of_a_uri_work(tmp_path: Path) -> None:
+    path = tmp_path / "50% #1?mode=memory" / "ledger.sqlite"
+    path.parent.mkdir()
+    Ledger(path).close()
+    assert path.stat().st_size > 0
+
+
+def test_a_ledger_opened_for_reading_is_not_written(ledger: Ledger, tmp_path: Path) -> None:
+    reader = Ledger(tmp_path / "ledger.sqlite", read_only=True)
+    assert reader.requested_targets() == ["age", "gender"]
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        reader.plan("images", "a")
+    reader.close()
+
+
+def test_reading_puts_nothing_into_a_directory_that_cannot_be_written(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.close()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the tests may run as root
+    reader = Ledger(tmp_path / "ledger.sqlite", read_only=True)
+    assert reader.requested_targets() == ["age", "gender"]
+    assert os.listdir(tmp_path) == ["ledger.sqlite"]
+    reader.close()
+
+
+def test_a_picture_that_is_withheld_in_its_remake_loses_its_answers(ledger: Ledger) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images(made("p0", "p1"), plan=plan)
+    ledger.add_questions("judge", {"age": "?"})
+    question = ledger.questions("judge")["age"][0]
+    first, second = ledger.images()
+    ledger.add_answers([AnswerRow(one.key, question, "old") for one in (first, second)], plan=plan)
+    ledger.replace_files([(first, Made(FILE, "blocked", "a longer prompt")), (second, Made(FILE))])
+    assert [image.withheld for image in ledger.images()] == ["blocked", None]
+    assert list(ledger.answered("judge")) == [second.key]
+    assert ledger.withheld() == {"blocked": 1}
+    assert ledger.revised() == 1
+
+
+def test_a_ledger_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    columns = re.compile(r"    (withheld|revised) .*\n")
+    with closing(sqlite3.connect(path)) as connection:
+        first = columns.sub("", SCHEMA.replace(LOOKED_AT, "").replace(GIVEN, ""))
+        connection.executescript(f"{first} PRAGMA user_version = 1;")
+    with pytest.raises(InputError, match="made by an earlier biasgraph"):
+        Ledger(path, read_only=True)
+    with closing(Ledger(path)) as ledger:
+        assert ledger.withheld() == {}
+        assert ledger.vectors("clip") == {}
+        assert ledger.given() == {}
+    with closing(Ledger(path, read_only=True)) as ledger:
+        assert ledger.revised() == 0
+
+
+def test_what_methods_look_at_is_kept(ledger: Ledger) -> None:
+    plan = ledger.plan("images", "a")
+    ledger.add_images(made("p0", "p1"), plan=plan)
+    first, second = ledger.images()
+    ledger.add_texts("vlm", "Describe it", [(first.key, "a nurse"), (second.key, "a cook")])
+    assert ledger.texts("vlm", "Describe it") == {first.key: "a nurse", second.key: "a cook"}
+    assert ledger.texts("vlm", "What is it?") == {}
+    ledger.add_vectors("clip", [("f0", b"1234")])
+    ledger.add_vectors("clip", [("f0", b"1234"), ("f1", b"5678")])
+    assert ledger.vectors("clip") == {"f0": b"1234", "f1": b"5678"}
+    ledger.replace_files([(first, Made(FileRow("f9", 1, 1)))])
+    assert ledger.texts("vlm", "Describe it") == {second.key: "a cook"}

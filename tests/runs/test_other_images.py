@@ -1,0 +1,130 @@
+"""Images of prompts beside a run's request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from biasgraph.data.axes import load_axis_set
+from biasgraph.errors import ModelError
+from biasgraph.methods.minethegap import Varying, scored_of
+from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.runs.directory import Run, open_run
+from biasgraph.runs.local_engine import generate
+from biasgraph.runs.media import RunMedia
+from biasgraph.runs.other_images import imagine
+from tests.fake_models import TARGETS, FakeGenerator, FakeJudge, plan_of
+
+TEXTS = [Prompt(f"a nurse, {i}", "other") for i in range(6)]
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    with open_run(
+        tmp_path / "run", generator=FakeGenerator(), judges=[FakeJudge()], seed=1
+    ) as opened:
+        opened.request([plan_of("a nurse")], images=3, targets=TARGETS, settings={})
+        yield opened
+
+
+def made(run: Run, count: int, generator: FakeGenerator | None = None):
+    return imagine(run, generator or FakeGenerator(), "a nurse", TEXTS, count)
+
+
+def test_images_are_spread_evenly(run: Run) -> None:
+    found = made(run, 8)
+    counts = Counter(row.text for row in found)
+    assert sum(counts.values()) == 8
+    assert set(counts.values()) == {1, 2}
+    assert len({row.seed for row in found}) == 8
+    assert len(made(run, 4)) == 4
+
+
+def test_nothing_is_made_twice_and_more_extends(run: Run) -> None:
+    before = made(run, 6)
+    generator = FakeGenerator()
+    assert made(run, 6, generator) == before
+    assert generator.batches == []
+    more = made(run, 12, generator)
+    assert {row.id for row in before} < {row.id for row in more}
+    assert sum(len(set(batch)) for batch in generator.batches) == 6
+
+
+def test_the_request_stays_as_it_is(run: Run) -> None:
+    wanted = run.wanted_images()
+    made(run, 6)
+    assert run.wanted_images() == wanted
+    assert run.images() == []
+
+
+def test_a_damaged_file_is_made_again(run: Run) -> None:
+    found = made(run, 6)
+    path = run.image_path(found[0])
+    path.write_bytes(b"")
+    generator = FakeGenerator()
+    assert [row.id for row in made(run, 6, generator)] == [row.id for row in found]
+    assert generator.batches and path.stat().st_size
+
+
+def test_what_was_made_before_a_failure_is_kept(run: Run) -> None:
+    class Failing(FakeGenerator):
+        def generate(self, prompts, seeds):
+            if self.batches:
+                raise ModelError("out of order")
+            return super().generate(prompts, seeds)
+
+    with pytest.raises(ModelError, match="out of order"):
+        made(run, 6, Failing())
+    generator = FakeGenerator()
+    assert len(made(run, 6, generator)) == 6
+    assert len(generator.batches) == 1
+
+
+class FakeEmbedder:
+    """Two dimensions: a picture lies along the first, a text that says "male" along the second."""
+
+    spec = "fake:space"
+    fingerprint = "5" * 16
+
+    def embed_images(self, images):
+        return np.array([[1.0, 0.0]] * len(images))
+
+    def embed_texts(self, texts):
+        return np.array([[0.0, 1.0] if " male" in text else [0.6, 0.8] for text in texts])
+
+
+class Withholding(FakeGenerator):
+    """Withholds every picture whose prompt holds a word."""
+
+    word: str = "nurse"
+
+    def generate(self, prompts, seeds):
+        pictures = super().generate(prompts, seeds)
+        return [
+            replace(picture, withheld="not safe") if self.word in text else picture
+            for text, picture in zip(prompts, pictures, strict=True)
+        ]
+
+
+@pytest.mark.parametrize(("word", "images"), [("chef", 3), ("nurse", 0)])
+def test_pictures_that_are_withheld_are_not_scored(run: Run, word: str, images: int) -> None:
+    generator = Withholding()
+    generator.word = word
+    generate(run, generator)
+    media = RunMedia(run, embedding=FakeEmbedder(), generator=generator)
+    varying = Varying.of(load_axis_set("occupation"), {"vary": ["gender"]})
+    ids = [row.id for row in run.images() if row.text == "a nurse"]
+    found = varying.spanned("a nurse", ids, media)
+    assert len(found.images) == images
+    if images:  # cosines of all images: 0 with "a male nurse", .6 with "a female nurse"
+        assert found.similarity.tolist() == pytest.approx(np.array([[0.0] * 3, [0.6] * 3]))
+        assert scored_of(found).value == pytest.approx((0.0 + 0.6) / 2 / 0.3)
+    else:
+        assert scored_of(found).value is None
+    assert varying.ceiling(replace(found, images=tuple(ids)), media).value == (
+        pytest.approx(1.0) if images else None
+    )

@@ -1,0 +1,129 @@
+"""Conversations with language models: kept word for word, and not had again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biasgraph.errors import InputError, ModelError
+from biasgraph.models.base import Message
+from biasgraph.models.chat import ReplyError
+from biasgraph.prompts.instructions import Biases, Variations, instruction
+from biasgraph.runs import transcripts
+from biasgraph.runs.transcripts import answered, language_model
+from biasgraph.sandbox.proposer import ABOUT
+
+ASKED = [Message("user", "What may it mean?")]
+
+
+@dataclass
+class Writer:
+    """Says what it was told to, one thing after the other."""
+
+    says: Sequence[str]
+    spec: str = "writer:one"
+    fingerprint: str = "1"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    asked: int = 0
+
+    def reply(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> str:
+        self.asked += 1
+        return self.says[(self.asked - 1) % len(self.says)]
+
+
+def test_the_same_is_asked_once(tmp_path: Path) -> None:
+    writer = Writer(['{"variations": ["a librarian in Oslo"]}'])
+    first = answered(tmp_path, "variations", writer, ASKED, Variations)
+    assert first == answered(tmp_path, "variations", writer, ASKED, Variations)
+    assert writer.asked == 1
+    answered(tmp_path, "variations", writer, [Message("user", "And now?")], Variations)
+    answered(tmp_path, "others", writer, ASKED, Variations)
+    answered(tmp_path, "variations", Writer(writer.says, fingerprint="2"), ASKED, Variations)
+    assert writer.asked == 3
+    assert len(list((tmp_path / "transcripts").iterdir())) == 4
+
+
+def test_a_transcript_says_who_said_what(tmp_path: Path) -> None:
+    proposer = language_model(None, "this", generator="sandbox:stereotyped")
+    asked = [
+        Message("system", instruction("openbias", "system")),
+        Message("user", instruction("openbias", "prompt", prompt="a dog")),
+    ]
+    found = answered(tmp_path, "proposals", proposer, asked, Biases)
+    (path,) = (tmp_path / "transcripts").glob("proposals-*.json")
+    record = json.loads(path.read_text("utf-8"))
+    assert record["model"]["spec"] == "sandbox"
+    assert record["model"]["settings"]["written_by"] == ABOUT
+    assert [turn["role"] for turn in record["turns"]] == ["system", "user", "assistant"]
+    assert record["value"] == found.model_dump(mode="json")
+    assert transcripts.written_by(proposer) == f"sandbox ({ABOUT})"
+
+
+def test_what_comes_to_nothing_is_kept_too(tmp_path: Path) -> None:
+    writer = Writer(["I would rather not.\x9b31m\u202e", "[]", '{"variations": []}'])
+    line = r"the transcript is in .*variations-\w{8}-failed.json$"
+    with pytest.raises(ReplyError, match=line) as raised:
+        answered(tmp_path, "variations", writer, ASKED, Variations)
+    (path,) = (tmp_path / "transcripts").iterdir()
+    assert raised.value.in_run.endswith(f"the transcript is in transcripts/{path.name}")
+    written = path.read_text("utf-8")
+    assert "\x9b" not in written
+    assert "\u202e" not in written  # nor anything else that a terminal would obey
+    record = json.loads(written)
+    said = [turn["text"] for turn in record["turns"] if turn["role"] == "assistant"]
+    assert said == list(writer.says)
+    assert "no usable reply in 3 attempts" in record["failed"]
+    with pytest.raises(ReplyError):  # a failure is no answer
+        answered(tmp_path, "variations", writer, ASKED, Variations)
+    assert writer.asked == 6
+    writer.says = ['["a librarian in Oslo"]']
+    answered(tmp_path, "variations", writer, ASKED, Variations)
+    answered(tmp_path, "variations", writer, ASKED, Variations)
+    assert writer.asked == 7
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b'{"key": 1}', b"\xff", b'{"value": {"variations": []}}', b"[" * 100_000],
+)
+def test_a_damaged_transcript_is_none(tmp_path: Path, content: bytes) -> None:
+    writer = Writer(['["a librarian in Oslo"]'])
+    answered(tmp_path, "variations", writer, ASKED, Variations)
+    (path,) = (tmp_path / "transcripts").iterdir()
+    whole = path.read_bytes()
+    path.write_bytes(content)
+    answered(tmp_path, "variations", writer, ASKED, Variations)
+    assert writer.asked == 2
+    assert path.read_bytes() == whole
+
+
+def test_another_conversation_of_the_same_name_is_none(tmp_path: Path) -> None:
+    writer = Writer(['["a librarian in Oslo"]'])
+    answered(tmp_path, "variations", writer, ASKED, Variations)
+    (path,) = (tmp_path / "transcripts").iterdir()
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps({**record, "key": record["key"][:-1] + "x"}))
+    answered(tmp_path, "variations", writer, ASKED, Variations)
+    assert writer.asked == 2
+
+
+def test_who_is_asked() -> None:
+    assert language_model(None, "it", generator="sandbox:debiased").spec == "sandbox"
+    assert language_model("sandbox", "it", generator="diffusers:some/model").spec == "sandbox"
+    with pytest.raises(InputError, match=r"^--axes llm needs a language model: .*--llm lm:.*"):
+        language_model(None, "--axes llm", generator="diffusers:some/model")
+    with pytest.raises(InputError, match="needs a language model"):
+        language_model(None, "it")
+    with pytest.raises(InputError, match="the bare sandbox"):
+        language_model("sandbox:stereotyped", "it")
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "transcripts").write_text("a file")
+    with pytest.raises(ModelError, match="cannot work in"):
+        answered(tmp_path, "variations", Writer(['["a dog"]']), ASKED, Variations)

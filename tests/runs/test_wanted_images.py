@@ -1,0 +1,65 @@
+"""Pictures that are there already: their numbers are for good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biasgraph.errors import InputError
+from biasgraph.runs.ledger_rows import Given, PromptRow
+from biasgraph.runs.wanted_images import given_images, numbered
+
+HERE = Path("run")
+SEEDS = st.lists(st.integers(0, 5), max_size=12)
+
+
+def pictures(seeds: list[int]) -> list[Given]:
+    return [Given(seed, f"{place}.png") for place, seed in enumerate(seeds)]
+
+
+def seeds_of(numbers: dict[int, Given]) -> list[int]:
+    return [numbers[number].seed for number in sorted(numbers)]
+
+
+@given(SEEDS, SEEDS, st.randoms())
+def test_a_grown_folder_extends_what_was_there(old: list[int], new: list[int], random) -> None:
+    first = numbered({"p": pictures(old)}, {}, 99, HERE)
+    both = [*old, *new]
+    random.shuffle(both)
+    then = numbered({"p": pictures(both)}, first, 99, HERE)["p"]
+    assert seeds_of(then)[: len(old)] == old
+    assert sorted(seeds_of(then)) == sorted(both)
+    assert [*sorted(then)] == list(range(len(both)))
+
+
+@given(SEEDS, st.integers(1, 9), st.integers(1, 9))
+def test_the_first_are_taken_and_later_the_next(seeds: list[int], few: int, more: int) -> None:
+    first = numbered({"p": pictures(seeds)}, {}, few, HERE)
+    then = numbered({"p": pictures(seeds)}, first, few + more, HERE)["p"]
+    assert sorted(seeds_of(then)) == sorted(seeds[: few + more])
+    assert seeds_of(then)[:few] == seeds[:few]
+    again = numbered({"p": pictures(seeds)}, {"p": then}, few, HERE)["p"]
+    assert seeds_of(again) == seeds[:few]
+
+
+def test_what_is_gone_is_named() -> None:
+    before = numbered({"p": pictures([1, 2, 2, 3, 4, 5])}, {}, 9, HERE)
+    with pytest.raises(InputError, match=r"run cannot go on: 2\.png is not there any more"):
+        numbered({"p": pictures([1, 2, 3, 4, 5])}, before, 9, HERE)
+    with pytest.raises(InputError, match=r"0\.png, 1\.png, 2\.png and 3 more are not there"):
+        numbered({"p": []}, before, 9, HERE)
+    assert seeds_of(numbered({"p": pictures([1])}, before, 1, HERE)["p"]) == [1]
+
+
+def test_images_go_round_the_prompts() -> None:
+    rows = [PromptRow(id, "a", id, "initial", "", "") for id in ("a", "b")]
+    there = {"a": {0: Given(5, "x"), 1: Given(6, "y")}, "b": {1: Given(7, "z")}}
+    images = given_images(rows, 2, there)
+    assert [(image.id, image.seed) for image in images] == [
+        ("a-0000", 5),
+        ("a-0001", 6),
+        ("b-0001", 7),
+    ]
