@@ -43,7 +43,8 @@ class Backend:
     extra: what brings them (``pip install 'biasgraph[extra]'``). needs: what else a user must
     have, in a few words. obstacle: ``module:function`` without arguments, which says in a line why
     the backend cannot work on this machine now, or None; it is asked for a list and loads nothing
-    heavy.
+    heavy. toy: its models know a toy world only, and what they show says so; pictures_given: its
+    images are there already and it makes none; people: its answers were given by people.
     """
 
     about: str
@@ -52,6 +53,9 @@ class Backend:
     extra: str = ""
     needs: str = ""
     obstacle: str | Obstacle | None = None
+    toy: bool = False
+    pictures_given: bool = False
+    people: bool = False
 
     def missing(self) -> list[str]:
         """Its packages that are not installed."""

@@ -55,6 +55,7 @@ __all__ = [
     "load_judge",
     "load_language_model",
     "refuse_unread",
+    "traits_of",
 ]
 
 HUB = {GENERATOR: "diffusers", JUDGE: "vlm", EMBEDDER: "clip", LANGUAGE_MODEL: "lm"}
@@ -73,6 +74,7 @@ BACKENDS: dict[str, Backend] = {
             LANGUAGE_MODEL: Role("biasgraph.sandbox.proposer:language_model", "sandbox"),
         },
         needs="nothing",
+        toy=True,
     ),
     "diffusers": Backend(
         about="any text-to-image pipeline that diffusers loads",
@@ -135,6 +137,7 @@ BACKENDS: dict[str, Backend] = {
         about="answers that people gave, from a CSV file (biasgraph label)",
         roles={JUDGE: Role("biasgraph.models.human:judge", "human:labels.csv")},
         needs="the pictures, and people's answers about them (biasgraph label)",
+        people=True,
     ),
     "lm": Backend(
         about="language models of transformers",
@@ -175,6 +178,7 @@ BACKENDS: dict[str, Backend] = {
             GENERATOR: Role("biasgraph.models.folder:generator", "folder:pictures", ["max_pixels"])
         },
         needs="the pictures (biasgraph prompts says which)",
+        pictures_given=True,
     ),
 }
 
@@ -182,6 +186,15 @@ BACKENDS: dict[str, Backend] = {
 def backend_of(spec: str) -> str:
     """``sandbox:stereotyped`` -> ``sandbox``."""
     return Spec(spec).backend
+
+
+def traits_of(spec: str) -> Backend:
+    """The backend of a spec, to be asked for its flags; one that nobody knows has none."""
+    try:
+        backend = BACKENDS.get(Spec(spec).backend) or find_plug_in(Spec(spec).backend)
+    except ModelError:
+        backend = None
+    return backend or Backend(about="", roles={})
 
 
 def load_generator(

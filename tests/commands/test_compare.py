@@ -88,8 +88,6 @@ def test_what_cannot_be_compared_ends_with_2(
 ) -> None:
     other = biasgraph.analyze(librarian_table(), bootstrap=200, mix="pooled")
     biasgraph.save(other, tmp_path / "other")
-        biasgraph.analyze(librarian_table(), bootstrap=200, mix="pooled"), tmp_path / "other"
-    )
     out = tmp_path / "out"
     assert main(["compare", str(runs / "new"), str(tmp_path / "other"), "-o", str(out)]) == 2
     assert "the settings of mix differ" in capsys.readouterr().err
