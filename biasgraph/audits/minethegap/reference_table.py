@@ -67,7 +67,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class RankCorrelation:
     """Spearman's rho with its 95 % interval; None, with a reason, where it is undefined."""
 
     rho: float | None
@@ -77,7 +77,7 @@ class Agreement:
     reason: str = ""
 
 
-def spearman(first: Sequence[float], second: Sequence[float]) -> Agreement:
+def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation:
     """The rank correlation of pairs, ties at their mean rank.
 
     The interval is Bonett and Wright's (2000): tanh(atanh rho -+ 1.96 sqrt((1 + rho^2 / 2) / (n -
@@ -88,15 +88,15 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> Agreement:
     n = len(first)
     if n < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         reason = "there are too few prompts" if n < 2 else "all scores, or all truths, are equal"
-        return Agreement(None, None, None, n, reason)
+        return RankCorrelation(None, None, None, n, reason)
     rho = float(spearmanr(first, second).statistic)
     if n < FEWEST:
-        return Agreement(rho, None, None, n, f"an interval needs {FEWEST} prompts")
+        return RankCorrelation(rho, None, None, n, f"an interval needs {FEWEST} prompts")
     most = 1 - 6 / (n**3 - n)
     centre = min(max(rho, -most), most)
     half = 1.959964 * math.sqrt((1 + centre**2 / 2) / (n - 3))
     low, high = (math.tanh(math.atanh(centre) + side * half) for side in (-1, 1))
-    return Agreement(rho, min(low, rho), max(high, rho), n)
+    return RankCorrelation(rho, min(low, rho), max(high, rho), n)
 
 
 def _subject(text: str) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.build import TOY
-from biasgraph.audits.minethegap.reference_table import Agreement, Truth, spearman
+from biasgraph.audits.minethegap.reference_table import RankCorrelation, Truth, spearman
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.data.file_names import GRAPH
 from biasgraph.data.graph_document import to_json
@@ -381,6 +381,6 @@ def _against(truth: Truth, rows: Sequence[Record]) -> Record:
         for row in rows
         if row["score"] is not None and row["truth"] is not None
     ]
-    found: Agreement = spearman([one for one, _ in pairs], [one for _, one in pairs])
+    found: RankCorrelation = spearman([one for one, _ in pairs], [one for _, one in pairs])
     unknown = [row["prompt"] for row in rows if row["truth"] is None]
     return {"source": truth.source, **asdict(found), "not_in_table": unknown}
