@@ -6,6 +6,8 @@ import configparser
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+CHECKOUT_ONLY = "biasgraph.sandbox.training"
+"""Retraining the sandbox needs a checkout; the wheel ships the trained weights."""
 
 
 def listed(section: str, option: str) -> list[str]:
@@ -18,7 +20,9 @@ def listed(section: str, option: str) -> list[str]:
 def test_every_package_is_installed() -> None:
     files = (ROOT / "biasgraph").rglob("__init__.py")
     packages = {".".join(file.parent.relative_to(ROOT).parts) for file in files}
-    assert set(listed("options", "packages")) == packages | {"biasgraph.templates"}
+    assert set(listed("options", "packages")) == packages - {CHECKOUT_ONLY} | {
+        "biasgraph.templates"
+    }
 
 
 def test_every_template_is_installed() -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from biasgraph.commands.paths import FilePath
-from biasgraph.sandbox.training import PARTS
+from biasgraph.errors import InputError
+from biasgraph.sandbox import PARTS
 
 if TYPE_CHECKING:
     from biasgraph.sandbox.planted_truth import Truth
@@ -128,7 +129,7 @@ def _print(prompt: str, world: str, found: Truth) -> None:
     type=FilePath(file_okay=False),
     required=True,
     metavar="DIR",
-    help="Checkpoints and finished parts; the same command goes on where it was stopped.",
+    help="Checkpoints and finished parts; rerun the same command to resume.",
 )
 @click.option(
     "--part",
@@ -149,11 +150,19 @@ def train_command(
 ) -> None:
     """Train the sandbox's models from scratch, reproducibly from seeds.
 
-    On two CPU cores it takes some two hours; docs/sandbox.md has the times and what was measured.
+    Needs a checkout of biasgraph. On two CPU cores it takes about two hours; docs/sandbox.md has
+    the times and what was measured.
     """
+    try:
+        from biasgraph.sandbox.training import parts
+    except ModuleNotFoundError as error:
+        if error.name != "biasgraph.sandbox.training":
+            raise
+        raise InputError(
+            "training the sandbox needs a checkout of biasgraph: an installed package has only "
+            "the trained weights"
+        ) from None
     import torch
-
-    from biasgraph.sandbox.training import parts
 
     if threads is not None:
         torch.set_num_threads(threads)

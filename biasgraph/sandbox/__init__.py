@@ -3,3 +3,6 @@
 Everything here describes a toy.  Occupations, axes and links are invented data with the shape of
 the real problem; no number of the sandbox says anything about people or about any other model.
 """
+
+PARTS = ("tokenizer", "clip", "vae", "judge2", "stereotyped", "debiased")
+"""What the sandbox's models consist of, in the order of their training."""
