@@ -28,7 +28,7 @@ from typing import Any
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does
 
 from biasgraph.data.axes import load_axis_set
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import load_generator
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.runs.directory import open_run

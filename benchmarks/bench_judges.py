@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for the tests' t
 
 from biasgraph.data.axes import load_axis_set
 from biasgraph.models.base import Answer, Question, VisualQA
-from biasgraph.models.choices import sheets
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.multiple_choice import sheets
 from biasgraph.models.registry import load_judge
 from biasgraph.runs.questions import questions_about
 from tests.models import tiny_clips, tiny_vlms

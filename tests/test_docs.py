@@ -11,7 +11,7 @@ import click
 import pytest
 
 from biasgraph.commands import cli
-from biasgraph.models.options import Spec
+from biasgraph.models.inference_options import Spec
 from biasgraph.models.registry import BACKENDS, EMBEDDER, GENERATOR, JUDGE, LANGUAGE_MODEL
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -115,10 +115,10 @@ def _share(hits: np.ndarray) -> Estimate:
 def _reconstructed(images: np.ndarray) -> np.ndarray:
     from diffusers import AutoencoderKL
 
-    from biasgraph.models.quiet_libraries import loading
+    from biasgraph.models.library_loading import silence_libraries
     from biasgraph.sandbox.training.vae import reconstruct
 
-    with loading():
+    with silence_libraries():
         vae = AutoencoderKL.from_pretrained(
             WEIGHTS / "stereotyped" / "vae", use_safetensors=True, local_files_only=True
         )

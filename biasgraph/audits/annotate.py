@@ -15,9 +15,9 @@ from biasgraph.data.result import load, read_document
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.methods import minethegap
 from biasgraph.methods.base import Annotation, Media, Subject
-from biasgraph.models.chat import ReplyError
 from biasgraph.models.folder import BACKEND as FOLDER
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import (
     backend_of,
     load_embedder,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from biasgraph.errors import printable
 from biasgraph.models.base import Describer, Message
 from biasgraph.models.folder import FolderGenerator
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import (
     EMBEDDER,
     GENERATOR,
@@ -120,7 +120,7 @@ class _Trial:
         )
 
     def language_model(self, spec: str) -> tuple[str, str]:
-        from biasgraph.models.chat import chat
+        from biasgraph.models.json_chat import chat
         from biasgraph.prompts.instructions import Biases, instruction
 
         model = load_language_model(spec, self._options)

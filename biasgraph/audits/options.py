@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from biasgraph.errors import InputError, did_you_mean
 from biasgraph.io.folder_names import OUTPUTS, slug
-from biasgraph.models.options import MODEL_OPTIONS, ModelOptions, Spec, is_given, option
+from biasgraph.models.inference_options import MODEL_OPTIONS, ModelOptions, Spec, flag_of, is_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +128,7 @@ class BuildOptions(ModelOptions):
                 value = getattr(self, name)
                 if is_given(value):
                     raise InputError(
-                        f"{option(name)} and --answers exclude each other: with an answers table "
+                        f"{flag_of(name)} and --answers exclude each other: with an answers table "
                         "no model does any work"
                     )
 

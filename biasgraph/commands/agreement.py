@@ -78,7 +78,7 @@ def agreement(
     Accuracy, F1, Cohen's kappa, the distributions and the confusion matrix of every axis.
     `biasgraph build --correct` takes the matrix to undo the judge's errors.
     """
-    from biasgraph.models.options import ModelOptions
+    from biasgraph.models.inference_options import ModelOptions
 
     options = ModelOptions(**models)
     from biasgraph.audits.agreement import check as agreements

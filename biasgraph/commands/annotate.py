@@ -69,7 +69,7 @@ def annotate(
     from biasgraph.audits import annotate as annotations
     from biasgraph.commands.output import present
     from biasgraph.commands.progress_bar import TerminalProgress
-    from biasgraph.models.options import ModelOptions
+    from biasgraph.models.inference_options import ModelOptions
 
     names = annotations.methods_in(methods)
     varied = list(names_in("--vary", vary))

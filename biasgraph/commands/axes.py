@@ -121,7 +121,7 @@ def propose_command(
 
     Nothing else is made or asked. `biasgraph build --axes llm` does the same on its way.
     """
-    from biasgraph.models.options import ModelOptions
+    from biasgraph.models.inference_options import ModelOptions
     from biasgraph.prompts.axis_check import AxisCheck
     from biasgraph.report.axes_terminal import show_check
     from biasgraph.runs.proposed_axes import propose, record

@@ -41,7 +41,7 @@ def models(
     With models: each is loaded, downloaded first if need be, and does one thing; with a paid
     service that is a paid request.
     """
-    from biasgraph.models.options import ModelOptions
+    from biasgraph.models.inference_options import ModelOptions
     from biasgraph.models.registry import EMBEDDER, GENERATOR, JUDGE, LANGUAGE_MODEL
 
     given = {GENERATOR: model, JUDGE: vqa, EMBEDDER: embedder, LANGUAGE_MODEL: llm}
@@ -110,22 +110,22 @@ def _show_downloaded(console: Console, downloaded: list[dict[str, Any]]) -> None
     from rich.table import Table
 
     from biasgraph.errors import printable
-    from biasgraph.models.inventory import shown_bytes
+    from biasgraph.models.inventory import format_bytes
 
     table = Table("Downloaded before", "Most likely a", "Size", title_justify="left")
     for model in downloaded:
         spec = escape(printable(model["spec"]))
-        table.add_row(spec, model["role"], shown_bytes(model["bytes"]))
+        table.add_row(spec, model["role"], format_bytes(model["bytes"]))
     console.print(table)
 
 
 def _show_machine(console: Console, machine: dict[str, Any]) -> None:
-    from biasgraph.models.inventory import EXTRAS, shown_bytes
+    from biasgraph.models.inventory import EXTRAS, format_bytes
 
-    memory = shown_bytes(machine["memory"])
+    memory = format_bytes(machine["memory"])
     where = machine["device"]
     if machine["device_memory"] is not None:
-        where += f" with {shown_bytes(machine['device_memory'])}"
+        where += f" with {format_bytes(machine['device_memory'])}"
     cores = f"{machine['cores']} CPU cores" + (f", {memory}" if memory else "")
     slow = ""
     if where == "cpu":

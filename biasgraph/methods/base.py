@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from biasgraph.data.axes import AxisSet
     from biasgraph.data.findings import Finding
     from biasgraph.models.base import Message
-    from biasgraph.models.replies import Schema
+    from biasgraph.models.json_replies import Schema
     from biasgraph.prompts.counterfactuals import Prompt
 
 

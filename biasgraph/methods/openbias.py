@@ -19,7 +19,7 @@ from biasgraph.methods.base import Annotation, Subject
 from biasgraph.methods.bias_knowledge import TASK, conversation, lacking
 from biasgraph.methods.bias_wording import Reader
 from biasgraph.methods.wordnet import best_synonyms
-from biasgraph.models.chat import ReplyError
+from biasgraph.models.json_chat import ReplyError
 from biasgraph.prompts.instructions import Biases
 
 NAME = "openbias"

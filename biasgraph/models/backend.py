@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from biasgraph.errors import ModelError, printable
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
 
 GROUP = "biasgraph.models"
 GENERATOR, JUDGE, EMBEDDER, LANGUAGE_MODEL = "generator", "judge", "embedder", "language model"
@@ -73,13 +73,13 @@ def obstacle_of(backend: Backend) -> str | None:
     if backend.obstacle is None:
         return None
     try:
-        obstacle = found(backend.obstacle)()
+        obstacle = import_function(backend.obstacle)()
     except Exception as error:  # it may be somebody else's code
-        raise ModelError(f"cannot tell whether it works: {in_a_line(error)}") from error
+        raise ModelError(f"cannot tell whether it works: {summarize_error(error)}") from error
     return None if obstacle is None else str(obstacle)
 
 
-def found(function: str | Callable[..., Any]) -> Callable[..., Any]:
+def import_function(function: str | Callable[..., Any]) -> Callable[..., Any]:
     """A function, or the one that ``module:function`` names."""
     if not isinstance(function, str):
         return function
@@ -88,5 +88,5 @@ def found(function: str | Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def in_a_line(error: BaseException) -> str:
+def summarize_error(error: BaseException) -> str:
     return printable(" ".join(f"{type(error).__name__}: {error}".split()))[:300]

@@ -236,6 +236,6 @@ class LanguageModel(Protocol):
         """The next turn, as text.
 
         schema: a JSON schema that the reply should keep to, as far as the model can be held to
-        it; `biasgraph.models.chat` checks whether it did.
+        it; `biasgraph.models.json_chat` checks whether it did.
         """
         ...

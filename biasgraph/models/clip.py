@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of
-from biasgraph.models.fingerprints import fingerprint
-from biasgraph.models.hub import Source, loading_errors
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
+from biasgraph.models.library_loading import explain_loading_errors
+from biasgraph.models.model_source import Source, fingerprint
 
 if TYPE_CHECKING:
     import numpy as np
@@ -218,7 +218,7 @@ class ClipJudge:
 
     @cached_property
     def _model(self) -> Any:
-        with loading_errors(self.spec):
+        with explain_loading_errors(self.spec):
             import torch
             from transformers import AutoModel
 
@@ -251,10 +251,10 @@ class ClipJudge:
         return self.folder.folder() if isinstance(self.folder, Source) else self.folder
 
     def _load(self, kind: str, **options: Any) -> Any:
-        from biasgraph.models.quiet_libraries import loading
+        from biasgraph.models.library_loading import silence_libraries
 
         trusted = isinstance(self.folder, Source) and self.folder.trust_remote_code
-        with loading_errors(self.spec), loading():
+        with explain_loading_errors(self.spec), silence_libraries():
             import transformers
 
             loader = getattr(transformers, kind)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from biasgraph.errors import InputError, ModelError, did_you_mean, printable
 
 if TYPE_CHECKING:
-    from biasgraph.models.options import ModelOptions
+    from biasgraph.models.inference_options import ModelOptions
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 DTYPES = ("float32", "float16", "bfloat16")

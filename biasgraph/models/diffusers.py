@@ -12,10 +12,11 @@ from typing import Any
 from biasgraph.errors import BiasgraphError, InputError, MissingExtra, ModelError, printable
 from biasgraph.models.base import Picture, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
-from biasgraph.models.hub import Source, shortened
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
+from biasgraph.models.library_loading import shorten_error
+from biasgraph.models.model_source import Source
+from biasgraph.models.pipeline_card import Card
 from biasgraph.models.pipeline_loading import Adapter, load_pipeline
-from biasgraph.models.pipelines import Card
 from biasgraph.models.prompt_encodings import Remembered
 from biasgraph.models.token_windows import Window, window
 
@@ -133,12 +134,12 @@ class DiffusersGenerator:
         """
         import torch
 
-        from biasgraph.models.quiet_libraries import loading
+        from biasgraph.models.library_loading import silence_libraries
 
         pipeline, negative = self._pipeline, self._card.negative(self.options.negative_prompt)
         negatives = {} if negative is None else {"negative_prompt": [negative] * len(items)}
         try:
-            with loading():
+            with silence_libraries():
                 made = pipeline(
                     prompt=[prompt for prompt, _ in items],
                     generator=[torch.Generator().manual_seed(seed) for _, seed in items],
@@ -153,7 +154,7 @@ class DiffusersGenerator:
                 self._forget()
                 raise
             raise ModelError(
-                f"{printable(self.spec)} failed to make images: {shortened(error)}"
+                f"{printable(self.spec)} failed to make images: {shorten_error(error)}"
             ) from error
         return pictures(made, len(items), self.spec)
 

@@ -19,11 +19,11 @@ from biasgraph.models.image_files import (
     MAX_PIXELS,
     SUFFIXES,
     hash_of,
-    own_limits,
+    lift_pixel_limit,
     read_picture,
     seed_of,
 )
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -94,7 +94,7 @@ class FolderGenerator:
 
     def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
         """The pictures with these seeds. Raises ModelError for one that is not there any more."""
-        with own_limits():
+        with lift_pixel_limit():
             pictures = {seed: self._picture(seed) for seed in dict.fromkeys(seeds)}
         return [Picture(pictures[seed], self.withheld.get(seed)) for seed in seeds]
 

@@ -19,7 +19,7 @@ from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
 from biasgraph.models.base import Answer, Question, Setting
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.pixels import pixels_digest
 
 if TYPE_CHECKING:

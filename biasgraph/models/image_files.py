@@ -87,7 +87,7 @@ def natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
 
 
 @contextmanager
-def own_limits() -> Iterator[None]:
+def lift_pixel_limit() -> Iterator[None]:
     """For as long as the block runs, our limit of pixels counts, not Pillow's, which is global.
 
     Pillow's warnings about what it puts right go unheard. For one thread; others may work within.
@@ -106,7 +106,7 @@ def own_limits() -> Iterator[None]:
 
 
 def read_picture(path: Path, max_pixels: int = MAX_PIXELS) -> tuple[Look, Image | None]:
-    """A file's picture, None where there is none to be had; call it within `own_limits`."""
+    """A file's picture, None where there is none to be had; call it within `lift_pixel_limit`."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return Look(problem="not a plain file"), None

@@ -12,7 +12,7 @@ from typing import Any
 from biasgraph.errors import ModelError
 from biasgraph.models.backend import OPTION, ROLES, Backend, obstacle_of
 from biasgraph.models.devices import device_of
-from biasgraph.models.options import ModelOptions, option
+from biasgraph.models.inference_options import ModelOptions, flag_of
 from biasgraph.models.plug_ins import load_plug_in, package_of, plug_ins
 from biasgraph.models.registry import BACKENDS, HUB
 
@@ -87,7 +87,7 @@ def _entry(name: str, package: str, version: str | None, backend: Backend) -> Re
                 "role": role,
                 "option": OPTION[role],
                 "example": str(backend.roles[role].example),
-                "reads": [option(read) for read in backend.roles[role].reads],
+                "reads": [flag_of(read) for read in backend.roles[role].reads],
             }
             for role in ROLES
             if role in backend.roles
@@ -181,6 +181,6 @@ def _device_memory(device: str) -> int | None:
     return int(torch.cuda.get_device_properties(device).total_memory)
 
 
-def shown_bytes(size: int | None) -> str:
+def format_bytes(size: int | None) -> str:
     """15,032,385,536 -> "14.0 GiB"; "" for None."""
     return "" if size is None else f"{size / 2**30:,.1f} GiB"

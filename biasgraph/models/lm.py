@@ -10,8 +10,9 @@ from typing import Any
 from biasgraph.errors import ModelError, printable
 from biasgraph.models.base import CannotContinue, Message, Setting
 from biasgraph.models.devices import device_of, dtype_of, is_out_of_memory, out_of_memory
-from biasgraph.models.hub import Source, loading_errors
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
+from biasgraph.models.library_loading import explain_loading_errors
+from biasgraph.models.model_source import Source
 
 LONGEST_REPLY = 2_048  # tokens
 ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
@@ -62,7 +63,7 @@ class TransformersLanguageModel:
     def reply(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> str:
         """The next turn.
 
-        schema: not used; `biasgraph.models.chat` says it in words and checks the reply.
+        schema: not used; `biasgraph.models.json_chat` says it in words and checks the reply.
 
         Raises:
             ModelError: the weights do not load, the conversation leaves no room in the model's
@@ -154,9 +155,9 @@ class TransformersLanguageModel:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        from biasgraph.models.quiet_libraries import loading
+        from biasgraph.models.library_loading import silence_libraries
 
-        with loading_errors(self.spec), loading():
+        with explain_loading_errors(self.spec), silence_libraries():
             from transformers import AutoTokenizer
 
             return AutoTokenizer.from_pretrained(
@@ -167,9 +168,9 @@ class TransformersLanguageModel:
 
     @cached_property
     def _model(self) -> Any:
-        from biasgraph.models.quiet_libraries import loading
+        from biasgraph.models.library_loading import silence_libraries
 
-        with loading_errors(self.spec), loading():
+        with explain_loading_errors(self.spec), silence_libraries():
             import torch
             from transformers import AutoConfig
 

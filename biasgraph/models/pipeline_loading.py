@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import InputError, MissingExtra, printable
-from biasgraph.models.hub import NAME, Source, loading_errors
-from biasgraph.models.options import Spec
-from biasgraph.models.pipelines import INDEX, Card, is_auto
+from biasgraph.models.inference_options import Spec
+from biasgraph.models.library_loading import explain_loading_errors
+from biasgraph.models.model_source import NAME, Source
+from biasgraph.models.pipeline_card import INDEX, Card, is_auto
 from biasgraph.models.prompt_encodings import Remembered
 
 if TYPE_CHECKING:
-    from biasgraph.models.options import ModelOptions
+    from biasgraph.models.inference_options import ModelOptions
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Adapter:
     def identity(self) -> str:
         """Changes whenever its weights do. Raises ModelError where it cannot be found."""
         if self.source is None:
-            with loading_errors(f"--lora {self.file}"), open(str(self.file), "rb") as file:
+            with explain_loading_errors(f"--lora {self.file}"), open(str(self.file), "rb") as file:
                 return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}"
         return "/".join(filter(None, (self.source.fingerprint, self.file)))
 
@@ -103,10 +104,10 @@ def load_pipeline(
         ModelError: the weights cannot be had, do not fit, or are not safetensors.
         InputError: an adapter or a scheduler does not fit.
     """
-    from biasgraph.models.quiet_libraries import loading
+    from biasgraph.models.library_loading import silence_libraries
 
     _tell_of_download(source)
-    with loading_errors(source.spec), loading():
+    with explain_loading_errors(source.spec), silence_libraries():
         import diffusers
         import torch
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from importlib import metadata
 
 from biasgraph.errors import ModelError, printable
-from biasgraph.models.backend import GROUP, ROLES, Backend, in_a_line
-from biasgraph.models.options import MODEL_OPTIONS
+from biasgraph.models.backend import GROUP, ROLES, Backend, summarize_error
+from biasgraph.models.inference_options import MODEL_OPTIONS
 
 
 def plug_ins() -> Iterator[metadata.EntryPoint]:
@@ -38,7 +38,7 @@ def load_plug_in(entry: metadata.EntryPoint) -> Backend:
     try:
         backend = entry.load()
     except (Exception, SystemExit) as error:  # somebody else's code
-        raise ModelError(f"{said} does not load: {in_a_line(error)}") from error
+        raise ModelError(f"{said} does not load: {summarize_error(error)}") from error
     if not isinstance(backend, Backend):
         raise ModelError(f"{said} is no biasgraph.models.registry.Backend")
     for role, entered in backend.roles.items():

@@ -27,11 +27,11 @@ from biasgraph.models.backend import (
     ROLES,
     Backend,
     Role,
-    found,
-    in_a_line,
+    import_function,
     obstacle_of,
+    summarize_error,
 )
-from biasgraph.models.options import ModelOptions, Spec, option
+from biasgraph.models.inference_options import ModelOptions, Spec, flag_of
 from biasgraph.models.plug_ins import find_plug_in, plug_ins
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def refuse_unread(options: ModelOptions, used: Mapping[str, str]) -> None:
     for name in options.record():
         if name not in read:
             models = " and ".join(printable(spec) for spec in used.values())
-            raise InputError(f"{option(name)} means nothing to {models}: leave it out")
+            raise InputError(f"{flag_of(name)} means nothing to {models}: leave it out")
 
 
 def find_backend(spec: Spec, role: str) -> Backend:
@@ -291,13 +291,13 @@ def _load(spec: Spec, role: str, options: ModelOptions | None) -> Any:
         raise ModelError(f"{printable(spec.backend)} models: {obstacle_of(backend)}")
     options = options or ModelOptions()
     if spec.backend in BACKENDS:
-        return found(backend.roles[role].loader)(spec, options)
+        return import_function(backend.roles[role].loader)(spec, options)
     try:
-        return found(backend.roles[role].loader)(spec, options)
+        return import_function(backend.roles[role].loader)(spec, options)
     except BiasgraphError:
         raise
     except Exception as error:  # somebody else's code
         raise ModelError(
             f"the plug-in {printable(spec.backend)} cannot load '{printable(spec.text)}': "
-            f"{in_a_line(error)}"
+            f"{summarize_error(error)}"
         ) from error

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgraph.errors import ModelError, printable
-from biasgraph.models.hub import loading_errors
+from biasgraph.models.library_loading import explain_loading_errors
 
 CLIP_WORDS = (
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
@@ -84,10 +84,10 @@ def _counter(place: Path, spec: str) -> Callable[[str], int]:
         raise ModelError(
             f"cannot read the tokenizer of {printable(spec)}: {printable(str(error))}"
         ) from error
-    with loading_errors(spec):
-        from biasgraph.models.quiet_libraries import loading
+    with explain_loading_errors(spec):
+        from biasgraph.models.library_loading import silence_libraries
 
-        with loading():
+        with silence_libraries():
             from transformers import AutoTokenizer
 
             slow = AutoTokenizer.from_pretrained(place, local_files_only=True)

@@ -1,8 +1,8 @@
 """Judges that read and see: ``vlm:NAME``, any image-text-to-text model of transformers.
 
-A question is put as multiple choice with lettered options (`biasgraph.models.choices`), and the
-model's probabilities of the letters as its next token are the answer; nothing is generated, and no
-prose is parsed.
+A question is put as multiple choice with lettered options (`multiple_choice`), and the model's
+probabilities of the letters as its next token are the answer; nothing is generated, and no prose is
+parsed.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
-from biasgraph.models.choices import LETTERS, PERMUTATIONS, WORDING, Sheet, combined, sheets
 from biasgraph.models.devices import Portions, device_of, dtype_of
-from biasgraph.models.hub import Source, loading_errors
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
+from biasgraph.models.library_loading import explain_loading_errors
+from biasgraph.models.model_source import Source
+from biasgraph.models.multiple_choice import LETTERS, PERMUTATIONS, WORDING, Sheet, combined, sheets
 from biasgraph.models.vlm_prompts import Prompter, load_processor
 from biasgraph.models.vlm_scoring import Prompts, Scorer
 
@@ -160,9 +161,9 @@ class VlmJudge:
 
     @cached_property
     def _prompter(self) -> Prompter:
-        from biasgraph.models.quiet_libraries import loading
+        from biasgraph.models.library_loading import silence_libraries
 
-        with loading_errors(self.spec), loading():
+        with explain_loading_errors(self.spec), silence_libraries():
             self._refuse_other_kinds()
             processor = load_processor(
                 self.source.folder(), trust_remote_code=self.source.trust_remote_code
@@ -175,9 +176,9 @@ class VlmJudge:
 
     @cached_property
     def _model(self) -> Any:
-        from biasgraph.models.quiet_libraries import loading
+        from biasgraph.models.library_loading import silence_libraries
 
-        with loading_errors(self.spec), loading():
+        with explain_loading_errors(self.spec), silence_libraries():
             import torch
             from transformers import AutoModelForImageTextToText
 

@@ -18,7 +18,7 @@ from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
 from biasgraph.io.writing import write_atomically
 from biasgraph.models.base import Noting, Remote
 from biasgraph.models.folder import BACKEND as FOLDER
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import (
     GENERATOR,
     JUDGE,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         Message,
         VisualQA,
     )
-    from biasgraph.models.replies import Schema
+    from biasgraph.models.json_replies import Schema
     from biasgraph.prompts.counterfactuals import Prompt
     from biasgraph.runs.directory import Run
     from biasgraph.runs.ledger_rows import ImageRow

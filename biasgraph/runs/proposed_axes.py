@@ -21,8 +21,8 @@ from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import InputError, ModelError, printable, shown
 from biasgraph.io.writing import write_atomically
 from biasgraph.models.base import LanguageModel, Message
-from biasgraph.models.chat import BrokenOff, Exchange, ReplyError, chat
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.json_chat import BrokenOff, Exchange, ReplyError, chat
 from biasgraph.models.registry import LANGUAGE_MODEL, refuse_unread
 from biasgraph.prompts.derived_axes import derived_axes
 from biasgraph.prompts.instructions import Counterfactuals, instruction

@@ -13,10 +13,10 @@ from pydantic import ValidationError
 from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.writing import write_atomically
 from biasgraph.models.base import LanguageModel, Message
-from biasgraph.models.chat import ATTEMPTS, BrokenOff, Exchange, ReplyError, chat
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.json_chat import ATTEMPTS, BrokenOff, Exchange, ReplyError, chat
+from biasgraph.models.json_replies import Schema
 from biasgraph.models.registry import backend_of, load_language_model
-from biasgraph.models.replies import Schema
 from biasgraph.runs.record import identity, storing
 
 FOLDER = "transcripts"

@@ -13,9 +13,8 @@ from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.clip import ClipJudge
 from biasgraph.models.diffusers import DiffusersGenerator
-from biasgraph.models.fingerprints import fingerprint
-from biasgraph.models.hub import Source
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
+from biasgraph.models.model_source import Source, fingerprint
 from biasgraph.sandbox.scene_captions import GATE_CAPTIONS, read, vocabulary
 
 if TYPE_CHECKING:
@@ -158,9 +157,9 @@ class SecondJudge:
 
     @cached_property
     def _model(self) -> Any:
-        from biasgraph.models.quiet_libraries import loading
+        from biasgraph.models.library_loading import silence_libraries
 
-        with loading():
+        with silence_libraries():
             import torch
             from transformers import ResNetForImageClassification
 

@@ -32,7 +32,7 @@ from biasgraph.data.axes import Axis, AxisSet
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io import resources
 from biasgraph.models.base import Message, Setting
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.prompts.counterfactuals import PromptPlan, joint_prompts, plan_prompts
 from biasgraph.prompts.instructions import read_instruction
 from biasgraph.prompts.suited_axes import suited_axes

@@ -12,8 +12,8 @@ from biasgraph.audits import annotate
 from biasgraph.audits.options import BuildOptions
 from biasgraph.commands import main
 from biasgraph.errors import InputError
-from biasgraph.models.chat import ReplyError
 from biasgraph.models.clip import ClipJudge
+from biasgraph.models.json_chat import ReplyError
 from tests.openai_server import Behaviour, serving
 
 SMALL = {"images": 16, "only": ("gender", "age"), "bootstrap": 200}

@@ -9,7 +9,7 @@ from PIL import Image
 from biasgraph.audits.model_trial import shown, try_models
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Answer, Picture
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import BACKENDS, EMBEDDER, GENERATOR, JUDGE, Backend, Role
 
 RED = Image.new("RGB", (8, 4), (255, 0, 0))

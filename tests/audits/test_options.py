@@ -13,7 +13,7 @@ from biasgraph.audits.options import BuildOptions
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.errors import InputError
 from biasgraph.io.folder_names import folder_name, slug
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from tests.answer_tables import librarian_table
 from tests.hostile import HOSTILE
 

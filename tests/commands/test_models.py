@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from biasgraph.commands import main
-from biasgraph.models.options import MODEL_OPTIONS, option
+from biasgraph.models.inference_options import MODEL_OPTIONS, flag_of
 from biasgraph.models.registry import BACKENDS, OPTION, ROLES
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +44,7 @@ def test_every_backend_is_listed_with_a_spec_to_paste(capsys) -> None:
             assert role["role"] in ROLES
             assert role["option"] == OPTION[role["role"]]
             assert role["example"].partition(":")[0] == name
-            assert set(role["reads"]) <= {option(known) for known in MODEL_OPTIONS}
+            assert set(role["reads"]) <= {flag_of(known) for known in MODEL_OPTIONS}
     machine = listed["machine"]
     assert machine["device"] in ("cpu", "cuda", "mps")
     assert machine["versions"]["torch"]

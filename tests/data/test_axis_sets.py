@@ -19,7 +19,7 @@ from biasgraph.commands import main
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.io import resources
-from biasgraph.models.choices import sheets
+from biasgraph.models.multiple_choice import sheets
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.runs.questions import questions_about

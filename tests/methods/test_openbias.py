@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import biasgraph
 from biasgraph.methods import openbias
 from biasgraph.methods.base import Subject
-from biasgraph.models.chat import ReplyError
+from biasgraph.models.json_chat import ReplyError
 from biasgraph.prompts.instructions import Bias
 
 COLUMNS = [

@@ -18,7 +18,7 @@ from biasgraph.methods.base import Subject
 from biasgraph.methods.concepts import SynonymTable
 from biasgraph.methods.image_sets import INITIAL, closed_sets, open_sets, question_about
 from biasgraph.methods.resemblance import Draws
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import load_judge
 from biasgraph.runs.media import RunMedia
 from tests.answer_tables import librarian_table

@@ -11,7 +11,7 @@ from PIL import Image
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Question
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import load_embedder, load_judge
 from tests.models.tiny_clips import FAMILIES
 
@@ -121,7 +121,7 @@ def test_too_little_memory_means_smaller_portions(folder, judge, monkeypatch) ->
 def test_nothing_is_loaded_before_the_first_question(folder) -> None:
     code = (
         "import sys; from biasgraph.models.registry import load_judge\n"
-        "from biasgraph.models.options import ModelOptions\n"
+        "from biasgraph.models.inference_options import ModelOptions\n"
         f"judge = load_judge('clip:{folder}', ModelOptions(device='cpu'))\n"
         "judge.settings, judge.fingerprint, judge.batch_size\n"
         "assert not {'torch', 'transformers'} & set(sys.modules)"

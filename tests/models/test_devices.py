@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models import devices
 from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 
 
 class Memory:

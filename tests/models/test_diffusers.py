@@ -20,8 +20,8 @@ from biasgraph.errors import InputError, MissingExtra, ModelError
 from biasgraph.models import pipeline_loading as loading
 from biasgraph.models.base import Picture
 from biasgraph.models.diffusers import SAFETY_CHECKER, DiffusersGenerator, pictures
-from biasgraph.models.options import ModelOptions
-from biasgraph.models.quiet_libraries import loading as quiet
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.library_loading import silence_libraries as quiet
 from biasgraph.models.registry import load_generator
 from biasgraph.models.token_windows import window
 from biasgraph.sandbox.backends import WEIGHTS
@@ -324,8 +324,8 @@ def test_offload_needs_accelerate(load: Loader, monkeypatch: pytest.MonkeyPatch)
 def test_a_finished_run_is_read_without_torch(tiny: Callable[[str], Path]) -> None:
     code = f"""
 import sys
-from biasgraph.models.options import ModelOptions
-from biasgraph.models.quiet_libraries import loading as quiet
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.library_loading import silence_libraries as quiet
 from biasgraph.models.registry import load_generator
 for folder in {[str(tiny(name)) for name in ("sd15", "sdxl", "sd3", "flux")]}:
     generator = load_generator(f"diffusers:{{folder}}", ModelOptions())

@@ -9,7 +9,7 @@ import pytest
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.folder import FolderGenerator
 from biasgraph.models.image_files import hash_of, seed_of
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import load_generator
 from tests.runs.pictures.pictures import folder_of, picture
 

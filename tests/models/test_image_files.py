@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from biasgraph.models import image_files as picturefile
-from biasgraph.models.image_files import Look, natural, own_limits, read_picture, seed_of
+from biasgraph.models.image_files import Look, lift_pixel_limit, natural, read_picture, seed_of
 
 SIZE = (6, 4)
 
 
 @pytest.fixture(autouse=True)
 def within_own_limits() -> Iterator[None]:
-    with own_limits():
+    with lift_pixel_limit():
         yield
 
 
@@ -143,7 +143,7 @@ def test_the_limit_may_be_above_pillows(tmp_path: Path, monkeypatch: pytest.Monk
     Image.new("1", (5000, 5000)).save(path)
     with monkeypatch.context() as patch:
         patch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
-        with own_limits():
+        with lift_pixel_limit():
             read(path)
         assert Image.MAX_IMAGE_PIXELS == 1000
 

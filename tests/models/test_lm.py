@@ -11,9 +11,9 @@ import pytest
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import LanguageModel, Message
-from biasgraph.models.chat import ReplyError, chat
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.json_chat import ReplyError, chat
 from biasgraph.models.lm import TransformersLanguageModel
-from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_language_model
 from biasgraph.prompts.instructions import Variations
 from tests.models import tiny_lm

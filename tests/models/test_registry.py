@@ -9,7 +9,7 @@ import pytest
 from biasgraph.errors import InputError, MissingExtra, ModelError
 from biasgraph.models import registry
 from biasgraph.models.backend import obstacle_of
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.registry import (
     BACKENDS,
     EMBEDDER,

@@ -14,8 +14,8 @@ from PIL import Image
 from biasgraph.commands import main
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Describer, Question
-from biasgraph.models.choices import combined, sheets
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.multiple_choice import combined, sheets
 from biasgraph.models.registry import load_judge
 from biasgraph.models.vlm_scoring import Scorer
 from tests.models.tiny_lm import save_gpt2
@@ -213,7 +213,7 @@ def test_settings_tell_what_decides_the_answers(folders) -> None:
 def test_nothing_is_loaded_before_the_first_question(folders) -> None:
     code = (
         "import sys; from biasgraph.models.registry import load_judge\n"
-        "from biasgraph.models.options import ModelOptions\n"
+        "from biasgraph.models.inference_options import ModelOptions\n"
         f"judge = load_judge('vlm:{folders('llava')}', ModelOptions(device='cpu'))\n"
         "judge.settings, judge.fingerprint, judge.batch_size\n"
         "assert not {'torch', 'transformers'} & set(sys.modules)"

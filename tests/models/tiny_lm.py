@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from biasgraph.models.quiet_libraries import loading
+from biasgraph.models.library_loading import silence_libraries
 
 END, TURN = "<|end|>", "<|turn|>"
 TEMPLATE = (
@@ -38,7 +38,7 @@ def tokenizer(template: str | None) -> Any:
 
 def save_gpt2(folder: Path, template: str | None = TEMPLATE, positions: int = 4_096) -> Path:
     """A GPT-2 whose own configuration asks for wild sampling."""
-    with loading():
+    with silence_libraries():
         import torch
         from transformers import GPT2Config, GPT2LMHeadModel
 
@@ -57,7 +57,7 @@ def save_gpt2(folder: Path, template: str | None = TEMPLATE, positions: int = 4_
 
 def save_llava(folder: Path) -> Path:
     """A model that sees as well, whose template takes a list of parts."""
-    with loading():
+    with silence_libraries():
         import torch
         from transformers import (
             CLIPVisionConfig,
@@ -87,7 +87,7 @@ def save_llava(folder: Path) -> Path:
 
 def save_t5(folder: Path) -> Path:
     """A model that translates and cannot write on."""
-    with loading():
+    with silence_libraries():
         from transformers import T5Config, T5ForConditionalGeneration
 
         words = tokenizer(None)

@@ -284,9 +284,9 @@ def save(name: str, folder: Path) -> Path:
     """The tiny pipeline of a name in a folder; the same weights every time."""
     import torch
 
-    from biasgraph.models.quiet_libraries import loading
+    from biasgraph.models.library_loading import silence_libraries
 
-    with loading():
+    with silence_libraries():
         torch.manual_seed(0)
         BUILDERS[name](folder)
     return folder

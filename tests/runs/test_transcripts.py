@@ -12,7 +12,7 @@ import pytest
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Message
-from biasgraph.models.chat import ReplyError
+from biasgraph.models.json_chat import ReplyError
 from biasgraph.prompts.instructions import Biases, Variations, instruction
 from biasgraph.runs import transcripts
 from biasgraph.runs.transcripts import answered, language_model

@@ -12,7 +12,7 @@ import pytest
 from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.models.base import Message
-from biasgraph.models.chat import chat
+from biasgraph.models.json_chat import chat
 from biasgraph.models.registry import load_language_model
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.instructions import Biases, Counterfactuals, Variations, instruction
@@ -134,7 +134,7 @@ def test_rules_load_no_model() -> None:
     code = (
         "import sys\n"
         "from biasgraph.audits.model_trial import try_models\n"
-        "from biasgraph.models.options import ModelOptions\n"
+        "from biasgraph.models.inference_options import ModelOptions\n"
         "print(try_models({'language model': 'sandbox'}, ModelOptions())[0]['said'])\n"
         "assert not {'torch', 'transformers', 'diffusers'} & set(sys.modules)\n"
     )

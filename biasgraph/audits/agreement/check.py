@@ -27,7 +27,7 @@ from biasgraph.causal.tables import GATED, UNKNOWN, Codes
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.writing import write_files
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.report.saving import write
 
 if TYPE_CHECKING:

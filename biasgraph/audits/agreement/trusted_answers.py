@@ -22,7 +22,7 @@ from biasgraph.io.text_files import read_bytes
 from biasgraph.models.base import Picture, Question
 from biasgraph.models.human import COLUMNS as LABEL_COLUMNS
 from biasgraph.models.human import Labels
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.pixels import pixels_digest
 from biasgraph.models.registry import JUDGE, load_judge, refuse_unread
 from biasgraph.runs.directory import Run, open_run, read_run

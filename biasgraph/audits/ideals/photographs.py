@@ -16,7 +16,7 @@ from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.io.folder_names import folder_name, slug
 from biasgraph.models.folder import BACKEND
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.runs.job import AXES, SEED, Work
 from biasgraph.runs.pictures.picture_sets import name_of, pictured
 from biasgraph.runs.wanted_images import prompt_rows

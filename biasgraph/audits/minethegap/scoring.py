@@ -26,9 +26,9 @@ from biasgraph.methods.minethegap import (
     scored_of,
 )
 from biasgraph.methods.variations import MOST_VARIATIONS, PROPOSED, said, usual_axes
-from biasgraph.models.chat import ReplyError
 from biasgraph.models.folder import BACKEND as FOLDER
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import (
     EMBEDDER,
     GENERATOR,

@@ -12,7 +12,7 @@ from biasgraph.errors import InputError
 from biasgraph.methods.bias_knowledge import TASK, KnownBias, conversation
 from biasgraph.methods.bias_wording import captions_of
 from biasgraph.models.base import Question
-from biasgraph.models.chat import ReplyError
+from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import backend_of
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.prompts.instructions import Bias, Biases

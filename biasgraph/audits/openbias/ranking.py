@@ -21,7 +21,7 @@ from biasgraph.methods.bias_knowledge import MIN_CAPTIONS, OVERLAP, Knowledge, R
 from biasgraph.methods.bias_wording import Reader
 from biasgraph.methods.wordnet import best_synonyms
 from biasgraph.models.folder import BACKEND as FOLDER
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import (
     GENERATOR,
     JUDGE,

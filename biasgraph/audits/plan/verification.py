@@ -16,7 +16,7 @@ from biasgraph.causal.tables import GATED, UNKNOWN, Codes, Variable
 from biasgraph.data.axes import AxisSet, load_axis_set, shipped_axis_sets
 from biasgraph.data.file_names import RECORD
 from biasgraph.errors import InputError, shown
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import load_generator, load_judge
 from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, joint_prompts, plan_prompts
 from biasgraph.runs.directory import open_run, read_run

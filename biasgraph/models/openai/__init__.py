@@ -8,14 +8,14 @@ written nowhere.
 from __future__ import annotations
 
 from biasgraph.errors import InputError
+from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.openai.budget import Budget
 from biasgraph.models.openai.image_generator import OpenAIGenerator
 from biasgraph.models.openai.journal import Journal
 from biasgraph.models.openai.judge import BATCH, PERMUTATIONS, OpenAIJudge
 from biasgraph.models.openai.language_model import OpenAILanguageModel
-from biasgraph.models.openai.requests import Asking
+from biasgraph.models.openai.served_model import Asking
 from biasgraph.models.openai.server import KEY_VARIABLE, URL_VARIABLE, Server
-from biasgraph.models.options import ModelOptions, Spec
 
 CONCURRENCY = 8
 IMAGE_BATCH = 16

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.models.openai.faults import Complaint, document_of
+from biasgraph.models.openai.error_responses import Complaint, document_of
 from biasgraph.models.openai.journal import Stored
-from biasgraph.models.openai.requests import Facts, Garbled, Request
+from biasgraph.models.openai.served_model import Facts, Garbled, Request
 from biasgraph.models.openai.server import Response
 from biasgraph.models.pixels import pixels_digest
 

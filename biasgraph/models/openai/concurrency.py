@@ -15,7 +15,7 @@ class Stopped(Exception):
     """Work was given up because other work failed."""
 
 
-def side_by_side(
+def run_side_by_side(
     work: Callable[[Item, threading.Event], Outcome], items: Sequence[Item], at_a_time: int
 ) -> list[Outcome]:
     """The outcome of `work` for each item, `at_a_time` of them worked on at a time.

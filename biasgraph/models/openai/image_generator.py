@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Picture, Setting
 from biasgraph.models.image_files import FORMATS, MAX_PIXELS, upright
-from biasgraph.models.openai.concurrency import side_by_side
-from biasgraph.models.openai.faults import Complaint, document_of
+from biasgraph.models.openai.concurrency import run_side_by_side
+from biasgraph.models.openai.error_responses import Complaint, document_of
 from biasgraph.models.openai.journal import Stored
-from biasgraph.models.openai.requests import Asking, Facts, Garbled, Request
+from biasgraph.models.openai.served_model import Asking, Facts, Garbled, Request
 from biasgraph.models.openai.server import Cut, Response
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class OpenAIGenerator:
             for request in requests
             if painted[self.asking.key(request)].address is not None
         }
-        fetched = side_by_side(
+        fetched = run_side_by_side(
             lambda key, _: self._fetched(elsewhere[key], painted[key]),
             list(elsewhere),
             self.asking.concurrency,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from biasgraph.models.base import Answer, Question, Setting
-from biasgraph.models.choices import Sheet, combined, sheets
+from biasgraph.models.multiple_choice import Sheet, combined, sheets
 from biasgraph.models.openai.completions import (
     LONGEST_SIDE,
     NO_LOGPROBS,
@@ -21,7 +21,7 @@ from biasgraph.models.openai.completions import (
     Turn,
     chat_request,
 )
-from biasgraph.models.openai.requests import Asking, Request
+from biasgraph.models.openai.served_model import Asking, Request
 
 if TYPE_CHECKING:
     from PIL.Image import Image

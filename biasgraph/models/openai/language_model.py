@@ -9,7 +9,7 @@ from typing import Any
 
 from biasgraph.models.base import Message, Setting
 from biasgraph.models.openai.completions import TEMPERATURE, Turn, chat_request
-from biasgraph.models.openai.requests import Asking
+from biasgraph.models.openai.served_model import Asking
 
 TOKENS = 8192
 

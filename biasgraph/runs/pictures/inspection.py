@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgraph.errors import printable
-from biasgraph.models.image_files import Look, own_limits, read_picture
+from biasgraph.models.image_files import Look, lift_pixel_limit, read_picture
 from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing
 
 PICTURES = "pictures.json"
@@ -144,7 +144,7 @@ def _looks(root: Path, files: Sequence[str], max_pixels: int) -> Iterator[tuple[
     workers = min(THREADS, os.cpu_count() or 1)
     pool = ThreadPoolExecutor(workers)
     try:
-        with own_limits():
+        with lift_pixel_limit():
             found = pool.map(partial(_look, root, max_pixels), files)
             yield from zip(files, found, strict=True)
     finally:

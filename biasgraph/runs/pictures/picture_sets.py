@@ -13,7 +13,7 @@ import yaml
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import InputError, printable
 from biasgraph.models.folder import FolderGenerator, generator, withheld_seed
-from biasgraph.models.options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, plan_prompts
 from biasgraph.prompts.subject import Subject
 from biasgraph.runs.ledger_rows import Given

@@ -21,7 +21,7 @@ from biasgraph.data.result import load
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models import registry
 from biasgraph.models.base import Question
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import JUDGE, Backend, Role
 from tests.fake_models import FakeJudge
 from tests.judged_run import by_axis, judged_run, labels_of

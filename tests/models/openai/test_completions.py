@@ -12,11 +12,11 @@ from pydantic import BaseModel
 
 from biasgraph.errors import ModelError
 from biasgraph.models.base import LanguageModel, Message
-from biasgraph.models.chat import BrokenOff, ReplyError, chat
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.json_chat import BrokenOff, ReplyError, chat
 from biasgraph.models.openai.completions import read_chat, strict
 from biasgraph.models.openai.journal import Stored
-from biasgraph.models.openai.requests import Garbled
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.openai.served_model import Garbled
 from biasgraph.models.registry import load_language_model
 from biasgraph.runs.transcripts import answered
 from tests.openai_server import Behaviour, FakeServer, serving

@@ -12,10 +12,10 @@ import pytest
 from PIL import EpsImagePlugin, Image
 
 from biasgraph.errors import InputError, ModelError
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.openai.image_generator import OpenAIGenerator, decoded, read_painted
 from biasgraph.models.openai.journal import BudgetSpent, Journal, Stored
-from biasgraph.models.openai.requests import Garbled, Patience
-from biasgraph.models.options import ModelOptions
+from biasgraph.models.openai.served_model import Garbled, Patience
 from biasgraph.models.registry import load_generator
 from tests.openai_server import Behaviour, FakeServer, in_turn, serving
 

@@ -15,11 +15,11 @@ from PIL import Image
 
 from biasgraph.errors import InputError
 from biasgraph.models.base import Describer, Noting, Question
-from biasgraph.models.choices import sheets
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.multiple_choice import sheets
 from biasgraph.models.openai.completions import Shown
 from biasgraph.models.openai.journal import Journal
 from biasgraph.models.openai.judge import OpenAIJudge, find_letter
-from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_judge
 from tests.openai_server import Behaviour, FakeServer, serving
 

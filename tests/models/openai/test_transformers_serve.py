@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 
 from biasgraph.models.base import Message, Question
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.openai.journal import Journal
 from biasgraph.models.openai.judge import OpenAIJudge
-from biasgraph.models.options import ModelOptions
 from biasgraph.models.registry import load_judge, load_language_model
 from tests.models.tiny_vlms import llava
 

@@ -14,9 +14,9 @@ import pytest
 from biasgraph.errors import ModelError
 from biasgraph.models.openai.budget import Budget
 from biasgraph.models.openai.completions import Said, Turn, chat_request
-from biasgraph.models.openai.concurrency import Stopped, side_by_side
+from biasgraph.models.openai.concurrency import Stopped, run_side_by_side
 from biasgraph.models.openai.journal import BudgetSpent, Heard, Journal
-from biasgraph.models.openai.requests import Asking, Patience, Request
+from biasgraph.models.openai.served_model import Asking, Patience, Request
 from biasgraph.models.openai.server import Response, Server
 from biasgraph.runs.progress import Interrupted, Quiet, showing
 from tests.openai_server import AFTER, BEFORE, Behaviour, FakeServer, faults, in_turn, serving
@@ -251,7 +251,7 @@ def test_failures_of_work_side_by_side() -> None:
         return number
 
     with pytest.raises(ValueError, match="three"):
-        side_by_side(work, range(100), 4)
+        run_side_by_side(work, range(100), 4)
     assert len(begun) < 10
-    assert side_by_side(lambda n, _: n * n, range(50), 7) == [n * n for n in range(50)]
-    assert side_by_side(lambda n, _: n, [], 7) == []
+    assert run_side_by_side(lambda n, _: n * n, range(50), 7) == [n * n for n in range(50)]
+    assert run_side_by_side(lambda n, _: n, [], 7) == []

@@ -14,8 +14,13 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from biasgraph.errors import ModelError, did_you_mean, printable
 from biasgraph.models.openai.budget import Budget
-from biasgraph.models.openai.concurrency import Stopped, side_by_side
-from biasgraph.models.openai.faults import Complaint, document_of, error_inside, retry_after
+from biasgraph.models.openai.concurrency import Stopped, run_side_by_side
+from biasgraph.models.openai.error_responses import (
+    Complaint,
+    document_of,
+    error_inside,
+    retry_after,
+)
 from biasgraph.models.openai.journal import BudgetSpent, Entry, Heard, Journal, Stored
 from biasgraph.models.openai.server import KEY_VARIABLE, Cut, Response, Server
 
@@ -135,7 +140,7 @@ class Asking:
                 spent.append(error)
                 return None
 
-        outcomes = side_by_side(unless_spent, items, self.concurrency)
+        outcomes = run_side_by_side(unless_spent, items, self.concurrency)
         if spent:
             raise spent[0]
         return cast("list[Outcome]", outcomes)

@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from biasgraph.errors import InputError, ModelError
-from biasgraph.models.hub import Source, loading_errors
-from biasgraph.models.options import Spec
+from biasgraph.models.inference_options import Spec
+from biasgraph.models.library_loading import explain_loading_errors
+from biasgraph.models.model_source import Source
 from biasgraph.sandbox.backends import WEIGHTS
 from tests.models.fake_hub import COMMIT, Hub
 
@@ -26,8 +27,8 @@ CLOSED = "http://127.0.0.1:9"
 ASK = """
 import json, sys
 from biasgraph.errors import BiasgraphError
-from biasgraph.models.hub import Source
-from biasgraph.models.options import Spec
+from biasgraph.models.model_source import Source
+from biasgraph.models.inference_options import Spec
 found = []
 for spec in sys.argv[1:]:
     source = Source.of(Spec(spec))
@@ -191,8 +192,8 @@ def test_what_goes_wrong_while_loading_is_one_line() -> None:
     ]
     for error, said in cases:
         matching = pytest.raises(ModelError, match=f"^cannot load clip:x: .*{said}")
-        with matching as failed, loading_errors("clip:x"):
+        with matching as failed, explain_loading_errors("clip:x"):
             raise error
         assert "\n" not in str(failed.value) and len(str(failed.value)) < 400
-    with pytest.raises(InputError), loading_errors("clip:x"):
+    with pytest.raises(InputError), explain_loading_errors("clip:x"):
         raise InputError("as it is")

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from biasgraph.errors import InputError, ModelError
-from biasgraph.models import pipelines
-from biasgraph.models.hub import Source
-from biasgraph.models.options import Spec
-from biasgraph.models.pipelines import OFF, Card, is_auto, schedulers, text_to_image
+from biasgraph.models import pipeline_card
+from biasgraph.models.inference_options import Spec
+from biasgraph.models.model_source import Source
+from biasgraph.models.pipeline_card import OFF, Card, is_auto, schedulers, text_to_image
 
 
 def card(pipeline: str = "StableDiffusionPipeline", name: str = "x", **index: Any) -> Card:
-    defaults = pipelines._call_of(pipeline, None)
+    defaults = pipeline_card._call_of(pipeline, None)
     assert defaults is not None
     return Card(Path("/nowhere"), name, pipeline, index, defaults)
 
@@ -34,7 +34,7 @@ def test_signatures_are_those_of_the_classes() -> None:
     from diffusers.pipelines import auto_pipeline
 
     for kind in auto_pipeline.AUTO_TEXT2IMAGE_PIPELINES_MAPPING.values():
-        read = pipelines._call_of(kind.__name__, None)
+        read = pipeline_card._call_of(kind.__name__, None)
         parameters = [
             parameter
             for parameter in inspect.signature(kind.__call__).parameters.values()
@@ -67,11 +67,11 @@ def test_every_switch_that_rewrites_prompts_is_known() -> None:
     )
     suspicious = re.compile(r"upsampl|enhanc|rewrit|use_pe\b|human_instruction|rewire|expan[ds]")
     found: dict[str, set[str]] = {}
-    for path in (pipelines._library() / "pipelines").rglob("pipeline_*.py"):
+    for path in (pipeline_card._library() / "pipelines").rglob("pipeline_*.py"):
         source = path.read_text("utf-8")
         for node in ast.parse(source).body if suspicious.search(source) else ():
             if isinstance(node, ast.ClassDef):
-                names = set(pipelines._signature(node))
+                names = set(pipeline_card._signature(node))
                 if "prompt" in names and "num_frames" not in names:
                     found[node.name] = {name for name in names if suspicious.search(name)}
     unknown = {

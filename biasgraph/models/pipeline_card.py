@@ -18,7 +18,8 @@ from typing import Any
 
 from biasgraph.errors import InputError, ModelError, did_you_mean, printable
 from biasgraph.models.base import Setting
-from biasgraph.models.hub import Source, shortened
+from biasgraph.models.library_loading import shorten_error
+from biasgraph.models.model_source import Source
 
 INDEX = "model_index.json"
 CONFIGURATIONS = (INDEX, "scheduler/*", "tokenizer*/*.json", "tokenizer*/*.txt", "*/config.json")
@@ -223,7 +224,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"cannot read {printable(str(path))}: {shortened(error)}") from error
+        raise ModelError(f"cannot read {printable(str(path))}: {shorten_error(error)}") from error
     if not isinstance(found, dict):
         raise ModelError(f"{printable(str(path))} is damaged: not an object")
     return found

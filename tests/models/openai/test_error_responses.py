@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from biasgraph.models.openai.faults import Complaint, document_of, retry_after
+from biasgraph.models.openai.error_responses import Complaint, document_of, retry_after
 from biasgraph.models.openai.server import Response
 
 

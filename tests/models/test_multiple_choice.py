@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biasgraph.models.base import Question
-from biasgraph.models.choices import combined, orders, sheets
+from biasgraph.models.multiple_choice import combined, orders, sheets
 
 AGE = Question("How old?", ("young", "middle", "old"), ("a", "b", "c"))
 

@@ -54,7 +54,7 @@ class ModelOptions:
         for name in ("steps", "batch_size", "judge_batch_size", "permutations", "concurrency"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise InputError(f"{option(name)} must be at least 1, not {value}")
+                raise InputError(f"{flag_of(name)} must be at least 1, not {value}")
         if self.guidance is not None and not math.isfinite(self.guidance):
             raise InputError(f"--guidance must be a number, not {self.guidance}")
         if self.unknown_below is not None and not 0 <= self.unknown_below <= 1:
@@ -103,7 +103,7 @@ def is_given(value: object) -> bool:
     return not (value is None or value is False or value == ())
 
 
-def option(name: str) -> str:
+def flag_of(name: str) -> str:
     """An option's name on the command line."""
     return "--" + name.replace("_", "-").replace("judge-", "vqa-")
 

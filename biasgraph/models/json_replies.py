@@ -50,7 +50,7 @@ def _values(reply: str) -> Iterator[tuple[int, Any]]:
     """
     if len(reply) > LONGEST_REPLY:
         raise Unreadable(f"it has {len(reply):,} characters; at most {LONGEST_REPLY:,} are read")
-    text = without_thoughts(reply)
+    text = strip_thoughts(reply)
     if not text and reply.strip():
         raise Unreadable("it ends before its thoughts do")
     decoder = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_unique)
@@ -81,7 +81,7 @@ def _values(reply: str) -> Iterator[tuple[int, Any]]:
         raise Unreadable(problem)
 
 
-def without_thoughts(reply: str) -> str:
+def strip_thoughts(reply: str) -> str:
     """What stands behind a reply's thoughts; nothing where they do not end."""
     begin, end = THOUGHTS
     _, ended, answer = reply.rpartition(end)
@@ -97,7 +97,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key '{shortened(twice, 60)}' stands twice in an object")
+        raise ValueError(f"the key '{shorten(twice, 60)}' stands twice in an object")
     return record
 
 
@@ -118,11 +118,11 @@ def _names(schema: type[BaseModel]) -> list[str]:
 
 
 def _described(detail: Any) -> str:
-    place = ".".join(shortened(str(step), 60) for step in detail["loc"])
-    message = shortened(detail["msg"], 200)
+    place = ".".join(shorten(str(step), 60) for step in detail["loc"])
+    message = shorten(detail["msg"], 200)
     return f"{place}: {message}" if place else message
 
 
-def shortened(text: str, length: int) -> str:
+def shorten(text: str, length: int) -> str:
     """The beginning of a text in printable characters."""
     return printable(text[:length]) + ("..." if len(text) > length else "")

@@ -10,7 +10,7 @@ from typing import Any, Generic
 
 from biasgraph.errors import ModelError
 from biasgraph.models.base import CannotContinue, LanguageModel, Message
-from biasgraph.models.replies import Schema, Unreadable, read_reply, shortened, without_thoughts
+from biasgraph.models.json_replies import Schema, Unreadable, read_reply, shorten, strip_thoughts
 
 ATTEMPTS = 3
 REPEATED = 4_000
@@ -139,7 +139,7 @@ def _in_words(form: Mapping[str, Any]) -> str:
 def _correction(reply: str, problem: str) -> list[Message]:
     """The wrong reply, and the request to do better."""
     return [
-        Message("assistant", without_thoughts(reply).strip()[:REPEATED] or "(nothing)"),
+        Message("assistant", strip_thoughts(reply).strip()[:REPEATED] or "(nothing)"),
         Message(
             "user",
             f"This does not fit: {problem}. Reply again with JSON only, that fits the JSON schema.",
@@ -149,8 +149,8 @@ def _correction(reply: str, problem: str) -> list[Message]:
 
 def _failure(model: LanguageModel, reply: str, problem: str, attempts: int) -> str:
     tries = "one attempt" if attempts == 1 else f"{attempts} attempts"
-    said = f"it said: '{shortened(reply.strip(), SHOWN)}'" if reply.strip() else "it said nothing"
-    return f"{shortened(model.spec, SHOWN)} gave no usable reply in {tries}: {problem}; {said}"
+    said = f"it said: '{shorten(reply.strip(), SHOWN)}'" if reply.strip() else "it said nothing"
+    return f"{shorten(model.spec, SHOWN)} gave no usable reply in {tries}: {problem}; {said}"
 
 
 def _turn(message: Message) -> Turn:

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, RootModel
 
 from biasgraph.errors import ModelError
 from biasgraph.models.base import CannotContinue, Message
-from biasgraph.models.chat import ATTEMPTS, BrokenOff, ReplyError, chat
-from biasgraph.models.replies import LONGEST_REPLY, Unreadable, read_reply
+from biasgraph.models.json_chat import ATTEMPTS, BrokenOff, ReplyError, chat
+from biasgraph.models.json_replies import LONGEST_REPLY, Unreadable, read_reply
 from biasgraph.prompts.instructions import Biases, Counterfactuals, Variations
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import sys
@@ -11,10 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from biasgraph.errors import FULL_DISK, BiasgraphError, InputError, ModelError, printable
-from biasgraph.models.devices import is_out_of_memory, out_of_memory
-from biasgraph.models.fingerprints import fingerprint
-from biasgraph.models.options import Spec
+from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.models.inference_options import Spec
+from biasgraph.models.library_loading import explain_loading_errors
 
 SAFE_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
 """What is downloaded: weights that cannot run code, configurations, vocabularies, templates."""
@@ -24,9 +24,6 @@ ELSEWHERE = ("original/*", "onnx/*", "openvino/*", "coreml/*", "*.onnx_data", "*
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
-OFFLINE = "a model downloaded before, or a folder, works without network"
-SHOWN = 300
-"""Characters of a library's own words that an error line may hold."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ class Source:
     def fingerprint(self) -> str:
         """Changes whenever the weights do, or code that is run; no weights are downloaded.
 
-        Raises ModelError as `loading_errors` does.
+        Raises ModelError as `explain_loading_errors` does.
         """
         if self.local:
             return fingerprint(Path(self.name), code=self.trust_remote_code)
@@ -90,12 +87,12 @@ class Source:
     def commit(self) -> str:
         """The commit on the hub; without network the one that was downloaded last.
 
-        Raises ModelError as `loading_errors` does.
+        Raises ModelError as `explain_loading_errors` does.
         """
         revision = self.revision or "main"
         if COMMIT.fullmatch(revision):
             return revision
-        with loading_errors(self.spec):
+        with explain_loading_errors(self.spec):
             from huggingface_hub import HfApi
 
             hub = HfApi()
@@ -111,7 +108,7 @@ class Source:
         patterns: which files, as `fnmatch` reads them; by default `SAFE_FILES`, of which there
         must be weights. Pickled weights are never downloaded.
 
-        Raises ModelError as `loading_errors` does, and where there are only pickled weights;
+        Raises ModelError as `explain_loading_errors` does, and for pickled weights alone;
         InputError for a folder of something else.
         """
         if self.local:
@@ -123,7 +120,7 @@ class Source:
                 )
             return folder
         wanted = [*(patterns or SAFE_FILES), *(["*.py"] if self.trust_remote_code else [])]
-        with loading_errors(self.spec):
+        with explain_loading_errors(self.spec):
             from huggingface_hub import snapshot_download
 
             with _bars(shown=patterns is None and sys.stderr.isatty()):
@@ -166,81 +163,32 @@ def _bars(*, shown: bool) -> Iterator[None]:
             enable_progress_bars()
 
 
-@contextmanager
-def loading_errors(spec: str) -> Iterator[None]:
-    """Whatever goes wrong while a model is found, downloaded and loaded, as a line of ModelError.
+WEIGHTS = (".safetensors", ".json", ".txt", ".model", ".jinja")
 
-    The libraries wrap errors in errors: the first cause that can be named is.
+
+CODE = (".py",)
+
+
+def fingerprint(*folders: Path, code: bool = False) -> str:
+    """``sha256:`` and a digest of every weight and configuration file in model folders.
+
+    Nothing is loaded; 20 MB take some 20 ms. code: of every Python file, too, where these are run.
+
+    Raises:
+        ModelError: a folder holds no safetensors file, or cannot be read.
     """
-    try:
-        yield
-    except BiasgraphError:
-        raise
-    except Exception as error:  # of four libraries and of code that came with a model
-        reason = next(filter(None, map(_reason, _causes(error))), None)
-        raise ModelError(f"cannot load {printable(spec)}: {reason or shortened(error)}") from error
-
-
-def shortened(error: BaseException) -> str:
-    """A library's own words on one line, cut."""
-    words = printable(" ".join(str(error).split()))
-    if not isinstance(error, (OSError, ValueError)):
-        words = f"{type(error).__name__}: {words}"
-    return words if len(words) <= SHOWN else words[:SHOWN].rstrip() + " ..."
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    ahead: list[BaseException | None] = [error]
-    while ahead:
-        this = ahead.pop(0)
-        if this is not None and id(this) not in seen:
-            seen.add(id(this))
-            yield this
-            ahead += [this.__cause__, this.__context__]
-
-
-def _reason(error: BaseException) -> str | None:
-    """What an error means to somebody who wants to run a model; None where it is not known."""
-    kinds = {kind.__name__ for kind in type(error).__mro__}
-    if "GatedRepoError" in kinds:
-        return (
-            "its owner wants its licence accepted first: open its page on the hub, accept, then "
-            "log in with `hf auth login` or set HF_TOKEN"
-        )
-    if "RevisionNotFoundError" in kinds:
-        return "the hub has the model, but not this revision (what stands behind the @)"
-    if "RepositoryNotFoundError" in kinds:
-        return (
-            "the hub has no such model (nor is there such a folder), or it is private: check the "
-            "name, or log in with `hf auth login` or HF_TOKEN"
-        )
-    if "IncompleteSnapshotError" in kinds:
-        return f"its download was cut short, and the hub cannot be reached now ({OFFLINE})"
-    if kinds & {"OfflineModeIsEnabled"}:
-        return f"it was not downloaded yet, and HF_HUB_OFFLINE forbids it ({OFFLINE})"
-    if kinds & {"ConnectError", "ConnectionError", "TimeoutException", "NetworkError"}:
-        return f"the hub cannot be reached: is there a network? ({OFFLINE})"
-    if "HfHubHTTPError" in kinds:
-        status = getattr(getattr(error, "response", None), "status_code", "an error")
-        return f"the hub answered {status}; try again later, the same command goes on"
-    if isinstance(error, OSError) and error.errno in FULL_DISK:
-        return (
-            "the disk is full: make room, or set HF_HOME to a folder on another disk; the same "
-            "command goes on"
-        )
-    if is_out_of_memory(error):
-        return out_of_memory("its weights")
-    if "SafetensorError" in kinds:
-        return f"a weights file is damaged or cut short ({shortened(error)}): download it again"
-    if isinstance(error, ValueError) and "trust_remote_code" in str(error):
-        return "it brings code of its own: read it first, then --trust-remote-code runs it"
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        package = printable(error.name.partition(".")[0])
-        return f"it needs a package that is not installed: pip install {package}"
-    if isinstance(error, ImportError):
-        named = re.search(r"pip install ([\w-]+)|requires the (\w+) library", str(error))
-        if named:
-            package = (named[1] or named[2]).lower()
-            return f"it needs a package that is not installed: pip install {package}"
-    return None
+    digest = hashlib.sha256()
+    suffixes = (*WEIGHTS, *CODE) if code else WEIGHTS
+    for folder in folders:
+        try:
+            files = [path for path in folder.rglob("*") if path.suffix in suffixes]
+            files.sort(key=lambda path: path.parts)  # paths themselves compare by system
+            if not any(path.suffix == ".safetensors" for path in files):
+                raise ModelError(f"no safetensors weights in {printable(str(folder))}")
+            for path in files:
+                digest.update(path.relative_to(folder).as_posix().encode())
+                with path.open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+        except OSError as error:
+            raise ModelError(f"cannot read the model {printable(str(folder))}: {error}") from error
+    return f"sha256:{digest.hexdigest()[:32]}"
