@@ -14,7 +14,8 @@ from biasgraph.data.file_names import GRAPH, RECORD
 from biasgraph.data.result import load, read_document
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.methods import minethegap
-from biasgraph.methods.base import Annotation, Media, Subject
+from biasgraph.methods.base import Annotation, Media, MethodInput
+from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError
@@ -47,7 +48,7 @@ METHODS = {
     "openbias": "biasgraph.methods.openbias",
     "minethegap": "biasgraph.methods.minethegap",
 }
-"""A method's name and its module, whose ``annotate`` takes a `Subject`."""
+"""A method's name and its module, whose ``annotate`` takes a `MethodInput`."""
 
 NEEDS_IMAGES = "minethegap"
 PROPOSES = "openbias"
@@ -139,7 +140,7 @@ def _with_options(
         if toy:
             own.setdefault("embedder", "sandbox")
         if "embedder" not in own:
-            raise InputError(f"{NEEDS_IMAGES} needs {minethegap.WANTED_EMBEDDER}")
+            raise InputError(f"{NEEDS_IMAGES} needs {WANTED_EMBEDDER}")
     return found
 
 
@@ -305,9 +306,9 @@ def annotated(
         document = part.document
         for name, options in chosen.items():
             found_in = part.tables, part.answers
-            subject = Subject(document, *found_in, axes, seen[name], options, typed)
+            given = MethodInput(document, *found_in, axes, seen[name], options, typed)
             try:
-                found: Annotation = import_module(METHODS[name]).annotate(subject)
+                found: Annotation = import_module(METHODS[name]).annotate(given)
             except ReplyError as error:
                 error.forget()
                 raise

@@ -71,7 +71,7 @@ class Media(Protocol):
 
 
 @dataclass(frozen=True)
-class Subject:
+class MethodInput:
     """A graph, of one prompt or of several, with the tables behind it.
 
     document: as graph.json holds it; tables: prompt, axis, attribute, target, answer, count;

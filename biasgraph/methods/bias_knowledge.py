@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from biasgraph.errors import InputError
-from biasgraph.methods.bias_wording import YES_NO, Reader, is_class, words_in
+from biasgraph.methods.bias_wording import YES_NO, CaptionReader, is_class, words_in
 from biasgraph.models.base import Message
 from biasgraph.prompts.instructions import Bias, instruction
 
@@ -88,7 +88,9 @@ class Knowledge:
         return tuple(dict.fromkeys(text for bias in self.biases for text in bias.questions))
 
 
-def knowledge(proposed: Mapping[str, Sequence[Bias]], rules: Rules, reader: Reader) -> Knowledge:
+def knowledge(
+    proposed: Mapping[str, Sequence[Bias]], rules: Rules, reader: CaptionReader
+) -> Knowledge:
     """Put together what was proposed for each caption.
 
     Proposals with the same name are one bias (eq. 1), and so are biases that share classes
@@ -190,7 +192,7 @@ def share(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) ->
 
 
 def lacking(
-    proposed: Sequence[Bias], prompt: str, axes: Mapping[str, Sequence[str]], reader: Reader
+    proposed: Sequence[Bias], prompt: str, axes: Mapping[str, Sequence[str]], reader: CaptionReader
 ) -> list[Bias]:
     """The biases proposed for a prompt that are none of the axes and that it leaves open.
 
@@ -207,7 +209,7 @@ def lacking(
     ]
 
 
-def _is_axis(bias: Bias, axis: str, attributes: Sequence[str], reader: Reader) -> bool:
+def _is_axis(bias: Bias, axis: str, attributes: Sequence[str], reader: CaptionReader) -> bool:
     size = len(words_in(axis))
     if size and words_in(bias.name)[-size:] == words_in(axis):
         return True
@@ -241,7 +243,7 @@ def _put_together(groups: Sequence[_Group]) -> KnownBias:
     )
 
 
-def _filtered(bias: KnownBias, groups: Sequence[_Group], reader: Reader) -> KnownBias:
+def _filtered(bias: KnownBias, groups: Sequence[_Group], reader: CaptionReader) -> KnownBias:
     """The bias without the captions that say the answer (two stages)."""
     present = {
         proposal.caption

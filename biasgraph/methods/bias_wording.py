@@ -43,7 +43,7 @@ def is_class(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Reader:
+class CaptionReader:
     """Finds classes and their synonyms in captions (the second stage of sec. 3.1's filter).
 
     A class is said where its words stand in the caption one after the other, where those of a

@@ -16,7 +16,7 @@ import numpy as np
 
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.data.axes import RESERVED_ANSWERS
-from biasgraph.methods.base import Media, Subject
+from biasgraph.methods.base import Media, MethodInput
 from biasgraph.methods.concepts import Indices, Mentions, Synonyms, tallied
 from biasgraph.prompts.tibet_questions import CAPTION, PERSON, question_about
 
@@ -70,9 +70,9 @@ class ImageSets:
         return dict(zip(self.sets, np.split(counts, np.cumsum(sizes)[:-1]), strict=True))
 
 
-def closed_sets(subject: Subject, prompt: str) -> ImageSets:
+def closed_sets(given: MethodInput, prompt: str) -> ImageSets:
     """Every choice of the judge as a concept; unknown and gated answers say nothing."""
-    nodes = subject.document["nodes"]
+    nodes = given.document["nodes"]
     axes = tuple(str(node["id"]) for node in nodes)
     choices = [
         (axis, str(attribute))
@@ -80,7 +80,7 @@ def closed_sets(subject: Subject, prompt: str) -> ImageSets:
         for attribute in node["attributes"]
         if attribute not in RESERVED_ANSWERS
     ]
-    images, rows = _images(subject.answers, prompt)
+    images, rows = _images(given.answers, prompt)
     column = {choice: place for place, choice in enumerate(choices)}
     said = [
         (image, column[target, answer])
@@ -95,16 +95,16 @@ def closed_sets(subject: Subject, prompt: str) -> ImageSets:
     return _sets(images, image, axis_of[concept], concept, _labels(choices), axes)
 
 
-def open_sets(subject: Subject, prompt: str, media: Media, synonyms: Synonyms) -> ImageSets:
+def open_sets(given: MethodInput, prompt: str, media: Media, synonyms: Synonyms) -> ImageSets:
     """The words of a caption and of an answer about each axis, synonyms merged.
 
     Images about which no question could be asked (gated, every answer) are not described.
     """
-    axes = tuple(str(node["id"]) for node in subject.document["nodes"])
-    images, rows = _images(subject.answers, prompt)
+    axes = tuple(str(node["id"]) for node in given.document["nodes"])
+    images, rows = _images(given.answers, prompt)
     seen = np.unique(rows.loc[(rows["answer"] != "gated").to_numpy(), "image"]).astype(np.int64)
     ids = [images[place][0] for place in seen]
-    about = subject.axes.subject if subject.axes else PERSON
+    about = given.axes.subject if given.axes else PERSON
     questions = [*(question_about(axis, about) for axis in axes), CAPTION]
     texts = [text for question in questions for text in media.described(ids, question)]
     mentions = Mentions.of(texts).merged(synonyms)

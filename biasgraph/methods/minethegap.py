@@ -17,7 +17,7 @@ from biasgraph.causal.settings import TAIL, generator
 from biasgraph.causal.tables import Floats
 from biasgraph.data.findings import Bar, Bars, Finding, Images, Number, Part, Picture, Ranking, Text
 from biasgraph.errors import InputError, printable
-from biasgraph.methods.base import Annotation, Media, Subject
+from biasgraph.methods.base import Annotation, Media, MethodInput
 from biasgraph.methods.variations import (
     PROPOSED,
     conversation,
@@ -39,11 +39,6 @@ ABOUT = (
     "image near them, or some images no variation (eq. 1, alpha = 25 %). Only scores of as many "
     "images and variations, in one embedder's space, can be compared."
 )
-WANTED_EMBEDDER = (
-    "--embedder: a model that puts images and texts into one space, for example "
-    "clip:openai/clip-vit-large-patch14"
-)
-"""What is asked of a user; by CLIP the paper's ranks agree best with the truth (sec. 4.2)."""
 ALPHA = 0.25
 SUBSAMPLE = 15
 """Images of the paper's setting (sec. 5); the spread is that over subsamples of so many."""
@@ -148,26 +143,26 @@ class Varying:
         return f"{count} variations: {source}; similarities by {printable(str(media.embedder))}."
 
 
-def annotate(subject: Subject) -> Annotation:
+def annotate(given: MethodInput) -> Annotation:
     """Score each prompt's images against the variations of the prompt.
 
     The graph of several prompts gets the mean of the scores, and their ranking. Raises InputError
     where there is no run, no embedder or no axis set, and as models do.
     """
-    if subject.media is None or subject.axes is None:
+    if given.media is None or given.axes is None:
         raise InputError(
             f"{NAME} needs images: the result of an answers table, which has none, cannot be scored"
         )
-    varying = Varying.of(subject.axes, subject.options)
-    scoring = _Scoring(subject, subject.media, varying, bool(subject.options.get("null")))
-    if len(subject.prompts) == 1:
-        return scoring.of_prompt(subject.prompts[0])
+    varying = Varying.of(given.axes, given.options)
+    scoring = _Scoring(given, given.media, varying, bool(given.options.get("null")))
+    if len(given.prompts) == 1:
+        return scoring.of_prompt(given.prompts[0])
     return Annotation(graph=scoring.ranking())
 
 
 @dataclass(frozen=True)
 class _Scoring:
-    subject: Subject
+    given: MethodInput
     media: Media
     varying: Varying
     null: bool
@@ -192,13 +187,13 @@ class _Scoring:
         parts += _elements(found, scored)
         nodes = {
             str(node["id"]): _about_axis(node, found, scored, said)
-            for node in self.subject.document["nodes"]
+            for node in self.given.document["nodes"]
             if any(node["id"] in one for one in said)
         }
         return Annotation(Finding(TITLE, ABOUT, parts, numbers), nodes)
 
     def ranking(self) -> Finding:
-        spanned = [self._spanned(prompt) for prompt in self.subject.prompts]
+        spanned = [self._spanned(prompt) for prompt in self.given.prompts]
         values = {one.prompt: scored_of(one).value for one in spanned}
         known = {prompt: value for prompt, value in values.items() if value is not None}
         mean = float(np.mean(list(known.values()))) if len(known) == len(values) else None
@@ -222,8 +217,8 @@ class _Scoring:
         return Finding(TITLE, ABOUT, parts, numbers)
 
     def _spanned(self, prompt: str) -> Spanned:
-        images = self.subject.initial_images(prompt)
-        typed = self.subject.typed.get(prompt)
+        images = self.given.initial_images(prompt)
+        typed = self.given.typed.get(prompt)
         return self.varying.spanned(prompt, images, self.media, typed)
 
     def _best(self, found: Spanned) -> Score:
@@ -245,8 +240,8 @@ class _Scoring:
 
         An order statistic of maxima has no ordinary bootstrap.
         """
-        seed = int(self.subject.settings["seed"])
-        found = spread(similarity, generator(seed, self.subject.name, NAME, "spread"))
+        seed = int(self.given.settings["seed"])
+        found = spread(similarity, generator(seed, self.given.name, NAME, "spread"))
         if found is None:
             return Text("Some subsamples of 15 images have no score.", "warning")
         mean, low, high = found

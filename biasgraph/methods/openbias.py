@@ -15,9 +15,9 @@ from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.data.findings import Bar, Finding, Number, Part, Ranking, Table, Text
 from biasgraph.errors import InputError
-from biasgraph.methods.base import Annotation, Subject
+from biasgraph.methods.base import Annotation, MethodInput
 from biasgraph.methods.bias_knowledge import TASK, conversation, lacking
-from biasgraph.methods.bias_wording import Reader
+from biasgraph.methods.bias_wording import CaptionReader
 from biasgraph.methods.wordnet import best_synonyms
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.prompts.instructions import Biases
@@ -158,20 +158,20 @@ def _levels(counts: Counts, rng: np.random.Generator) -> Ends:
     return float(np.quantile(intensity(mixed), 0.95)), float(np.quantile(mean, 0.95))
 
 
-def annotate(subject: Subject) -> Annotation:
+def annotate(given: MethodInput) -> Annotation:
     """Score every axis, and rank them.
 
     The graph of one prompt gets the context-aware intensity (eq. 4); that of several the
     context-free one, of the mean distribution over prompts (eq. 5), beside the mean of the
     context-aware ones. Unknown and gated answers are left out; so are prompts without a valid one.
     """
-    found = {node["id"]: _about(node, subject) for node in subject.document["nodes"]}
-    return Annotation(graph=_ranking(found, _further(subject)), nodes=found)
+    found = {node["id"]: _about(node, given) for node in given.document["nodes"]}
+    return Annotation(graph=_ranking(found, _further(given)), nodes=found)
 
 
-def _further(subject: Subject) -> list[Part]:
+def _further(given: MethodInput) -> list[Part]:
     """Axes that the graph of a prompt lacks and a language model proposes, where one is named."""
-    media, prompt = subject.media, subject.document["graph"]["prompt"]
+    media, prompt = given.media, given.document["graph"]["prompt"]
     if media is None or media.proposer is None or prompt is None:
         return []
     try:
@@ -179,8 +179,8 @@ def _further(subject: Subject) -> list[Part]:
     except (ReplyError, InputError) as error:  # the graph is worth having without
         reason = error.in_run if isinstance(error, ReplyError) else error
         return [Text(f"No further axes were proposed: {reason}", "warning")]
-    axes = {str(node["id"]): node["attributes"] for node in subject.document["nodes"]}
-    others = lacking(found, prompt, axes, Reader(best_synonyms()))
+    axes = {str(node["id"]): node["attributes"] for node in given.document["nodes"]}
+    others = lacking(found, prompt, axes, CaptionReader(best_synonyms()))
     by = f"proposed by {media.proposer}"
     if not others:
         return [Text(f"Every axis {by} is in the graph, or said by the prompt.")]
@@ -189,16 +189,16 @@ def _further(subject: Subject) -> list[Part]:
     return [Table(("Axis", "Classes", "Question"), rows, caption)]
 
 
-def _about(node: Mapping[str, Any], subject: Subject) -> Finding:
-    counts = subject.initial_counts(node)
+def _about(node: Mapping[str, Any], given: MethodInput) -> Finding:
+    counts = given.initial_counts(node)
     counts = counts[counts.sum(axis=1) > 0]
     n = int(counts.sum())
     if node["status"] != "ok" or not len(counts):
         reason = f"too few valid answers ({n})"
         unknown = Number("Intensity", None, n=n, reason=reason)
         return Finding(TITLE, ABOUT, [unknown], {"intensity": None, "n_valid": n})
-    rng = generator(int(subject.settings["seed"]), subject.name, NAME, node["id"])
-    found = assess(counts, int(subject.settings["bootstrap"]), rng)
+    rng = generator(int(given.settings["seed"]), given.name, NAME, node["id"])
+    found = assess(counts, int(given.settings["bootstrap"]), rng)
     low, high = found.intensity_ci
     numbers: dict[str, float | int | None] = {
         "intensity": found.intensity,

@@ -12,7 +12,7 @@ from biasgraph.causal.tables import Floats
 from biasgraph.data.findings import Bar, Bars, Entry, Finding, Number, Part, Ranking, Table, Text
 from biasgraph.errors import printable
 from biasgraph.methods import open_pairs as openpairs
-from biasgraph.methods.base import Annotation, Subject
+from biasgraph.methods.base import Annotation, MethodInput
 from biasgraph.methods.concepts import TABLE, top
 from biasgraph.methods.image_sets import (
     INITIAL,
@@ -44,29 +44,29 @@ TOP = 5
 """How many concepts of a set are shown."""
 
 
-def annotate(subject: Subject) -> Annotation:
+def annotate(given: MethodInput) -> Annotation:
     """Score every counterfactual and axis, and name the concepts.
 
     A judge that answers in words of its own gives an open vocabulary, any other a closed one: its
     choices. The graph of several prompts gets the means over prompts.
     """
-    images, vocabulary = _described(subject)
+    images, vocabulary = _described(given)
     axes = {
         str(node["id"]): [str(name) for name in node["attributes"]]
-        for node in subject.document["nodes"]
+        for node in given.document["nodes"]
     }
     scored = []
     for prompt, sets in images.items():
-        draws = Draws(sets, prompt, subject.settings)
+        draws = Draws(sets, prompt, given.settings)
         scored.append({axis: draws.scores(axis, names) for axis, names in axes.items()})
     shown = list(images.values())
     found = {
         axis: _about(axis, names, Scores.mean([one[axis] for one in scored]), shown, vocabulary)
         for axis, names in axes.items()
     }
-    if subject.media is not None and subject.media.describer is not None:
+    if given.media is not None and given.media.describer is not None:
         found = {
-            axis: _with_tests(axis, finding, open_tests(images, axis, subject.settings))
+            axis: _with_tests(axis, finding, open_tests(images, axis, given.settings))
             for axis, finding in found.items()
         }
     return Annotation(graph=_summary(found, shown, vocabulary), nodes=found)
@@ -82,14 +82,14 @@ def _with_tests(axis: str, finding: Finding, tests: Sequence[OpenTest]) -> Findi
     )
 
 
-def _described(subject: Subject) -> tuple[dict[str, ImageSets], Text]:
+def _described(given: MethodInput) -> tuple[dict[str, ImageSets], Text]:
     """The images of every prompt by their concepts, and where these come from."""
-    media = subject.media
+    media = given.media
     if media is None or media.describer is None:
-        closed = {prompt: closed_sets(subject, prompt) for prompt in subject.prompts}
+        closed = {prompt: closed_sets(given, prompt) for prompt in given.prompts}
         return closed, Text(CLOSED)
     synonyms = best_synonyms()
-    said = {p: open_sets(subject, p, media, synonyms) for p in subject.prompts}
+    said = {p: open_sets(given, p, media, synonyms) for p in given.prompts}
     words = OPEN.format(judge=printable(media.describer), source=synonyms.source)
     if synonyms.source == TABLE:
         return said, Text(f"{words} {NO_WORDNET}", tone="warning")

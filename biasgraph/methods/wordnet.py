@@ -99,7 +99,7 @@ def _reader(place: Path) -> Any:
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
-    class Reader(WordNetCorpusReader):  # type: ignore[misc]
+    class SynsetReader(WordNetCorpusReader):  # type: ignore[misc]
         """NLTK's, without the files that synonyms do not need and that Debian leaves out."""
 
         def open(self, file: str) -> IO[str]:
@@ -121,4 +121,4 @@ def _reader(place: Path) -> Any:
         root = nltk.data.ZipFilePathPointer(root, "wordnet/")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there are no other languages
-        return Reader(root, None)
+        return SynsetReader(root, None)

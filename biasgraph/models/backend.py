@@ -15,6 +15,14 @@ GROUP = "biasgraph.models"
 GENERATOR, JUDGE, EMBEDDER, LANGUAGE_MODEL = "generator", "judge", "embedder", "language model"
 ROLES = (GENERATOR, JUDGE, EMBEDDER, LANGUAGE_MODEL)
 OPTION = {GENERATOR: "--model", JUDGE: "--vqa", EMBEDDER: "--embedder", LANGUAGE_MODEL: "--llm"}
+WANTED_EMBEDDER = (
+    "--embedder: a model that puts images and texts into one space, for example "
+    "clip:openai/clip-vit-large-patch14"
+)
+"""What a user who named no embedder is asked for.
+
+By CLIP the ranks of MineTheGap's authors agree best with the truth (sec. 4.2).
+"""
 
 Loader = Callable[[Spec, ModelOptions], Any]
 Obstacle = Callable[[], str | None]

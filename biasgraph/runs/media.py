@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasgraph.errors import InputError, ModelError, printable
-from biasgraph.methods.minethegap import WANTED_EMBEDDER
+from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.base import Describer
 from biasgraph.runs.other_images import imagine
 from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing

@@ -19,11 +19,11 @@ from biasgraph.methods.bias_knowledge import (
     lacking,
     share,
 )
-from biasgraph.methods.bias_wording import Reader, words_in
+from biasgraph.methods.bias_wording import CaptionReader, words_in
 from biasgraph.methods.concepts import SynonymTable
 from biasgraph.prompts.instructions import Bias
 
-READER = Reader(SynonymTable([["sofa", "couch"]], "a table"))
+READER = CaptionReader(SynonymTable([["sofa", "couch"]], "a table"))
 
 
 def bias(name: str, classes: Sequence[str], question: str = "Which?", present: bool = False):

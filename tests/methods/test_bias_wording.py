@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from biasgraph.methods.bias_wording import Reader, captions_of, is_class, words_in
+from biasgraph.methods.bias_wording import CaptionReader, captions_of, is_class, words_in
 from biasgraph.methods.concepts import SynonymTable
 from biasgraph.methods.wordnet import best_synonyms, find_wordnet
 
-TABLE = Reader(SynonymTable([["huge", "gigantic"], ["middle_aged", "midlife"]], "a table"))
+TABLE = CaptionReader(SynonymTable([["huge", "gigantic"], ["middle_aged", "midlife"]], "a table"))
 
 
 def test_words() -> None:
@@ -41,7 +41,7 @@ def test_a_caption_says_a_class_or_a_synonym(caption, classes, said) -> None:
 
 @pytest.mark.skipif(find_wordnet() is None, reason="needs a WordNet database")
 def test_wordnet_knows_more_synonyms_and_inflections() -> None:
-    reader = Reader(best_synonyms())
+    reader = CaptionReader(best_synonyms())
     assert "WordNet" in reader.source
     assert reader.said("An automobile on a street", ["Bike", "Car"]) == "Car"
     assert reader.said("Physicians at work", ["Nurse", "Doctor"]) == "Doctor"

@@ -9,13 +9,13 @@ import pytest
 from biasgraph.data.findings import Table, Text
 from biasgraph.methods import open_pairs as openpairs
 from biasgraph.methods import tibet
-from biasgraph.methods.base import Subject
+from biasgraph.methods.base import MethodInput
 from biasgraph.methods.concepts import SynonymTable
 from biasgraph.methods.image_sets import INITIAL, open_sets
 from biasgraph.methods.open_pairs import CAPTION, open_tests
 from biasgraph.prompts.tibet_questions import CAPTION as DESCRIBE
 from biasgraph.prompts.tibet_questions import question_about
-from tests.methods.test_tibet import FEMALE, GENDER, MALE, subject_of
+from tests.methods.test_tibet import FEMALE, GENDER, MALE, input_of
 
 SIZE = 20
 SETS = {
@@ -40,9 +40,9 @@ class Words:
 
 
 def found_for(media: Words, **settings: int) -> list[openpairs.OpenTest]:
-    subject = subject_of(SETS, **settings)
-    sets = open_sets(subject, "a nurse", media, SynonymTable([]))
-    return open_tests({"a nurse": sets}, "gender", subject.settings)
+    given = input_of(SETS, **settings)
+    sets = open_sets(given, "a nurse", media, SynonymTable([]))
+    return open_tests({"a nurse": sets}, "gender", given.settings)
 
 
 def test_words_that_an_axis_moves() -> None:
@@ -71,9 +71,9 @@ def test_why_there_is_nothing_to_compare() -> None:
 
 def test_the_finding_has_them_where_a_judge_describes() -> None:
     media = Words({DESCRIBE: "hat man"}, {DESCRIBE: "hat woman"})
-    plain = subject_of(SETS)
-    subject = Subject(plain.document, plain.tables, plain.answers, media=media)
-    finding = tibet.annotate(subject).nodes["gender"]
+    plain = input_of(SETS)
+    given = MethodInput(plain.document, plain.tables, plain.answers, media=media)
+    finding = tibet.annotate(given).nodes["gender"]
     axes = [node["id"] for node in plain.document["nodes"]]
     assert len(finding.lists["open_p"]) == len(axes) + 1
     assert finding.lists["open_p"][-1] == pytest.approx(1 / 2_000)
@@ -83,4 +83,4 @@ def test_the_finding_has_them_where_a_judge_describes() -> None:
     assert "There is no IS here" in table.caption
     assert any(isinstance(part, Text) and "undefined" in part.text for part in finding.show)
     assert "open_p" not in tibet.annotate(plain).nodes["gender"].lists
-    assert finding == tibet.annotate(subject).nodes["gender"]
+    assert finding == tibet.annotate(given).nodes["gender"]

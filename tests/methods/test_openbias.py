@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import biasgraph
 from biasgraph.methods import openbias
-from biasgraph.methods.base import Subject
+from biasgraph.methods.base import MethodInput
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.prompts.instructions import Bias
 
@@ -69,7 +69,7 @@ def answers_of(said: dict[str, list[str]]) -> pd.DataFrame:
 
 def annotation_of(said: dict[str, list[str]]):
     result = biasgraph.analyze(answers_of(said), bootstrap=200)
-    return openbias.annotate(Subject(result.document, result.tables, result.answers))
+    return openbias.annotate(MethodInput(result.document, result.tables, result.answers))
 
 
 def test_one_prompt_with_unknown_answers_left_out() -> None:
@@ -117,8 +117,8 @@ class Proposing:
 
 def further(prompts: dict[str, list[str]], media: Proposing):
     result = biasgraph.analyze(answers_of(prompts), bootstrap=200)
-    subject = Subject(result.document, result.tables, result.answers, media=media)
-    return openbias.annotate(subject).graph.show[1:]
+    given = MethodInput(result.document, result.tables, result.answers, media=media)
+    return openbias.annotate(given).graph.show[1:]
 
 
 NURSE = {"a nurse": ["male"] * 16 + ["female"] * 16}

@@ -14,7 +14,7 @@ import biasgraph
 from biasgraph.audits.agreement.trusted_answers import reopened
 from biasgraph.data.answers import COLUMNS
 from biasgraph.methods import tibet
-from biasgraph.methods.base import Subject
+from biasgraph.methods.base import MethodInput
 from biasgraph.methods.concepts import SynonymTable
 from biasgraph.methods.image_sets import INITIAL, closed_sets, open_sets, question_about
 from biasgraph.methods.resemblance import Draws
@@ -42,10 +42,10 @@ def frame_of(prompts: dict[str, Answers]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def subject_of(sets: Answers | dict[str, Answers], **settings) -> Subject:
+def input_of(sets: Answers | dict[str, Answers], **settings) -> MethodInput:
     prompts = sets if isinstance(next(iter(sets)), str) else {"a nurse": sets}
     result = biasgraph.analyze(frame_of(prompts), **{"min_valid": 1, "bootstrap": 200, **settings})
-    return Subject(result.document, result.tables, result.answers)
+    return MethodInput(result.document, result.tables, result.answers)
 
 
 def two_axes() -> Answers:
@@ -61,7 +61,7 @@ def two_axes() -> Answers:
 
 
 def test_scores_by_hand() -> None:
-    found = tibet.annotate(subject_of(two_axes())).nodes
+    found = tibet.annotate(input_of(two_axes())).nodes
     # male: min .25 + .5 of max .75 + 1 + 1 + .5; female: min .75 + .5 + .5, max 1 + .25 + .5 + .5;
     # young: min .5 + .25 + .5, max .75 + .5 + 1 + .5; old: min .75 + .25 + .5, max .75 + .25 + .75
     # + .5
@@ -87,7 +87,7 @@ def test_scores_by_hand() -> None:
 
 def test_the_same_images_are_alike_and_others_have_nothing_in_common() -> None:
     sets = {INITIAL: [FEMALE] * 3, GENDER: [MALE] * 5, ("gender", "female"): [FEMALE]}
-    [finding] = tibet.annotate(subject_of(sets)).nodes.values()
+    [finding] = tibet.annotate(input_of(sets)).nodes.values()
     assert finding.lists["cas"] == [0.0, 1.0]
     assert finding.lists["cas_ci"] == [(0.0, 0.0), (1.0, 1.0)]
     assert finding.lists["cas_null_q05"] == [1.0, 1.0]
@@ -104,7 +104,7 @@ def test_images_without_an_answer_count_among_the_images() -> None:
         GENDER: [MALE] * 4,
         ("gender", "female"): [FEMALE, gone, gone, gone],
     }
-    [finding] = tibet.annotate(subject_of(sets)).nodes.values()
+    [finding] = tibet.annotate(input_of(sets)).nodes.values()
     assert finding.lists["cas"] == [0.0, 0.5]
     assert finding.lists["cas_normalised"] == [0.0, 1.0]
 
@@ -121,13 +121,13 @@ def test_images_without_an_answer_count_among_the_images() -> None:
 )
 def test_what_is_undefined_has_a_reason(initial, female, reason) -> None:
     sets = {INITIAL: initial, GENDER: [MALE] * 4, ("gender", "female"): female}
-    subject = subject_of(sets)
+    given = input_of(sets)
     if not female:  # the table alone does not say that there is another attribute
-        document = json.loads(json.dumps(subject.document))
+        document = json.loads(json.dumps(given.document))
         document["nodes"][0]["attributes"] = ["male", "female"]
-        subject = Subject(document, subject.tables, subject.answers)
-    [finding] = tibet.annotate(subject).nodes.values()
-    place = list(subject.document["nodes"][0]["attributes"]).index("female")
+        given = MethodInput(document, given.tables, given.answers)
+    [finding] = tibet.annotate(given).nodes.values()
+    place = list(given.document["nodes"][0]["attributes"]).index("female")
     assert finding.lists["cas"][place] is None
     assert finding.lists["cas_ci"][place] is None
     assert finding.lists["cas_normalised"][place] is None
@@ -137,7 +137,7 @@ def test_what_is_undefined_has_a_reason(initial, female, reason) -> None:
 
 def test_too_few_images_for_the_analysis_are_too_few_here() -> None:
     sets = {INITIAL: [FEMALE] * 20, GENDER: [MALE] * 15, ("gender", "female"): [FEMALE] * 16}
-    [finding] = tibet.annotate(subject_of(sets, min_valid=16)).nodes.values()
+    [finding] = tibet.annotate(input_of(sets, min_valid=16)).nodes.values()
     assert finding.lists["cas"] == [None, 1.0]
     assert finding.numbers["bav"] is None
     assert "15 of 15 images of it have concepts, and 16 are needed" in json.dumps(finding.to_json())
@@ -146,7 +146,7 @@ def test_too_few_images_for_the_analysis_are_too_few_here() -> None:
 def test_an_axis_without_counterfactuals() -> None:
     """The table alone does not say that gender has another attribute: female is unknown."""
     sets = {INITIAL: [FEMALE | {"age": "old"}] * 3, GENDER: [MALE | {"age": "old"}] * 3}
-    found = tibet.annotate(subject_of(sets)).nodes
+    found = tibet.annotate(input_of(sets)).nodes
     assert found["age"].lists["cas"] == [None]
     assert found["gender"].lists["cas"] == [0.5]
     assert found["gender"].numbers["bav"] is None
@@ -159,7 +159,7 @@ def test_an_attribute_of_the_same_name_is_another_concept() -> None:
         ("age", "middle"): [{"age": "old", "class": "middle"}] * 2,
         ("age", "old"): [{"age": "old", "class": "upper"}] * 2,
     }
-    found = tibet.annotate(subject_of(sets)).nodes["age"]
+    found = tibet.annotate(input_of(sets)).nodes["age"]
     assert found.lists["cas"] == pytest.approx([0.0, 1 / 3])
     assert "middle (age) 1.00" in json.dumps(found.to_json())
 
@@ -170,7 +170,7 @@ def test_several_prompts_give_means_over_prompts() -> None:
     none = {**nurse, INITIAL: [{"gender": "unknown"}]}
     prompts = {"a nurse": nurse, "a cook": cook, "a ghost": none}
     result = biasgraph.analyze(frame_of(prompts), min_valid=1, bootstrap=200)
-    whole = tibet.annotate(Subject(result.document, result.tables, result.answers))
+    whole = tibet.annotate(MethodInput(result.document, result.tables, result.answers))
     finding = whole.nodes["gender"]
     # alone: the nurse has 0 and 1, the cook .5 / 1.5 twice, the ghost none
     assert finding.lists["cas"] == pytest.approx([(0 + 1 / 3) / 2, (1 + 1 / 3) / 2])
@@ -179,12 +179,12 @@ def test_several_prompts_give_means_over_prompts() -> None:
     assert finding.numbers["n_prompts"] == 3
     assert "1.00, male" not in json.dumps(finding.to_json())
     [cook_alone] = [part for part in result.prompts if part.document["graph"]["prompt"] == "a cook"]
-    own = tibet.annotate(Subject(cook_alone.document, cook_alone.tables, cook_alone.answers))
+    own = tibet.annotate(MethodInput(cook_alone.document, cook_alone.tables, cook_alone.answers))
     assert own.nodes["gender"].lists["cas"] == pytest.approx([1 / 3, 1 / 3])
 
 
 def test_findings_name_the_concepts_and_the_closed_vocabulary() -> None:
-    annotation = tibet.annotate(subject_of(two_axes()))
+    annotation = tibet.annotate(input_of(two_axes()))
     for finding in (annotation.graph, *annotation.nodes.values()):
         assert "closed vocabulary" in json.dumps(finding.to_json(), allow_nan=False)
     [table] = [part for part in annotation.nodes["gender"].show if part.kind == "table"]
@@ -203,18 +203,18 @@ def test_it_is_the_same_every_time_and_hangs_on_no_order_of_rows() -> None:
     found = []
     for rows in (table, table.sample(frac=1, random_state=1)):
         result = biasgraph.analyze(table, bootstrap=100)
-        subject = Subject(result.document, result.tables, rows)
-        annotation = tibet.annotate(subject)
+        given = MethodInput(result.document, result.tables, rows)
+        annotation = tibet.annotate(given)
         found.append([finding.to_json() for finding in annotation.nodes.values()])
     assert found[0] == found[1]
 
 
 def test_another_seed_moves_the_intervals_and_not_the_scores() -> None:
-    subject = subject_of(_even(30))
-    other_seed = json.loads(json.dumps(subject.document))
+    given = input_of(_even(30))
+    other_seed = json.loads(json.dumps(given.document))
     other_seed["graph"]["settings"]["seed"] = 1
-    again = Subject(other_seed, subject.tables, subject.answers)
-    one, other = (tibet.annotate(found).nodes["gender"] for found in (subject, again))
+    again = MethodInput(other_seed, given.tables, given.answers)
+    one, other = (tibet.annotate(found).nodes["gender"] for found in (given, again))
     assert one.lists["cas"] == other.lists["cas"]
     assert one.lists["cas_ci"] != other.lists["cas_ci"]
 
@@ -233,7 +233,7 @@ def test_counterfactuals_that_change_nothing_are_within_what_chance_gives() -> N
             key: [MALE if draw else FEMALE for draw in rng.random(48) < 0.4]
             for key in (INITIAL, GENDER, ("gender", "female"))
         }
-        finding = tibet.annotate(subject_of(sets, bootstrap=100)).nodes["gender"]
+        finding = tibet.annotate(input_of(sets, bootstrap=100)).nodes["gender"]
         above += finding.numbers["bav"] > finding.numbers["bav_null_q95"]
         below += finding.lists["cas"][0] < finding.lists["cas_null_q05"][0]
     assert above <= 7
@@ -261,7 +261,7 @@ def test_open_answers_and_captions_are_split_into_words() -> None:
         GENDER: [MALE],
         ("gender", "female"): [FEMALE],
     }
-    subject = subject_of(sets)
+    given = input_of(sets)
     about = question_about("gender")
     assert about == "What is the gender (male, female, other) of the person in the image?"
     media = Words(
@@ -275,7 +275,7 @@ def test_open_answers_and_captions_are_split_into_words() -> None:
         }
     )
     synonyms = SynonymTable([["man", "guy"], ["woman", "lady"]])
-    found = open_sets(subject, "a nurse", media, synonyms)
+    found = open_sets(given, "a nurse", media, synonyms)
     assert found.concepts == ("female", "hat", "man", "woman")
     initial = found.sets[INITIAL]
     assert initial.counts.tolist() == [[1, 1, 1, 1], [0, 2, 0, 0], [0, 0, 0, 0]]
@@ -286,7 +286,7 @@ def test_open_answers_and_captions_are_split_into_words() -> None:
     assert male.about.tolist() == [[0, 0, 1, 0]]
     assert "a nurse---002" not in {image for image, _ in media.asked}, "nobody in it"
     # min: man 1/3; max: female 1/3, hat 1, man 3, woman 1/3
-    scores = Draws(found, "a nurse", subject.settings).scores("gender", ["male", "female"])
+    scores = Draws(found, "a nurse", given.settings).scores("gender", ["male", "female"])
     assert scores.cas[0] == pytest.approx((1 / 3) / (1 / 3 + 1 + 3 + 1 / 3))
     assert scores.reasons == ("", "0 of 1 images of it have concepts, and 1 are needed")
 
@@ -295,9 +295,9 @@ def test_findings_say_where_words_come_from() -> None:
     captions = {f"a nurse---{number:03d}": "A person" for number in range(3)}
     captions |= {"a nurse-gender-male-000": "A person", "a nurse-gender-female-000": "a cat"}
     media = Words({"Describe the image.": captions})
-    subject = subject_of({INITIAL: [FEMALE] * 3, GENDER: [MALE], ("gender", "female"): [FEMALE]})
-    subject = Subject(subject.document, subject.tables, subject.answers, media=media)
-    finding = tibet.annotate(subject).nodes["gender"]
+    given = input_of({INITIAL: [FEMALE] * 3, GENDER: [MALE], ("gender", "female"): [FEMALE]})
+    given = MethodInput(given.document, given.tables, given.answers, media=media)
+    finding = tibet.annotate(given).nodes["gender"]
     assert finding.lists["cas"] == [1.0, 0.0]
     shown = json.dumps(finding.to_json())
     assert "closed vocabulary" not in shown
@@ -306,10 +306,10 @@ def test_findings_say_where_words_come_from() -> None:
 
 
 def test_a_describer_that_says_nothing() -> None:
-    subject = subject_of({INITIAL: [FEMALE] * 3, GENDER: [MALE], ("gender", "female"): [FEMALE]})
-    found = open_sets(subject, "a nurse", Words({}), SynonymTable([]))
+    given = input_of({INITIAL: [FEMALE] * 3, GENDER: [MALE], ("gender", "female"): [FEMALE]})
+    found = open_sets(given, "a nurse", Words({}), SynonymTable([]))
     assert found.concepts == ()
-    scores = Draws(found, "a nurse", subject.settings).scores("gender", ["male", "female"])
+    scores = Draws(found, "a nurse", given.settings).scores("gender", ["male", "female"])
     assert np.isnan(scores.cas).all()
 
 
@@ -337,8 +337,10 @@ def test_a_run_is_described_once(tmp_path) -> None:
     judge, found = Captioner(), []
     for _ in range(2):
         with reopened(tmp_path / "r", judge) as (opened, _):
-            subject = Subject(run.document, run.tables, run.answers, media=RunMedia(opened, judge))
-            found.append(tibet.annotate(subject))
+            given = MethodInput(
+                run.document, run.tables, run.answers, media=RunMedia(opened, judge)
+            )
+            found.append(tibet.annotate(given))
     assert judge.described == 2 * 12, "a caption and an answer about gender for each image"
     assert found[0] == found[1]
     [table, _] = [part for part in found[0].nodes["gender"].show if part.kind == "table"]
@@ -376,7 +378,7 @@ def test_open_questions_about_other_subjects_than_persons(
 
 
 def test_choices_of_no_axis_say_nothing() -> None:
-    subject = subject_of({INITIAL: [FEMALE] * 2, GENDER: [MALE]})
-    answers = subject.answers.assign(answer=subject.answers["answer"].astype(str).str.upper())
-    sets = closed_sets(Subject(subject.document, subject.tables, answers), "a nurse")
+    given = input_of({INITIAL: [FEMALE] * 2, GENDER: [MALE]})
+    answers = given.answers.assign(answer=given.answers["answer"].astype(str).str.upper())
+    sets = closed_sets(MethodInput(given.document, given.tables, answers), "a nurse")
     assert [found.telling for found in sets.sets.values()] == [0, 0]

@@ -11,7 +11,7 @@ from PIL import Image
 
 import biasgraph
 from biasgraph.methods import tibet
-from biasgraph.methods.base import Subject
+from biasgraph.methods.base import MethodInput
 from biasgraph.report import style
 from biasgraph.report.figure_sheet import DPI, WIDTHS, drawing
 from biasgraph.report.figures import figure_files
@@ -25,7 +25,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def scored(**table: Any) -> dict[str, Any]:
     """A graph's document with TIBET's findings on it."""
     result = biasgraph.analyze(librarian_table(model="sandbox:stereotyped", **table), bootstrap=100)
-    annotation = tibet.annotate(Subject(result.document, result.tables, result.answers))
+    annotation = tibet.annotate(MethodInput(result.document, result.tables, result.answers))
     nodes = [
         {**node, "findings": {"tibet": annotation.nodes[node["id"]].to_json()}}
         for node in result.document["nodes"]

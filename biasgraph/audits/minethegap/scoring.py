@@ -18,7 +18,6 @@ from biasgraph.io.folder_names import OUTPUTS, slug
 from biasgraph.io.writing import write_files
 from biasgraph.methods.minethegap import (
     ALPHA,
-    WANTED_EMBEDDER,
     Spanned,
     Varying,
     least_aligned,
@@ -26,6 +25,7 @@ from biasgraph.methods.minethegap import (
     scored_of,
 )
 from biasgraph.methods.variations import MOST_VARIATIONS, PROPOSED, said, usual_axes
+from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError

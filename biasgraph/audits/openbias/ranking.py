@@ -18,7 +18,7 @@ from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import OUTPUTS, slug
 from biasgraph.io.writing import write_files
 from biasgraph.methods.bias_knowledge import MIN_CAPTIONS, OVERLAP, Knowledge, Rules, knowledge
-from biasgraph.methods.bias_wording import Reader
+from biasgraph.methods.bias_wording import CaptionReader
 from biasgraph.methods.wordnet import best_synonyms
 from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.inference_options import ModelOptions
@@ -178,7 +178,7 @@ def audit(
         fresh=options.fresh,
     ) as run:
         proposals = propose(run.directory, work.llm, texts, progress)
-        reader = Reader(best_synonyms())
+        reader = CaptionReader(best_synonyms())
         base = knowledge(proposals.biases, options.rules(), reader)
         inquiry = Inquiry.of(base.biases)
         answers = work.answers(run, base, inquiry, command, progress)
@@ -244,7 +244,7 @@ class _Work:
         names = ("images", "overlap", "min_captions", "bootstrap", "seed")
         return {"llm": self.llm.spec, **{name: getattr(self.options, name) for name in names}}
 
-    def origin(self, run: Run, base: Knowledge, reader: Reader) -> Record:
+    def origin(self, run: Run, base: Knowledge, reader: CaptionReader) -> Record:
         """What a report says of where it comes from."""
         toys = {"sandbox"} & {backend_of(self.generator.spec), backend_of(self.judge.spec)}
         toy = TOY if backend_of(self.generator.spec) == "sandbox" else TOY_JUDGE
