@@ -21,6 +21,7 @@ from biasgraph.audits.annotate import (
 )
 from biasgraph.audits.ideals.declared import Declared
 from biasgraph.audits.options import BuildOptions
+from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.graph import Analysis, analyze
 from biasgraph.causal.pooling import NOTE, analyze_global
 from biasgraph.causal.settings import AnalysisSettings
@@ -219,8 +220,8 @@ def analyze_answers(
         analyses = []
         for images in coding.images:
             counts = declared.counts([images.prompt])
-            weighed = declared.shares, counts, trust.labelled
-            analyses.append(analyze(images, settings, *weighed, judged=declared.judged))
+            baseline = Baseline(declared.shares, counts, trust.labelled, declared.judged)
+            analyses.append(analyze(images, settings, baseline))
             advance()
         whole = _summed(coding.images, analyses, settings, declared, trust) if several else None
         advance()
@@ -282,8 +283,8 @@ def _summed(
     trust: Trust,
 ) -> Analysis:
     counts = declared.counts([one.prompt for one in images])
-    weighed = declared.shares, counts, trust.labelled
-    return analyze_global(images, analyses, settings, *weighed, judged=declared.judged)
+    baseline = Baseline(declared.shares, counts, trust.labelled, declared.judged)
+    return analyze_global(images, analyses, settings, baseline)
 
 
 def _check_ideal(options: BuildOptions, work: Work, reference: Reference | None) -> None:

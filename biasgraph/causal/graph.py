@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from biasgraph.causal.aggregate import amplification, strongest
+from biasgraph.causal.baseline import UNIFORM, Baseline
 from biasgraph.causal.correction import correct
 from biasgraph.causal.mediation import ASSUMPTIONS, Mediation
 from biasgraph.causal.nodes import node
@@ -29,7 +30,7 @@ from biasgraph.causal.tables import (
     counts_rows,
     reduced,
 )
-from biasgraph.causal.transport import Ideal, resolve_ideals
+from biasgraph.causal.transport import Ideal
 from biasgraph.errors import InputError
 
 SCHEMA = "biasgraph/1"
@@ -66,24 +67,22 @@ class Analysis:
 def analyze(
     images: CodedImages,
     settings: AnalysisSettings,
-    ideal: Mapping[str, Mapping[str, float]] | None = None,
-    reference: Mapping[str, Mapping[str, int]] | None = None,
-    labelled: Mapping[str, Counts] | None = None,
-    *,
-    judged: bool = True,
+    baseline: Baseline = UNIFORM,
 ) -> Analysis:
     """Test every pair of axes, weigh the edges, and say how sure each number is.
 
-    ideal: shares by axis and attribute; reference: counts from real images instead, resampled
-    with the rest (supp. A.9); axes in neither are uniform. labelled: counts[truth, answer] by
-    axis, to set numbers without the judge's errors beside the others; judged: whether the reference
-    has these errors as well. Raises InputError for an
-    ideal, a metric or unknown answers that the settings or the axes do not admit.
+    Args:
+        images: The coded images of the prompt.
+        settings: How to test and weigh.
+        baseline: What the distributions are compared with.
+
+    Raises:
+        InputError: The settings or the axes do not admit an ideal, a metric or unknown answers.
     """
-    counted = treat_unknown(images, settings, {*(ideal or {}), *(reference or {})})
-    ideals = resolve_ideals(counted.variables, settings.metric, ideal, reference, judged=judged)
+    counted = treat_unknown(images, settings, baseline.axes)
+    ideals = baseline.ideals(counted.variables, settings.metric)
     pool = Pool.of(images.prompt, [counted])
-    nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule, labelled)
+    nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule, baseline.labelled)
     links = edges(pool, pairs)
     _mediate(links, counted, pool.total, settings)
     about = {"kind": "prompt", "prompt": images.prompt, "edge_rule": asdict(settings.prompt_rule)}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from biasgraph.causal.baseline import UNIFORM, Baseline
 from biasgraph.causal.graph import (
     Analysis,
     assembled,
@@ -18,7 +19,6 @@ from biasgraph.causal.graph import (
 )
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Counts, Pool
-from biasgraph.causal.transport import resolve_ideals
 
 NAME = "all prompts"
 CLEAR = 0.03  # an |IS| that one would look at, as supp. A.8 does
@@ -32,11 +32,7 @@ def analyze_global(
     prompts: Sequence[CodedImages],
     analyses: Sequence[Analysis],
     settings: AnalysisSettings,
-    ideal: Mapping[str, Mapping[str, float]] | None = None,
-    reference: Mapping[str, Mapping[str, int]] | None = None,
-    labelled: Mapping[str, Counts] | None = None,
-    *,
-    judged: bool = True,
+    baseline: Baseline = UNIFORM,
 ) -> Analysis:
     """Sum the counts of all prompts and weigh every pair of axes in the sum.
 
@@ -46,12 +42,11 @@ def analyze_global(
     these (`is_mean_prompt`, None without any): opposite effects cancel in the sum. The graph lists
     the prompts; mediation is left to theirs. Raises InputError as `analyze` does.
     """
-    given = {*(ideal or {}), *(reference or {})}
-    counted = [treat_unknown(images, settings, given) for images in prompts]
-    ideals = resolve_ideals(counted[0].variables, settings.metric, ideal, reference, judged=judged)
+    counted = [treat_unknown(images, settings, baseline.axes) for images in prompts]
+    ideals = baseline.ideals(counted[0].variables, settings.metric)
     # By their texts, so that the order in which they came changes no random draw.
     pool = Pool.of(NAME, sorted(counted, key=lambda images: images.prompt))
-    nodes, pairs = measured(pool, ideals, settings, settings.global_rule, labelled)
+    nodes, pairs = measured(pool, ideals, settings, settings.global_rule, baseline.labelled)
     _compare(pairs, pool, analyses)
     about = {
         "kind": "global",

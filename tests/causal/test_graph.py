@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
+from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
 from biasgraph.causal.graph import Analysis, analyze
 from biasgraph.causal.pooling import analyze_global
@@ -104,7 +105,7 @@ def test_the_graph_opens_in_networkx(chained: Analysis) -> None:
 
 
 def test_the_weight_of_an_edge_away_from_the_ideal_is_negative() -> None:
-    found = analyze(chain(200, 4), QUICK, ideal={"c": {"c0": 1.0}})
+    found = analyze(chain(200, 4), QUICK, Baseline({"c": {"c0": 1.0}}))
     (link,) = [one for one in found.links if (one["source"], one["target"]) == ("b", "c")]
     assert link["weight"] == link["is"] < 0
     assert node(found, "c")["in_strength"] > 0
@@ -419,7 +420,7 @@ def test_the_paper_preset_reads_the_paper_literally() -> None:
     assert "values_metric" in found.graph["flags"]
     assert found.graph["settings"]["preset"] == "paper"
     with pytest.raises(InputError, match="not uniform"):
-        analyze(images, PAPER, ideal={"b": {"b0": 0.9, "b1": 0.1}})
+        analyze(images, PAPER, Baseline({"b": {"b0": 0.9, "b1": 0.1}}))
 
 
 def test_metrics_of_different_axes_are_named_when_they_mix() -> None:
@@ -453,12 +454,12 @@ def test_another_ideal_moves_the_direction() -> None:
     arms = {arm: one.astype(np.int16) for arm, one in arms.items()}
     images = audit(codes([[24, 24], [24, 24]]), arms, variables(2, 2))
     uniform = analyze(images, QUICK)
-    skewed = analyze(images, QUICK, ideal={"b": {"b0": 1.0}})
+    skewed = analyze(images, QUICK, Baseline({"b": {"b0": 1.0}}))
     assert pair(uniform, "a", "b")["sign"] == "away"
     assert pair(skewed, "a", "b")["sign"] == "towards"
     assert pair(skewed, "a", "b")["is"] == pytest.approx(-pair(uniform, "a", "b")["is"])
     assert node(skewed, "b")["ideal"] == [1.0, 0.0]
-    seen = analyze(images, QUICK, reference={"b": {"b0": 40, "b1": 0}})
+    seen = analyze(images, QUICK, Baseline(counts={"b": {"b0": 40, "b1": 0}}))
     assert pair(seen, "a", "b")["is"] == pair(skewed, "a", "b")["is"]
 
 
@@ -472,7 +473,7 @@ IDEAL = {"a": {"a0": 0.5, "a1": 0.5}, "b": {"b0": 0.5, "b1": 0.4, "unknown": 0.1
 
 
 def test_unknown_answers_may_be_a_class_of_their_own() -> None:
-    found = analyze(some_unknown(), replace(QUICK, unknown="class"), ideal=IDEAL)
+    found = analyze(some_unknown(), replace(QUICK, unknown="class"), Baseline(IDEAL))
     b = node(found, "b")
     assert b["attributes"] == ["b0", "b1", "unknown"]
     assert b["initial"]["counts"] == [12, 24, 12] and b["initial"]["n_unknown"] == 0
@@ -500,11 +501,11 @@ def test_unknown_as_a_class_needs_an_ideal_and_a_metric_that_knows_it() -> None:
         images, variables=(images.variables[0], replace(images.variables[1], metric="ordinal"))
     )
     with pytest.raises(InputError, match="ordinal of b has no place for unknown"):
-        analyze(ordered, by_class, ideal=IDEAL)
+        analyze(ordered, by_class, Baseline(IDEAL))
     first = Variable("a", ("a0", "unknown"))
     named = replace(images, variables=(first, images.variables[1]))
     with pytest.raises(InputError, match="already has an attribute named unknown"):
-        analyze(named, by_class, ideal=IDEAL)
+        analyze(named, by_class, Baseline(IDEAL))
 
 
 def test_every_flag_can_come_up() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
+from biasgraph.causal.baseline import UNIFORM, Baseline
 from biasgraph.causal.graph import Analysis, analyze
 from biasgraph.causal.mediation import ASSUMPTIONS
 from biasgraph.causal.pooling import analyze_global
@@ -42,11 +43,12 @@ def prompt(
 
 
 def pooled(
-    prompts: Sequence[CodedImages], settings: AnalysisSettings = QUICK, **given: Any
+    prompts: Sequence[CodedImages],
+    settings: AnalysisSettings = QUICK,
+    baseline: Baseline = UNIFORM,
 ) -> Analysis:
-    return analyze_global(
-        prompts, [analyze(p, settings, **given) for p in prompts], settings, **given
-    )
+    analyses = [analyze(prompt, settings, baseline) for prompt in prompts]
+    return analyze_global(prompts, analyses, settings, baseline)
 
 
 def pair(found: Analysis, source: str = "a", target: str = "b") -> dict[str, Any]:
@@ -330,13 +332,13 @@ def test_unknown_as_a_class_and_reference_counts() -> None:
         "a": {"a0": 0.5, "a1": 0.5, "unknown": 0.0},
         "b": {"b0": 0.4, "b1": 0.4, "unknown": 0.2},
     }
-    found = pooled(prompts, settings, ideal=ideal)
+    found = pooled(prompts, settings, Baseline(ideal))
     assert found.nodes[1]["initial"]["counts"][2] == 4
     assert {row["answer"] for row in found.tables if row["target"] == "b"} == {
         "b0", "b1", "unknown", "gated",
     }  # fmt: skip
     counts = {"b": {"b0": 40, "b1": 60}}
-    uncertain = pooled(prompts, QUICK, reference=counts)
+    uncertain = pooled(prompts, QUICK, Baseline(counts=counts))
     assert uncertain.nodes[1]["ideal"] == [0.4, 0.6]
     with pytest.raises(InputError, match="no_axis"):
-        pooled(prompts, QUICK, ideal={"no_axis": {}})
+        pooled(prompts, QUICK, Baseline({"no_axis": {}}))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from biasgraph.audits.compare.evidence import Evidence, evidence_of
+from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.graph import Analysis, analyze
 from biasgraph.causal.pooling import analyze_global
 from biasgraph.causal.settings import AnalysisSettings
@@ -332,10 +333,11 @@ def _again(
         for variable, one in zip(variables, ideals, strict=True)
         if one.reference is not None
     }
-    analyses = [analyze(one, coded, ideal, reference) for one in images]
+    baseline = Baseline(ideal, reference)
+    analyses = [analyze(one, coded, baseline) for one in images]
     whole = analyses[0]
     if graph.get("kind") == "global":
-        whole = analyze_global(images, analyses, coded, ideal, reference)
+        whole = analyze_global(images, analyses, coded, baseline)
         prompts = {part["prompt"]: part for part in graph["prompts"]}
         for part in whole.graph["prompts"]:
             part["directory"] = prompts[part["prompt"]]["directory"]
