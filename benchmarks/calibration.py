@@ -3,20 +3,14 @@
     python -m benchmarks.calibration --work DIR --jobs 2
 
 No image is made.  Every audit goes through ``biasgraph.causal.graph.analyze`` and is written to
-``DIR/calibration-nN.jsonl`` as soon as it is done, so a run that was cut short goes on where it
-stopped.  The summary goes to ``DIR/calibration-nN.json`` and, as Markdown, to the terminal;
-``sandbox_card.py --write-docs`` copies it into docs/sandbox.md.
+``DIR/calibration-nN.jsonl`` as soon as it is done; rerun the same command to resume.  The summary
+goes to ``DIR/calibration-nN.json`` and, as Markdown, to the terminal; docs/sandbox.md has it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import multiprocessing
 import os
-import sys
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,9 +19,11 @@ import numpy as np
 
 from benchmarks.calibration_summary import correlations, markdown, summarise
 from benchmarks.exact import WORLDS, draw_audit
+from benchmarks.resuming import measure_cases
 from benchmarks.shares import write_json
 from biasgraph.causal.graph import analyze
 from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.causal.tables import CodedImages
 from biasgraph.sandbox.world import OCCUPATIONS
 
 FIELDS = (
@@ -52,22 +48,31 @@ class Audit:
     replicate: int
     images: int
 
+    def name(self) -> list[Any]:
+        """What tells this audit from others of its size."""
+        return [self.world, self.occupation, self.replicate]
+
     def rng(self) -> np.random.Generator:
         place = [WORLDS.index(self.world), OCCUPATIONS.index(self.occupation)]
         return np.random.default_rng([20_24, *place, self.replicate, self.images])
 
 
 def audit(one: Audit) -> dict[str, Any]:
-    """Draw and analyse one audit; what the summary needs of it, in plain JSON types."""
+    """Draw and analyse one audit."""
     settings = AnalysisSettings.resolve(
         amplification_replicates=0, noise_draws=0, seed=one.replicate
     )
     images = draw_audit(one.world, one.occupation, one.images, one.rng())
+    return record_of(one.name(), images, settings)
+
+
+def record_of(name: list[Any], images: CodedImages, settings: AnalysisSettings) -> dict[str, Any]:
+    """What the summary needs of one audit, in plain JSON types."""
     found = analyze(images, settings)
     return {
-        "audit": [one.world, one.occupation, one.replicate],
+        "audit": name,
         "pairs": [
-            [pair["source"], pair["target"], *(pair[name] for name in FIELDS)]
+            [pair["source"], pair["target"], *(pair[field] for field in FIELDS)]
             for pair in found.pairs
             if pair["source"] != pair["target"]
         ],
@@ -89,40 +94,6 @@ def planned(replicates: int, images: int) -> list[Audit]:
     ]
 
 
-def read_records(path: Path) -> list[dict[str, Any]]:
-    """The finished audits; a last line that was cut short is left out."""
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line[-1:] == "}"]
-
-
-def run(audits: list[Audit], path: Path, jobs: int) -> list[dict[str, Any]]:
-    """Do the audits that ``path`` does not hold yet, and append them to it as they finish."""
-    done = {tuple(record["audit"]) for record in read_records(path)}
-    todo = [one for one in audits if (one.world, one.occupation, one.replicate) not in done]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
-    with path.open("a", encoding="utf-8") as file:
-        if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
-            file.write("\n")  # ends the line that was cut short
-        for count, record in enumerate(_results(todo, jobs), start=1):
-            file.write(json.dumps(record) + "\n")
-            file.flush()
-            if count % 20 == 0 or count == len(todo):
-                left = (time.monotonic() - started) / count * (len(todo) - count) / 60
-                print(f"{count}/{len(todo)} audits, {left:.0f} min left", file=sys.stderr)
-    wanted = {(one.world, one.occupation, one.replicate) for one in audits}
-    return [record for record in read_records(path) if tuple(record["audit"]) in wanted]
-
-
-def _results(todo: list[Audit], jobs: int) -> Iterator[dict[str, Any]]:
-    if jobs == 1:
-        yield from map(audit, todo)
-        return
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        yield from pool.imap_unordered(audit, todo)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--work", type=Path, default=Path("outputs/sandbox-card"))
@@ -134,7 +105,9 @@ def main() -> None:
     os.environ["OMP_NUM_THREADS"] = "1"  # the processes share the cores
     replicates = 1 if options.small else options.replicates
     name = f"calibration-n{options.images}"
-    records = run(planned(replicates, options.images), options.work / f"{name}.jsonl", options.jobs)
+    records = measure_cases(
+        planned(replicates, options.images), audit, options.work / f"{name}.jsonl", options.jobs
+    )
     summary = summarise(records, options.images)
     if options.images == 48:
         summary["correlation"] = correlations(replicates=2 if options.small else 10)

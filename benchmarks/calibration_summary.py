@@ -226,7 +226,7 @@ def markdown(summary: Mapping[str, Any]) -> str:
     parts = [
         f"{summary['audits']:,} audits, {summary['images']} images a prompt.\n",
         _independence_table(summary),
-        _edges_table(summary),
+        edges_table(summary),
         _coverage_table(summary),
         _signs_table(summary),
         mediation_table(summary),
@@ -247,7 +247,7 @@ def _independence_table(summary: Mapping[str, Any]) -> str:
     )
 
 
-def _edges_table(summary: Mapping[str, Any]) -> str:
+def edges_table(summary: Mapping[str, Any]) -> str:
     rules = summary["edges"]
     rows = [
         ("false edges per independent pair", lambda r: shown(r["per_independent_pair"], 4)),

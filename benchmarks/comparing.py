@@ -5,7 +5,7 @@
 No image is made: answers are drawn from the worlds' exact distributions, so these are rates of
 the toy's world and of a judge without error.  Every comparison goes through
 ``biasgraph.causal.comparing`` and is written to ``DIR/comparing.jsonl`` as soon as it is done, so
-a run that was cut short goes on where it stopped.  The summary goes to ``DIR/comparing.json`` and,
+rerun the same command to resume.  The summary goes to ``DIR/comparing.json`` and,
 as Markdown, to the terminal; docs/comparison.md has it.
 """
 
@@ -13,11 +13,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
-import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from pathlib import Path
@@ -25,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.calibration import read_records
 from benchmarks.exact import METRICS, VARIABLES, WORLDS, draw_audit, planted_truth
+from benchmarks.resuming import measure_cases
 from benchmarks.shares import Estimate, clustered, shown, table, wilson, write_json
 from biasgraph.causal.comparing import Comparing
 from biasgraph.causal.settings import AnalysisSettings, generator
@@ -248,33 +245,6 @@ def markdown(summary: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def run(cases: list[Case], path: Path, jobs: int) -> list[dict[str, Any]]:
-    """Do the cases that ``path`` does not hold yet, and append them to it as they finish."""
-    done = {json.dumps(record["audit"]) for record in read_records(path)}
-    todo = [case for case in cases if json.dumps(case.name()) not in done]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
-    with path.open("a", encoding="utf-8") as file:
-        if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
-            file.write("\n")  # ends the line that was cut short
-        for count, record in enumerate(_results(todo, jobs), start=1):
-            file.write(json.dumps(record) + "\n")
-            file.flush()
-            if count % 50 == 0 or count == len(todo):
-                left = (time.monotonic() - started) / count * (len(todo) - count) / 60
-                print(f"{count}/{len(todo)} comparisons, {left:.0f} min left", file=sys.stderr)
-    wanted = {json.dumps(case.name()) for case in cases}
-    return [one for one in read_records(path) if json.dumps(one["audit"]) in wanted]
-
-
-def _results(todo: list[Case], jobs: int) -> Iterator[dict[str, Any]]:
-    if jobs == 1:
-        yield from map(compared, todo)
-        return
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        yield from pool.imap_unordered(compared, todo)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--work", type=Path, default=Path("outputs/comparing"))
@@ -284,7 +254,7 @@ def main() -> None:
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"  # the processes share the cores
     cases = planned(1 if options.small else options.replicates)
-    records = run(cases, options.work / "comparing.jsonl", options.jobs)
+    records = measure_cases(cases, compared, options.work / "comparing.jsonl", options.jobs)
     summary = summarise(records)
     write_json(options.work / "comparing.json", summary)
     print(markdown(summary))

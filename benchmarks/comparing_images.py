@@ -1,10 +1,10 @@
 """Does `biasgraph compare` hold on images?  The sandbox's pictures, compared.
 
-    python -m benchmarks.comparing_images --seeds
+    python -m benchmarks.comparing_images --seeds RUN
     python -m benchmarks.comparing_images --worlds DEBIASED STEREOTYPED
 
-``--seeds`` cuts audits of 48 images a prompt out of those that ``benchmarks.sandbox_card --section
-realised`` has made, no image in two of a cut, and compares them two by two: the same model with
+``--seeds`` cuts audits of 48 images a prompt out of a run with many (docs/comparison.md: 2,000 of
+three occupations), no image in two of a cut, and compares them two by two: the same model with
 other seeds must hardly ever seem changed.  ``--worlds`` takes runs of ``biasgraph build --prompts
 occupations``, compares them as ``biasgraph compare`` does, and their prompts one by one, and holds
 that against the enumerated truth.  Both print the tables of docs/comparison.md.
@@ -19,15 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.card.harvest import Harvest
 from benchmarks.comparing import NAMES, PAIRS, SIZES, Case, true_changes
-from benchmarks.exact import VARIABLES, WORLDS, cut_audit
+from benchmarks.exact import VARIABLES, cut_audit
 from benchmarks.shares import clustered, shown, table, wilson, write_json
 from biasgraph.audits.compare.comparison import compare_results
 from biasgraph.causal.comparing import Comparing
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import CodedImages, Pool
 from biasgraph.causal.transport import resolve_ideals
+from biasgraph.data.answer_codes import codes_of
+from biasgraph.data.answers import Answers
 from biasgraph.data.result import Result, load
 from biasgraph.sandbox.world import OCCUPATIONS
 
@@ -35,31 +36,26 @@ AUDIT = 48
 IDEALS = resolve_ideals(VARIABLES, None, None, None)
 
 
-def seed_pairs(work: Path, occupations: Sequence[str], images: int, cuts: int) -> dict[str, Any]:
+def seed_pairs(run: Path, cuts: int) -> dict[str, Any]:
     """Comparisons of audits that differ in nothing but their seeds: one prompt, and all at once.
 
     The images are cut into audits in their order first, and then at random.
     """
-    harvest = Harvest(work, WORLDS[0], jobs=1)
-    pairs = images // AUDIT // 2
-    found: dict[str, Any] = {"audit": AUDIT, "pairs_of_seeds": pairs}
-    for judge in ("clip", "judge2"):
-        whole = [harvest.audit(occupation, judge, images) for occupation in occupations]
-        for kind in ("in order", "at random")[: min(cuts, 2)]:
-            one: list[int] = []
-            several: list[int] = []
-            for cut in range(1 if kind == "in order" else cuts - 1):
-                for place in range(pairs):
-                    old, new = (
-                        [_audit(audit, 2 * place + half, kind, cut) for audit in whole]
-                        for half in (0, 1)
-                    )
-                    one += [_changed([a], [b], place) for a, b in zip(old, new, strict=True)]
-                    several.append(_changed(old, new, place))
-            found[f"{judge}, {kind}"] = {
-                "one prompt": _rates(one),
-                f"{len(occupations)} prompts": _rates(several),
-            }
+    whole = codes_of(Answers.read(run / "answers.csv"), VARIABLES)
+    pairs = min(len(audit.initial) for audit in whole) // AUDIT // 2
+    found: dict[str, Any] = {}
+    for kind in ("in order", "at random")[: min(cuts, 2)]:
+        one: list[int] = []
+        several: list[int] = []
+        for cut in range(1 if kind == "in order" else cuts - 1):
+            for place in range(pairs):
+                old, new = (
+                    [_audit(audit, 2 * place + half, kind, cut) for audit in whole]
+                    for half in (0, 1)
+                )
+                one += [_changed([a], [b], place) for a, b in zip(old, new, strict=True)]
+                several.append(_changed(old, new, place))
+        found[kind] = {"one prompt": _rates(one), f"{len(whole)} prompts": _rates(several)}
     return found
 
 
@@ -89,13 +85,12 @@ def _rates(changed: Sequence[int]) -> dict[str, Any]:
 
 def seeds_table(found: dict[str, Any]) -> str:
     rows = [
-        (judge, what, str(rates["any"]["n"]), shown(rates["any"]), shown(rates["pairs"], 4))
-        for judge in found
-        if judge not in ("audit", "pairs_of_seeds")
-        for what, rates in found[judge].items()
+        (kind, what, str(rates["any"]["n"]), shown(rates["any"]), shown(rates["pairs"], 4))
+        for kind, by_prompts in found.items()
+        for what, rates in by_prompts.items()
     ]
     heading = (
-        "judge, images taken",
+        "images taken",
         "compared",
         "comparisons",
         "any pair changed",
@@ -190,17 +185,13 @@ def worlds_tables(found: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--work", type=Path, default=Path("outputs/sandbox-card"))
-    parser.add_argument("--occupations", default="librarian,mechanic,athlete")
-    parser.add_argument("--images", type=int, default=2000, help="a prompt, that were made")
-    parser.add_argument("--seeds", action="store_true")
+    parser.add_argument("--work", type=Path, default=Path("outputs/comparing"))
+    parser.add_argument("--seeds", type=Path, metavar="RUN")
     parser.add_argument("--cuts", type=int, default=4, help="ways to cut audits out of the images")
     parser.add_argument("--worlds", type=Path, nargs=2, metavar=("DEBIASED", "STEREOTYPED"))
     options = parser.parse_args()
     if options.seeds:
-        found = seed_pairs(
-            options.work, options.occupations.split(","), options.images, options.cuts
-        )
+        found = seed_pairs(options.seeds, options.cuts)
         write_json(options.work / "seeds.json", found)
         print(seeds_table(found))
     if options.worlds:

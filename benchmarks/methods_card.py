@@ -1,7 +1,6 @@
 """What OpenBias, TIBET and MineTheGap find in the sandbox, held against what was planted there.
 
-    python -m benchmarks.methods_card               # measure, and print the tables
-    python -m benchmarks.methods_card --write-docs  # put the tables into docs/sandbox.md
+    python -m benchmarks.methods_card
 
 Uses the runs outputs/sandbox-WORLD/occupations of both generators, and builds those that are not
 there (26 occupations, 48 images a prompt: hours on two cores).  What the methods find is written
@@ -16,8 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import biasgraph
-from benchmarks import methods_sizes, methods_spans
-from benchmarks.card.page import filled
 from benchmarks.exact import WORLDS
 from benchmarks.methods_summary import VARIED, parts, summarise
 from benchmarks.shares import read_json, write_json
@@ -26,7 +23,6 @@ from biasgraph.data.file_names import RECORD
 from biasgraph.io import resources
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "sandbox.md"
 LIST = "occupations"
 METHODS = ("openbias", "tibet", "minethegap")
 WORST = "Missed visual concepts"
@@ -70,7 +66,6 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=ROOT / "outputs" / "sandbox-card")
     parser.add_argument("--runs", type=Path, default=ROOT / "outputs")
     parser.add_argument("--again", action="store_true", help="measure what is measured already")
-    parser.add_argument("--write-docs", action="store_true")
     options = parser.parse_args()
     found = {}
     for world in WORLDS:
@@ -78,16 +73,7 @@ def main() -> None:
         if options.again or not path.exists():
             write_json(path, measured(world, options.runs / f"sandbox-{world}" / LIST))
         found[world] = read_json(path)
-    texts = parts(summarise(found))
-    for one in (methods_sizes, methods_spans):
-        path = options.work / f"{one.MARKER}.json"
-        if options.again or not path.exists():
-            write_json(path, one.measured(options.work))
-        texts[one.MARKER] = one.written(read_json(path))
-    if options.write_docs:
-        PAGE.write_text(filled(PAGE.read_text("utf-8"), texts), "utf-8", newline="\n")
-        print(f"wrote {PAGE}")
-    for name, text in texts.items():
+    for name, text in parts(summarise(found)).items():
         print(f"{name}\n\n{text}")
 
 

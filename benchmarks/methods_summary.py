@@ -10,9 +10,9 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from benchmarks.exact import WORLDS, planted_truth
+from benchmarks.realised import realised_counts
 from benchmarks.shares import RESAMPLES, Estimate, number, shown, table, wilson
 from biasgraph.methods.openbias import intensity
-from biasgraph.sandbox.realised import realised_counts
 from biasgraph.sandbox.world import AXES
 
 VARIED = ("gender", "age")
@@ -22,10 +22,10 @@ SKEWED = 0.8
 IMAGES = 48
 DRAWS = 200
 MEASURED = ("librarian", "mechanic", "athlete")
-"""The occupations whose realised distributions are known (biasgraph/sandbox/realised.csv)."""
+"""The occupations whose realised distributions are known (benchmarks/realised.csv)."""
 JUDGE = "sandbox"
 PARTS = ("methods-openbias", "methods-realised", "methods-tibet", "methods-minethegap")
-"""The markers of docs/sandbox.md that hold the tables."""
+"""The tables, as docs/sandbox.md calls them."""
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """World -> what was found about each occupation."""

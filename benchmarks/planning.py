@@ -4,8 +4,8 @@
 
 No image is made: the answers are drawn from the exact distributions of 26 occupations in two
 worlds, 48 and 200 images a prompt.  Each audit is planned for as ``biasgraph plan`` does and
-written to ``DIR/planning-nN.jsonl`` as soon as it is done, so a run that was cut short goes on
-where it stopped.  The summary goes to ``DIR/planning.json`` and, as Markdown, to the terminal.
+written to ``DIR/planning-nN.jsonl`` as soon as it is done; rerun the same command to
+resume.  The summary goes to ``DIR/planning.json`` and, as Markdown, to the terminal.
 
 Every axis is also planned for *as if its own intervention had not been made* ("other axes only"):
 in a world in which prompts are obeyed, an axis's own intervention always is the best one.
@@ -14,11 +14,8 @@ in a world in which prompts are obeyed, an axis's own intervention always is the
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
@@ -26,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.calibration import read_records
 from benchmarks.exact import METRICS, VARIABLES, WORLDS, draw_audit, planted_truth
 from benchmarks.planning_summary import PLANS, TIE, markdown, summarise
+from benchmarks.resuming import measure_cases
 from benchmarks.shares import write_json
 from biasgraph.causal.graph import measured
 from biasgraph.causal.greedy import Edges, Shifts, Target, greedy_plan
@@ -73,8 +70,27 @@ def true_joint(world_name: str, occupation: str, chosen: tuple[str, ...]) -> Map
     return {axis: np.mean([part[axis] for part in parts], axis=0) for axis in AXES}
 
 
-def audit(world_name: str, occupation: str, images: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Audit:
+    """Which world and occupation to audit, and with how many images a prompt."""
+
+    world: str
+    occupation: str
+    images: int
+
+    def name(self) -> list[Any]:
+        """What tells this audit from all others."""
+        return [self.world, self.occupation, self.images]
+
+
+def planned(images: int, limit: int | None) -> list[Audit]:
+    """Both worlds of every occupation, or of the first `limit` ones."""
+    return [Audit(name, job, images) for job in OCCUPATIONS[:limit] for name in WORLDS]
+
+
+def audit(case: Audit) -> dict[str, Any]:
     """Draw an audit and plan for it; what the summary needs of it, in plain JSON types."""
+    world_name, occupation, images = case.world, case.occupation, case.images
     place = [WORLDS.index(world_name), OCCUPATIONS.index(occupation)]
     coded = draw_audit(world_name, occupation, images, np.random.default_rng([6_3, *place, images]))
     settings = AnalysisSettings.resolve(bootstrap=BOOTSTRAP, noise_draws=0)
@@ -89,7 +105,7 @@ def audit(world_name: str, occupation: str, images: int) -> dict[str, Any]:
     truth = planted_truth(world_name, occupation)
     known = (world_name, occupation)
     return {
-        "audit": [world_name, occupation, images],
+        "audit": case.name(),
         "axes": [
             _axis(kind, axis, *known) for kind, found in ranked.items() for axis in found["axes"]
         ],
@@ -222,24 +238,6 @@ def _true_sum(
     return sum(_distance(NAMES[t.variable], joint[NAMES[t.variable]]) for t in targets)
 
 
-def run(images: int, path: Path, limit: int | None) -> list[dict[str, Any]]:
-    """Do the audits that ``path`` does not hold yet, and append them to it as they finish."""
-    wanted = [[w, occupation, images] for occupation in OCCUPATIONS[:limit] for w in WORLDS]
-    done = [record["audit"] for record in read_records(path)]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
-    with path.open("a", encoding="utf-8") as file:
-        if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
-            file.write("\n")  # ends the line that was cut short
-        todo = [one for one in wanted if one not in done]
-        for count, (world_name, occupation, _) in enumerate(todo, start=1):
-            file.write(json.dumps(audit(world_name, occupation, images)) + "\n")
-            file.flush()
-            left = (time.monotonic() - started) / count * (len(todo) - count)
-            print(f"n = {images}: {count}/{len(todo)}, {left:.0f} s left", file=sys.stderr)
-    return [record for record in read_records(path) if record["audit"] in wanted]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--work", type=Path, default=Path("outputs/planning"))
@@ -247,7 +245,9 @@ def main() -> None:
     options = parser.parse_args()
     limit = 2 if options.small else None
     summary = {
-        str(images): summarise(run(images, options.work / f"planning-n{images}.jsonl", limit))
+        str(images): summarise(
+            measure_cases(planned(images, limit), audit, options.work / f"planning-n{images}.jsonl")
+        )
         for images in SIZES
     }
     write_json(options.work / "planning.json", summary)

@@ -1,156 +1,132 @@
-"""Measures the sandbox's models for their card, docs/sandbox.md.
+"""Measures the essentials of the sandbox's models again (docs/sandbox.md).
 
-    python -m benchmarks.sandbox_card --estimate
-    python -m benchmarks.sandbox_card --section judges
-    python -m benchmarks.sandbox_card            # every section
-    python -m benchmarks.sandbox_card --write-docs
+    python -m benchmarks.sandbox_card
+    python -m benchmarks.sandbox_card --prompts few.txt --images 12 --drawings 200   # a trial
 
-Every section writes ``WORK/SECTION.json`` and may be cut short at any time: the judges' replies
-are kept under ``WORK/answers`` and no picture is made twice.  ``--write-docs`` measures nothing;
-it fills the page's tables from these files, draws docs/images/sandbox-icons.png and writes
-biasgraph/sandbox/realised.csv.
+Prints how well the judges read held-out drawings and, for both generators, how often the images
+show what their prompt names, how far generated distributions lie from the planted ones, and the
+precision and recall of the edges.  The audits are ordinary runs of ``biasgraph build`` below WORK;
+rerun the same command to resume.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from benchmarks.card import generated, graphs
-from benchmarks.card.harvest import Harvest, measured_pace
-from benchmarks.card.judging import judges_section
-from benchmarks.card.page import filled
-from benchmarks.card.planted import planted_parts, shipped_parts
-from benchmarks.card.sheets import contact_sheets, icon_sheet
-from benchmarks.card.tables import measured_parts
-from benchmarks.exact import WORLDS
-from benchmarks.shares import read_json, write_json
-from biasgraph.sandbox.realised import TABLE
-from biasgraph.sandbox.world import OCCUPATIONS
+import numpy as np
+from PIL import Image
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "sandbox.md"
-ICONS = ROOT / "docs" / "images" / "sandbox-icons.png"
-SEVERAL = ("librarian", "mechanic", "athlete", "nurse", "chef", "philosopher")
-"""The occupations that context phrases are tried on."""
+import biasgraph
+from benchmarks.calibration import record_of
+from benchmarks.calibration_summary import edges_table, summarise
+from benchmarks.exact import AXIS_SET, VARIABLES, WORLDS, planted_truth
+from benchmarks.shares import Estimate, clustered, mean, shown, table, wilson
+from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.causal.tables import CodedImages, tally
+from biasgraph.data.answer_codes import codes_of
+from biasgraph.data.answers import Answers
+from biasgraph.models.registry import load_judge
+from biasgraph.runs.questions import questions_about
+from biasgraph.sandbox.training.data import NOBODY, draw_pictures
+from biasgraph.sandbox.world import AXES
 
-
-@dataclass(frozen=True)
-class Measuring:
-    """What to measure, and where."""
-
-    work: Path
-    jobs: int
-    measured: tuple[str, ...]
-    images: int
-    drawings: int
-    repeats: int
-
-    def harvest(self, world: str) -> Harvest:
-        return Harvest(self.work, world, self.jobs)
-
-    @property
-    def harvests(self) -> list[Harvest]:
-        return [self.harvest(world) for world in WORLDS]
-
-    def sections(self) -> Mapping[str, Callable[[], dict[str, Any]]]:
-        """The sections in the order in which they are best measured."""
-        first = self.harvest(WORLDS[0])
-        return {
-            "judges": lambda: judges_section(self.drawings),
-            "obedience": lambda: generated.obedience_section(first, SEVERAL),
-            "agreement": self._agreement,
-            "planted": lambda: generated.planted_section(self.harvests, self.measured),
-            "realised": lambda: generated.realised_section(first, self.measured, self.images),
-            "edges": lambda: graphs.edges_section(self.harvests, self.measured, self.images),
-            "correlation": lambda: graphs.correlation_section(
-                first, self.measured, self.images, self.repeats
-            ),
-        }
-
-    def _agreement(self) -> dict[str, Any]:
-        found = generated.agreement_section(self.harvests)
-        contact_sheets(self.harvest(WORLDS[0]), self.work / "contact")
-        return found
-
-    def estimate(self) -> None:
-        """Print how many images are still to be made, and how long that takes."""
-        audits = generated.wanted_audits(OCCUPATIONS, generated.AUDIT)
-        plain = generated.wanted_plain(generated.PLANTED)
-        arms = generated.wanted_audits(self.measured, generated.PLANTED)
-        many = generated.wanted_audits(self.measured, self.images)
-        phrases = generated.wanted_phrases(SEVERAL)
-        missing = 0
-        for harvest in self.harvests:
-            wanted = _largest(audits, plain, arms)
-            if harvest.world == WORLDS[0]:
-                wanted = _largest(wanted, many, phrases)
-            here = len(harvest.missing(wanted))
-            print(f"{harvest.spec}: {here:,} images to make")
-            missing += here
-        pace = measured_pace(WORLDS[0], self.jobs)
-        print(f"{pace:.0f} images/s: about {missing / pace / 60:.0f} min in all")
+JUDGES = ("sandbox", "sandbox:judge2")
+HELD_OUT_SEED = 900_001
+"""Training draws its pictures from seeds below 100,000."""
 
 
-def _largest(*wanted: Mapping[str, int]) -> dict[str, int]:
-    return {
-        text: max(one.get(text, 0) for one in wanted)
-        for text in dict.fromkeys(text for one in wanted for text in one)
-    }
+def judge_accuracy(spec: str, drawings: int) -> dict[str, Estimate]:
+    """Axis -> share of a judge's right answers about held-out drawings; unknown counts as wrong."""
+    pictures = draw_pictures("stereotyped", drawings, HELD_OUT_SEED)
+    people = np.flatnonzero(pictures.occupation != NOBODY)
+    images = [Image.fromarray(pictures.images[row]) for row in people]
+    _, about_axes = questions_about(AXIS_SET)
+    judge = load_judge(spec)
+    accuracy = {}
+    for about in about_axes:
+        column = pictures.shown[people, list(AXES).index(about.axis)]
+        replies = [
+            row
+            for start in range(0, len(images), judge.batch_size)
+            for row in judge.answer(images[start : start + judge.batch_size], about.questions)
+        ]
+        given = [about.verdict(reply).answer for reply in replies]
+        right = [AXES[about.axis][truth] for truth in column]
+        accuracy[about.axis] = wilson(sum(map(str.__eq__, given, right)), len(given))
+    return accuracy
 
 
-def write_docs(measuring: Measuring) -> None:
-    """Fill the page, draw the icons and write the realised table, from what was measured."""
-    parts = planted_parts() | {"parts": shipped_parts()} | measured_parts(measuring.work)
-    PAGE.write_text(filled(PAGE.read_text("utf-8"), parts), "utf-8", newline="\n")
-    ICONS.parent.mkdir(exist_ok=True)
-    icon_sheet().save(ICONS, optimize=True)
-    found = read_json(measuring.work / "realised.json")
-    if found is not None:
-        harvest = measuring.harvest(found["world"])
-        generated.write_realised(harvest, found["occupations"], found["images"], TABLE)
-    print(f"wrote {PAGE}, {ICONS}{'' if found is None else f', {TABLE}'}")
+def audits_of(run: Path) -> dict[str, CodedImages]:
+    """Occupation -> the coded answers of its prompt in a run of `biasgraph build`."""
+    coded = codes_of(Answers.read(run / "answers.csv"), VARIABLES)
+    return {images.prompt.partition(" ")[2]: images for images in coded}
+
+
+def obedience(audits: Sequence[CodedImages]) -> dict[str, Estimate]:
+    """Axis -> share of counterfactual images judged to show the attribute that is named."""
+    shares = {}
+    for x, variable in enumerate(VARIABLES):
+        arms = [[images.arms[x, a][:, x] == a for a in range(variable.size)] for images in audits]
+        shares[variable.name] = clustered(
+            [int(np.sum(own)) for own in arms], [int(np.size(own)) for own in arms]
+        )
+    return shares
+
+
+def distances(world: str, audits: dict[str, CodedImages]) -> dict[str, Estimate]:
+    """Mean total variation between planted and generated distributions, by kind of prompt.
+
+    Beside it stands the mean distance of as many draws from the planted distribution itself.
+    """
+    rng = np.random.default_rng(0)
+    found: dict[str, list[float]] = {}
+    for occupation, images in audits.items():
+        planted = planted_truth(world, occupation)
+        for arm, codes in {None: images.initial, **images.arms}.items():
+            name = arm and (VARIABLES[arm[0]].name, VARIABLES[arm[0]].attributes[arm[1]])
+            kind = "plain prompts" if arm is None else "counterfactuals"
+            for y, variable in enumerate(VARIABLES):
+                if arm is not None and arm[0] == y:
+                    continue  # obedience, not a distribution
+                true = (planted.arms[name] if name else planted.initial)[variable.name]
+                counted = tally(codes[:, y], variable.size)
+                drawn = rng.multinomial(counted.n_valid, true, size=100) / counted.n_valid
+                distance = np.abs(counted.shares - true).sum() / 2
+                noise = np.abs(drawn - true).sum(axis=1).mean() / 2
+                found.setdefault(kind, []).append(float(distance))
+                found.setdefault(f"{kind}, noise alone", []).append(float(noise))
+    return {kind: mean(values) for kind, values in found.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--work", type=Path, default=ROOT / "outputs" / "sandbox-card")
-    parser.add_argument("--section", action="append", help="may be given more than once")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--occupations", default="librarian,mechanic,athlete")
-    parser.add_argument("--images", type=int, default=2000, help="a prompt, for the realised truth")
+    parser.add_argument("--work", type=Path, default=Path("outputs/sandbox-card"))
+    parser.add_argument("--prompts", default="occupations", help="a shipped list, or a file")
+    parser.add_argument("--images", type=int, default=48, help="a prompt")
     parser.add_argument("--drawings", type=int, default=4000, help="for the judges")
-    parser.add_argument("--repeats", type=int, default=20, help="audits cut from the images")
-    parser.add_argument("--estimate", action="store_true", help="say how long it would take")
-    parser.add_argument("--write-docs", action="store_true")
     options = parser.parse_args()
-    measured = tuple(name.strip() for name in options.occupations.split(","))
-    unknown = set(measured) - set(OCCUPATIONS)
-    if unknown:
-        parser.error(f"no such occupation: {', '.join(sorted(unknown))}")
-    measuring = Measuring(
-        options.work, options.jobs, measured, options.images, options.drawings, options.repeats
-    )
-    sections = measuring.sections()
-    chosen = options.section or list(sections)
-    if not set(chosen) <= set(sections):
-        parser.error(f"sections are {', '.join(sections)}")
-    if options.estimate:
-        measuring.estimate()
-    elif options.write_docs:
-        write_docs(measuring)
-    else:
-        for name in chosen:
-            started = time.monotonic()
-            write_json(options.work / f"{name}.json", sections[name]())
-            minutes = (time.monotonic() - started) / 60
-            print(f"{name}: {minutes:.1f} min, {options.work / name}.json", file=sys.stderr)
+    accuracies = [judge_accuracy(spec, options.drawings) for spec in JUDGES]
+    rows = [[axis, *(shown(one[axis], 4) for one in accuracies)] for axis in accuracies[0]]
+    print(table(["right on held-out drawings", *JUDGES], rows))
+    settings = AnalysisSettings.resolve(amplification_replicates=0, noise_draws=0)
+    for world in WORLDS:
+        run = options.work / f"{world}-{options.images}"
+        biasgraph.build(
+            prompts=options.prompts, model=f"sandbox:{world}", images=options.images,
+            annotate="none", output=run,
+        )  # fmt: skip
+        audits = audits_of(run)
+        obeyed = obedience(list(audits.values()))
+        far = distances(world, audits)
+        records = [record_of([world, job, 0], images, settings) for job, images in audits.items()]
+        print(table([f"{world}: shows what is named", "share"],
+                    [[axis, shown(share)] for axis, share in obeyed.items()]))  # fmt: skip
+        print(table([f"{world}: distance of planted and generated", "mean"],
+                    [[kind, shown(value)] for kind, value in far.items()]))  # fmt: skip
+        print(f"{world}: edges against the planted truth\n")
+        print(edges_table(summarise(records, options.images)))
 
 
 if __name__ == "__main__":

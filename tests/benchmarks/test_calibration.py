@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import calibration, calibration_summary
-from benchmarks.calibration import FIELDS, Audit, planned, run
+from benchmarks.calibration import FIELDS, Audit, audit, planned
 from benchmarks.calibration_summary import correlations, markdown, summarise
 from benchmarks.exact import (
     AXIS_SET,
@@ -22,6 +22,7 @@ from benchmarks.exact import (
     planted_truth,
     sensitivities,
 )
+from benchmarks.resuming import measure_cases
 from benchmarks.shares import clustered, mean, number, shown, wilson
 
 
@@ -49,17 +50,17 @@ def _record(world: str = "stereotyped", replicate: int = 0, **given: Any) -> dic
 def test_two_audits_are_done_once_and_summed_up(tmp_path: Path) -> None:
     path = tmp_path / "audits.jsonl"
     audits = [Audit("stereotyped", "librarian", 0, 20), Audit("debiased", "nurse", 0, 20)]
-    first = run(audits[:1], path, jobs=1)
+    first = measure_cases(audits[:1], audit, path)
     with path.open("a") as file:
         file.write('{"audit": ["debiased", "nur')  # cut short
-    both = run(audits, path, jobs=1)
+    both = measure_cases(audits, audit, path)
     assert both[0] == first[0]
     assert [record["audit"] for record in both] == [
         ["stereotyped", "librarian", 0],
         ["debiased", "nurse", 0],
     ]
     lines = path.read_text()
-    assert run(audits, path, jobs=1) == both
+    assert measure_cases(audits, audit, path) == both
     assert path.read_text() == lines
     summary = summarise(both, 20)
     json.dumps(summary, allow_nan=False)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.comparing import PAIRS, Case, markdown, planned, run, summarise, true_changes
+from benchmarks.comparing import PAIRS, Case, compared, markdown, planned, summarise, true_changes
 from benchmarks.exact import planted_truth
+from benchmarks.resuming import measure_cases
 from benchmarks.shares import wilson
 
 ONE = (("librarian",), ("librarian",))
@@ -37,13 +38,13 @@ def record(case: Case, **given: Any) -> dict[str, Any]:
 
 def test_cases_are_done_once_and_summed_up(tmp_path: Path) -> None:
     path = tmp_path / "comparing.jsonl"
-    first = run([SAME], path, jobs=1)
+    first = measure_cases([SAME], compared, path)
     with path.open("a") as file:
         file.write('{"audit": ["cut sh')
-    both = run([SAME, OTHER], path, jobs=1)
+    both = measure_cases([SAME, OTHER], compared, path)
     assert both[0] == first[0]
     lines = path.read_text()
-    assert run([SAME, OTHER], path, jobs=1) == both
+    assert measure_cases([SAME, OTHER], compared, path) == both
     assert path.read_text() == lines
     summary = summarise(both)
     json.dumps(summary, allow_nan=False)

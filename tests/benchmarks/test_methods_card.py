@@ -7,19 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.exact import VARIABLES, WORLDS, planted_truth
-from benchmarks.methods_sizes import drawn, intensities, planted
-from benchmarks.methods_spans import SIZES, compared, written
+from benchmarks.exact import WORLDS, planted_truth
 from benchmarks.methods_summary import (
     PARTS,
     majority,
     parts,
     planted_cas,
     planted_intensity,
-    rho,
     summarise,
 )
-from biasgraph.causal.tables import UNKNOWN
 from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.sandbox.world import AXES, OCCUPATIONS
 
@@ -88,33 +84,3 @@ def test_an_intensity_that_is_missing_is_left_out() -> None:
     found = summarise(both)["openbias"]["stereotyped"]
     assert found["rho"]["value"] == pytest.approx(1)
     assert np.isfinite(found["mean_error"])
-
-
-def test_intensities_of_coded_answers() -> None:
-    even = np.array([[a % variable.size for variable in VARIABLES] for a in range(2520)])
-    assert intensities(even.astype(np.int16)) == pytest.approx([0] * len(VARIABLES), abs=1e-9)
-    one = np.zeros((3, len(VARIABLES)), dtype=np.int16)
-    one[:, 0] = UNKNOWN
-    assert intensities(one) == pytest.approx([np.nan] + [1] * (len(VARIABLES) - 1), nan_ok=True)
-
-
-def test_more_images_without_error_come_nearer_to_what_was_planted() -> None:
-    jobs = OCCUPATIONS[:8]
-    truth = planted("stereotyped", jobs)
-    rng = np.random.default_rng(0)
-    few, many = (rho(truth, drawn("stereotyped", jobs, n, rng)) for n in (12, 20_000))
-    assert few < 0.95 < 0.99 < many
-
-
-def test_spans_are_compared_at_every_number_of_images() -> None:
-    rng = np.random.default_rng(0)
-    even = np.full((4, 200), 0.2) + rng.uniform(0, 0.01, (4, 200))
-    even[np.arange(200) % 4, np.arange(200)] = 0.4  # every image is one variation's
-    uneven = even.copy()
-    uneven[3] = 0.2  # one variation that no image is near
-    prompts = [f"a {job}" for job in OCCUPATIONS]
-    found = compared(dict.fromkeys(prompts, uneven), dict.fromkeys(prompts, even))
-    assert [one["value"] for one in found] == [1] * len(SIZES)
-    same = compared(dict.fromkeys(prompts, even), dict.fromkeys(prompts, even))
-    assert [one["value"] for one in same] == [0] * len(SIZES)
-    assert "26 of 26" in written(found)

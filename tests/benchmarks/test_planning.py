@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.exact import planted_truth
-from benchmarks.planning import run, true_after, true_before, true_joint
+from benchmarks.planning import audit, planned, true_after, true_before, true_joint
 from benchmarks.planning_summary import markdown, summarise
+from benchmarks.resuming import measure_cases
 from biasgraph.sandbox.world import AXES
 
 
@@ -39,10 +40,10 @@ def test_joint_truth() -> None:
 
 def test_audits_are_done_once_and_summed_up(tmp_path: Path) -> None:
     path = tmp_path / "planning.jsonl"
-    first = run(48, path, limit=1)
+    first = measure_cases(planned(48, 1), audit, path)
     written = path.read_bytes()
     path.write_bytes(written + b'{"audit": ["cut sh')
-    assert run(48, path, limit=1) == first
+    assert measure_cases(planned(48, 1), audit, path) == first
     assert path.read_bytes().count(b'"null"') == 2
     summary = summarise(first)
     verdicts = summary["axes"]["all"]["verdicts"]

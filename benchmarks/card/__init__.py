@@ -1,1 +1,0 @@
-"""The measurements behind docs/sandbox.md; ``benchmarks/sandbox_card.py`` is their door."""
