@@ -9,8 +9,8 @@ from biasgraph.errors import InputError, printable
 from biasgraph.io.writing import write_files, writing_to
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
-from biasgraph.runs.pictures.file_names import manifest_of
 from biasgraph.runs.pictures.layouts import MANIFEST
+from biasgraph.runs.pictures.picture_paths import manifest_of
 
 
 def write_orders(

@@ -50,7 +50,7 @@ class Difference:
     replaced: str
 
 
-def difference(initial: str, text: str, head: int) -> Difference:
+def find_difference(initial: str, text: str, head: int) -> Difference:
     """What `text` says otherwise than `initial`; head: how many words stand before the noun."""
     old, new = initial.split(), text.split()
     matcher = difflib.SequenceMatcher(
@@ -74,7 +74,7 @@ def _slid(
     return start, end, new_start, new_end
 
 
-def called(phrase: str, openings: Collection[str] = _FILLERS) -> str:
+def trim_phrase(phrase: str, openings: Collection[str] = _FILLERS) -> str:
     """A phrase without the small words at its ends."""
     words = phrase.split()
     while len(words) > 1 and words[0].lower() in openings:
@@ -84,7 +84,7 @@ def called(phrase: str, openings: Collection[str] = _FILLERS) -> str:
     return " ".join(words)
 
 
-def distinct(names: Sequence[str]) -> list[str]:
+def make_distinct(names: Sequence[str]) -> list[str]:
     """Names that differ, whatever the case, and mean nothing of their own."""
     taken, given = {"unknown", "gated"}, []
     for name in names:
@@ -97,7 +97,7 @@ def distinct(names: Sequence[str]) -> list[str]:
     return given
 
 
-def bare(name: str) -> str:
+def bare_axis_name(name: str) -> str:
     """An axis's name without what all have: "Gender_Bias" is about gender."""
     words = re.split(r"[\W_]+", name.lower())
     return "-".join(word for word in words if word not in ("", "bias", "biases"))
@@ -118,7 +118,7 @@ def derived_axes(
     model = load_axis_set(SETS.get(kind_of_subject(prompt), "object"))
     axes: list[Axis] = []
     notes: list[str] = []
-    titles = distinct([_axis_name(axis) for axis in counterfactuals])
+    titles = make_distinct([_axis_name(axis) for axis in counterfactuals])
     for title, texts in zip(titles, counterfactuals.values(), strict=True):
         own = _different_texts(clean, texts)
         question = closed_question(title, model.subject)
@@ -170,7 +170,7 @@ def _like(prompt: str, text: str) -> str:
 
 
 def _axis_name(name: str) -> str:
-    words = printable(bare(name).replace("-", " "))[:LONGEST].strip()
+    words = printable(bare_axis_name(name).replace("-", " "))[:LONGEST].strip()
     return words or printable(name.replace(",", " "))[:LONGEST].strip() or "axis"
 
 
@@ -180,12 +180,12 @@ def _axis(
     """The axis of some counterfactuals; None for words that no axis can have."""
     texts = texts[:MOST]
     head = len(prompt[: subject.head_start].split())
-    said = [difference(prompt, text, head) for text in texts]
+    said = [find_difference(prompt, text, head) for text in texts]
     own = _own_word([one.replaced for one in said], [one.phrase for one in said])
     if own and len(texts) < MOST:
         texts, said = [*texts, prompt], [*said, Difference(own, "before", "")]
-    phrases = distinct([one.phrase for one in said])
-    names = distinct([called(phrase, _OPENINGS) for phrase in phrases])
+    phrases = make_distinct([one.phrase for one in said])
+    names = make_distinct([trim_phrase(phrase, _OPENINGS) for phrase in phrases])
     others = {phrase.casefold() for phrase in phrases}
     try:
         attributes = [
@@ -216,7 +216,7 @@ def _own_word(replaced: Sequence[str], phrases: Sequence[str]) -> str:
     if not counts:
         return ""
     word, times = counts.most_common(1)[0]
-    known = {part.casefold() for one in phrases for part in (one, called(one, _OPENINGS))}
+    known = {part.casefold() for one in phrases for part in (one, trim_phrase(one, _OPENINGS))}
     if 2 * times < len(replaced) or word in known:
         return ""
     return next(one for one in replaced if one.casefold() == word)

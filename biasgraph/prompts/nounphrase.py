@@ -42,7 +42,7 @@ class Unsure(Exception):
 
 
 @dataclass(frozen=True)
-class Token:
+class PromptToken:
     """A word or a sign of a prompt."""
 
     text: str
@@ -55,10 +55,12 @@ class Token:
         return self.text[0].isalnum() or self.text[0] == "_"
 
 
-def tokenize(text: str) -> list[Token]:
+def tokenize(text: str) -> list[PromptToken]:
     """Split a text into words (with hyphens and apostrophes inside) and single signs."""
-    found = re.finditer(r"\w+(?:[-'\u2019.&/]\w+)*|[^\w\s]", text)
-    return [Token(m[0], m[0].lower().replace("\u2019", "'"), m.start(), m.end()) for m in found]
+    matches = re.finditer(r"\w+(?:[-'\u2019.&/]\w+)*|[^\w\s]", text)
+    return [
+        PromptToken(m[0], m[0].lower().replace("\u2019", "'"), m.start(), m.end()) for m in found
+    ]
 
 
 def determiner_number(lower: str) -> str | None:
@@ -139,10 +141,10 @@ def _is_clause(noun: str, lower: str) -> bool:
     return is_participle(lower) and lower not in words("ing_nouns") and not _describes(noun)
 
 
-class Reader:
+class NounPhraseReader:
     """Reads a prompt's tokens from left to right; an index past the end reads as ""."""
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[PromptToken]) -> None:
         self.tokens = tokens
 
     def word(self, index: int) -> str:

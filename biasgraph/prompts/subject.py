@@ -10,8 +10,8 @@ from biasgraph.errors import InputError, printable
 from biasgraph.prompts.grammar import is_plural, words
 from biasgraph.prompts.nounphrase import (
     Kind,
-    Reader,
-    Token,
+    NounPhraseReader,
+    PromptToken,
     Unsure,
     determiner_number,
     is_adjective,
@@ -50,7 +50,7 @@ def find_subject(text: str) -> Subject:
     if bracket:
         return _bracketed(clean, tokens, *bracket)
     try:
-        reader = Reader(tokens)
+        reader = NounPhraseReader(tokens)
         return _subject(clean, tokens, *reader.noun_phrase(reader.skip_openings()))
     except Unsure as reason:
         raise InputError(
@@ -87,12 +87,12 @@ def _shown(prompt: str) -> str:
     return printable(prompt[:80]) + ("..." if len(prompt) > 80 else "")
 
 
-def _bracketed(text: str, tokens: Sequence[Token], start: int, end: int) -> Subject:
+def _bracketed(text: str, tokens: Sequence[PromptToken], start: int, end: int) -> Subject:
     """The subject within brackets, with the adjectives and determiners right before them."""
     inside = [i for i, token in enumerate(tokens) if token.start < end and token.end > start]
     first, last = inside[0], inside[-1]
     try:
-        first, noun, head = Reader(tokens[: last + 1]).noun_phrase(first)
+        first, noun, head = NounPhraseReader(tokens[: last + 1]).noun_phrase(first)
     except Unsure:  # the user is sure: the last word in the brackets is the head
         noun, head = first, max(i for i in inside if tokens[i].is_word)
     if noun == first:
@@ -104,7 +104,7 @@ def _bracketed(text: str, tokens: Sequence[Token], start: int, end: int) -> Subj
     return _subject(text, tokens, first, noun, head)
 
 
-def _subject(text: str, tokens: Sequence[Token], start: int, noun: int, head: int) -> Subject:
+def _subject(text: str, tokens: Sequence[PromptToken], start: int, noun: int, head: int) -> Subject:
     first, last = tokens[start], tokens[head]
     return Subject(
         text=text[first.start : last.end],
@@ -118,7 +118,7 @@ def _subject(text: str, tokens: Sequence[Token], start: int, noun: int, head: in
     )
 
 
-def _is_plural(head: str, determiners: Sequence[Token]) -> bool:
+def _is_plural(head: str, determiners: Sequence[PromptToken]) -> bool:
     asked = [determiner_number(token.lower) for token in determiners]
     number = next((n for n in reversed(asked) if n != "-"), "-")
     return number == "p" or (number == "-" and (is_plural(head) or head in words("plural_nouns")))

@@ -55,7 +55,7 @@ def suited_to_all(prompts: Sequence[str]) -> AxisSet:
     return first
 
 
-def guesses(prompts: Sequence[str]) -> tuple[str, ...]:
+def note_guesses(prompts: Sequence[str]) -> tuple[str, ...]:
     """What to know of the subjects that no word list has, in a sentence; none where all are known.
 
     Raises as `find_subject` does.

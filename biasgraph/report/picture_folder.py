@@ -15,8 +15,8 @@ from biasgraph.errors import InputError, ModelError, shown
 from biasgraph.io.writing import write_atomically, writing_to
 from biasgraph.report.thumbnails import run_directory
 from biasgraph.runs.directory import read_run
-from biasgraph.runs.pictures.file_names import Places, table_of
 from biasgraph.runs.pictures.layouts import MANIFEST
+from biasgraph.runs.pictures.picture_paths import Places, table_of
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result

@@ -33,7 +33,7 @@ from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.subject import strip_brackets
 from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.local_engine import ask, declare, generate
-from biasgraph.runs.pictures.picture_sets import Pictured, name_of, pictured
+from biasgraph.runs.pictures.picture_sets import PictureSets, name_of, read_picture_sets
 from biasgraph.runs.progress import Progress
 from biasgraph.runs.proposed_axes import LLM, WAYS, Proposal, proposed_axes
 from biasgraph.runs.questions import UNKNOWN, questions_about
@@ -68,7 +68,7 @@ class Work:
     seed: int
     directory: Path
     model_options: ModelOptions
-    pictures: Pictured | None = None
+    pictures: PictureSets | None = None
     """What is there already, where nothing is made."""
     proposal: Proposal | None = None
     """Where the axes come from, if they were proposed."""
@@ -152,7 +152,7 @@ class Work:
         usual = OUTPUTS / slug(f"{FOLDER} {name}") / (_folder(text) if text else slug(name))
         directory = Path(options.output or usual)
         axes = options.axes
-        found = pictured(
+        found = read_picture_sets(
             spec,
             axes=load_axis_set(axes) if isinstance(axes, str) else axes,
             only=options.only,

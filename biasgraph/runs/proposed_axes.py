@@ -27,7 +27,7 @@ from biasgraph.models.registry import LANGUAGE_MODEL, refuse_unread
 from biasgraph.prompts.derived_axes import derived_axes
 from biasgraph.prompts.instructions import Counterfactuals, instruction
 from biasgraph.prompts.subject import strip_brackets
-from biasgraph.prompts.suited_axes import guesses, suited_to_all
+from biasgraph.prompts.suited_axes import note_guesses, suited_to_all
 from biasgraph.runs.directory import refuse_what_is_no_run
 from biasgraph.runs.pictures.picture_sets import AXES_FILE as FILE
 from biasgraph.runs.record import storing
@@ -119,7 +119,7 @@ def proposed_axes(
         axes = suited_to_all(prompts)
         note = f"The axes are those of the shipped set '{axes.name}', chosen by rules over word "
         note += "lists; no language model was asked"
-        return Proposal(axes, (note, *guesses(prompts)))
+        return Proposal(axes, (note, *note_guesses(prompts)))
     if len(prompts) > 1:
         raise InputError(
             "--axes llm proposes axes for one prompt, and prompts of a list share theirs: let it "
@@ -153,7 +153,7 @@ def _by_language_model(
         said = _ask(model, clean, schema, directory, key, progress, dry_run=dry_run)
     axes, remarks = _derived(prompt, said)
     if "written_by" in model.settings:  # rules, which guess where a model would know
-        remarks = (*remarks, *guesses([prompt]))
+        remarks = (*remarks, *note_guesses([prompt]))
     axes = load_axis_set(str(edited)) if is_edited else axes
     return Proposal(axes, _notes(model, path, remarks), path)
 

@@ -215,7 +215,7 @@ def choice_caption(axis: str, attribute: str, form: int) -> str:
     return f"a photo of {'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
-def shown(people: np.ndarray) -> list[Mapping[str, str]]:
+def attributes_of(people: np.ndarray) -> list[Mapping[str, str]]:
     """Rows of attribute indices, (n, 8), as mappings from axis to attribute."""
     names = list(AXES.items())
     return [

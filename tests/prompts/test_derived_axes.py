@@ -12,7 +12,14 @@ from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.models.registry import load_language_model
 from biasgraph.prompts.counterfactuals import joint_prompts, plan_prompts
-from biasgraph.prompts.derived_axes import ALPHA, bare, called, derived_axes, difference, distinct
+from biasgraph.prompts.derived_axes import (
+    ALPHA,
+    bare_axis_name,
+    derived_axes,
+    find_difference,
+    make_distinct,
+    trim_phrase,
+)
 from biasgraph.runs.proposed_axes import as_yaml, conversation
 from biasgraph.runs.questions import questions_about
 
@@ -46,7 +53,7 @@ def texts(prompt: str, axes: AxisSet) -> dict[str, list[str]]:
 )
 def test_what_a_counterfactual_says_otherwise(prompt, text, phrase, placement, replaced) -> None:
     head = len(prompt.split()) - (3 if prompt.endswith("in Paris") else 1)
-    found = difference(prompt, text, head)
+    found = find_difference(prompt, text, head)
     assert (found.phrase, found.placement, found.replaced) == (phrase, placement, replaced)
 
 
@@ -161,11 +168,11 @@ def test_the_gate_is_that_of_the_kind(prompt: str, subject: str, gate: str) -> N
 
 
 def test_names() -> None:
-    assert bare("Gender_Biases") == "gender"
-    assert bare("Socio-economic status bias") == "socio-economic-status"
-    assert called("with a hearing aid") == "hearing aid"
-    assert called("the") == "the"
-    assert distinct(["a", "A", "unknown"]) == ["a", "A (2)", "unknown (2)"]
+    assert bare_axis_name("Gender_Biases") == "gender"
+    assert bare_axis_name("Socio-economic status bias") == "socio-economic-status"
+    assert trim_phrase("with a hearing aid") == "hearing aid"
+    assert trim_phrase("the") == "the"
+    assert make_distinct(["a", "A", "unknown"]) == ["a", "A (2)", "unknown (2)"]
     axes = derived(
         "a cook", **{"Age": ["a x cook", "a y cook"], "age_bias": ["a z cook", "a q cook"]}
     )

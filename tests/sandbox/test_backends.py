@@ -14,7 +14,7 @@ from biasgraph.models.base import Question
 from biasgraph.models.registry import load_generator, load_judge
 from biasgraph.runs.questions import questions_about
 from biasgraph.sandbox.backends import WEIGHTS, WORLDS
-from biasgraph.sandbox.scene_captions import shown
+from biasgraph.sandbox.scene_captions import attributes_of
 from biasgraph.sandbox.training.data import NOBODY, draw_pictures
 from biasgraph.sandbox.world import AXES
 
@@ -54,7 +54,7 @@ def test_judges_read_drawings(spec: str) -> None:
     people = [i for i in range(len(images)) if pictures.occupation[i] != NOBODY]
     for i in range(len(images)):
         assert (replies[i][0].choice == 0) == (i in people)
-    for i, person in zip(people, shown(pictures.shown[people]), strict=True):
+    for i, person in zip(people, attributes_of(pictures.shown[people]), strict=True):
         start = 1
         for axis in asked:
             end = start + len(axis.questions)

@@ -18,7 +18,7 @@ from biasgraph.io.folder_names import folder_name, slug
 from biasgraph.models.folder import BACKEND
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.runs.job import AXES, SEED, Work
-from biasgraph.runs.pictures.picture_sets import name_of, pictured
+from biasgraph.runs.pictures.picture_sets import name_of, read_picture_sets
 from biasgraph.runs.wanted_images import prompt_rows
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Photographs:
         name = name_of(spec)
         place = folder_name(str(Path(where).expanduser().resolve()))[-8:]
         directory = work.directory / FOLDER / f"{slug(name)}-{place}"
-        found = pictured(
+        found = read_picture_sets(
             spec,
             axes=_whole_set(options, work),
             only=[axis.name for axis in work.axes.axes],

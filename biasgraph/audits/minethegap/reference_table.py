@@ -24,7 +24,7 @@ FOLDER = "reference"
 
 
 @dataclass(frozen=True)
-class Truth:
+class ReferenceTable:
     """What a table says.
 
     source: its name, for people; bias: prompt or subject, in small letters -> how biased.
@@ -34,7 +34,7 @@ class Truth:
     bias: Mapping[str, float]
 
     @classmethod
-    def of(cls, given: str | Path) -> Truth:
+    def of(cls, given: str | Path) -> ReferenceTable:
         """A file, or a table that ships by its name ("us-occupations").
 
         The column `prompt` (or `occupation`, or `subject`) says what a row is about: a prompt, or

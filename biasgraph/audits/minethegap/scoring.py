@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.build import TOY
-from biasgraph.audits.minethegap.reference_table import RankCorrelation, Truth, spearman
+from biasgraph.audits.minethegap.reference_table import RankCorrelation, ReferenceTable, spearman
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.data.file_names import GRAPH
 from biasgraph.data.graph_document import to_json
@@ -72,7 +72,7 @@ class ScoreOptions(ModelOptions):
     prompts: as `PromptList.of` takes them; model, embedder, llm: the generator, the model that
     compares images and texts, and the language model that proposes variations; vary: axes of
     `axes` whose attributes are combined instead; variations, images: how many of each for a prompt;
-    null: whether images of the variations are made and scored, too; truth: see `Truth.of`.
+    null: whether images of the variations are made and scored, too; truth: see `ReferenceTable.of`.
     """
 
     prompts: str | Path | Sequence[str]
@@ -183,7 +183,7 @@ class _Work:
     generator: ImageGenerator
     embedder: Embedder
     llm: LanguageModel | None
-    truth: Truth | None
+    truth: ReferenceTable | None
     directory: Path
 
     @classmethod
@@ -202,7 +202,7 @@ class _Work:
         axes = load_axis_set(options.axes or AXES)
         varying = _varying(options, axes)
         listed = PromptList.of(options.prompts)
-        truth = None if options.truth is None else Truth.of(options.truth)
+        truth = None if options.truth is None else ReferenceTable.of(options.truth)
         directory = Path(options.output or OUTPUTS / slug(spec) / f"minethegap-{slug(listed.name)}")
         if (directory / GRAPH).exists():
             raise InputError(f"{shown(directory)} holds the result of a build: give another -o")
@@ -374,7 +374,7 @@ def _document(work: _Work, run: Run, rows: list[Record]) -> Record:
     }
 
 
-def _against(truth: Truth, rows: Sequence[Record]) -> Record:
+def _against(truth: ReferenceTable, rows: Sequence[Record]) -> Record:
     """How well the ranking agrees with the truth: rho is 1 where it is the same."""
     pairs = [
         (-row["score"], row["truth"])

@@ -25,7 +25,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenFile:
     """A file: what a look showed, and what tells that it was not touched since."""
 
     look: Look
@@ -34,12 +34,12 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Stock:
+class Inspection:
     """What was seen of all files of a folder, by their paths within it."""
 
     root: Path
     max_pixels: int
-    seen: Mapping[str, Seen]
+    seen: Mapping[str, SeenFile]
 
     def is_picture(self, path: str) -> bool:
         """Whether the file is a picture that counts."""
@@ -67,7 +67,7 @@ class Stock:
         ]
 
     def saved(self, images: Mapping[str, str]) -> bytes:
-        """The contents of the file that `remembered` reads.
+        """The contents of the file that `read_inspection` reads.
 
         images: image id -> the path of its picture, for people who look for it.
         """
@@ -96,7 +96,7 @@ def names(paths: Sequence[str]) -> str:
     return listed + (", ..." if len(paths) > NAMED else "")
 
 
-def remembered(run: Path, root: Path, max_pixels: int) -> dict[str, Seen]:
+def read_inspection(run: Path, root: Path, max_pixels: int) -> dict[str, SeenFile]:
     """What an earlier build saw of the files below `root`, if it kept to the same limit."""
     try:
         record = json.loads((run / PICTURES).read_bytes())
@@ -111,20 +111,20 @@ def remembered(run: Path, root: Path, max_pixels: int) -> dict[str, Seen]:
         return {}  # nothing is lost: the files are looked into again
 
 
-def take_stock(
+def inspect_files(
     root: Path,
     files: Sequence[str],
     max_pixels: int,
-    known: Mapping[str, Seen],
+    known: Mapping[str, SeenFile],
     progress: Progress | None = None,
-) -> Stock:
+) -> Inspection:
     """Look into `files`; those that are as they were when they were seen are not opened.
 
     Raises Interrupted when the user asks to stop.
     """
-    seen: dict[str, Seen] = {}
+    seen: dict[str, SeenFile] = {}
     for path in files:
-        now = _untouched(root / path, known.get(path))
+        now = _if_untouched(root / path, known.get(path))
         if now is not None:
             seen[path] = now
     new = [path for path in files if path not in seen]
@@ -136,10 +136,10 @@ def take_stock(
                 shown.advance(1)
                 if stop.requested:
                     raise Interrupted("stopped; give the same command again to go on")
-    return Stock(root, max_pixels, {path: seen[path] for path in files})
+    return Inspection(root, max_pixels, {path: seen[path] for path in files})
 
 
-def _looks(root: Path, files: Sequence[str], max_pixels: int) -> Iterator[tuple[str, Seen]]:
+def _looks(root: Path, files: Sequence[str], max_pixels: int) -> Iterator[tuple[str, SeenFile]]:
     """Decoding and hashing release the interpreter lock."""
     workers = min(THREADS, os.cpu_count() or 1)
     pool = ThreadPoolExecutor(workers)
@@ -151,11 +151,11 @@ def _looks(root: Path, files: Sequence[str], max_pixels: int) -> Iterator[tuple[
         pool.shutdown(cancel_futures=True)
 
 
-def _look(root: Path, max_pixels: int, path: str) -> Seen:
+def _look(root: Path, max_pixels: int, path: str) -> SeenFile:
     file = root / path
     size, mtime_ns = _touched(file)
     look, _ = read_picture(file, max_pixels)
-    return Seen(look, size, mtime_ns)
+    return SeenFile(look, size, mtime_ns)
 
 
 def _touched(file: Path) -> tuple[int, int]:
@@ -166,13 +166,13 @@ def _touched(file: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _untouched(file: Path, before: Seen | None) -> Seen | None:
+def _if_untouched(file: Path, before: SeenFile | None) -> SeenFile | None:
     if before is None or before.look.sha256 is None:
         return None
     return before if _touched(file) == (before.bytes, before.mtime_ns) else None
 
 
-def _seen(entry: Mapping[str, Any]) -> Seen:
+def _seen(entry: Mapping[str, Any]) -> SeenFile:
     look = Look(
         str(entry["sha256"]) if entry["sha256"] is not None else None,
         int(entry["width"]),
@@ -180,4 +180,4 @@ def _seen(entry: Mapping[str, Any]) -> Seen:
         None if entry["problem"] is None else str(entry["problem"]),
     )
     remarks = tuple(str(remark) for remark in entry["remarks"])
-    return Seen(replace(look, remarks=remarks), int(entry["bytes"]), int(entry["mtime_ns"]))
+    return SeenFile(replace(look, remarks=remarks), int(entry["bytes"]), int(entry["mtime_ns"]))

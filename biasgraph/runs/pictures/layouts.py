@@ -66,7 +66,7 @@ def key_of(name: str) -> str:
     return re.sub(r"[\W_]+", "-", name).strip("-").casefold()
 
 
-def named(name: str, names: Iterable[str]) -> str | None:
+def match_name(name: str, names: Iterable[str]) -> str | None:
     """That of `names` which a folder or a cell means; None where none is."""
     return next((one for one in names if key_of(one) == key_of(name)), None)
 
@@ -91,7 +91,7 @@ def read_folders(listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
     for folder in folders:
         if folder == initial or not listing.holds_pictures(folder):
             continue
-        axis = named(folder, names)
+        axis = match_name(folder, names)
         if axis is None:
             raise InputError(_no_axis(listing.root / folder, axes, names))
         sets += _attribute_sets(listing, folder, axis, axes.axis(axis).names)
@@ -112,7 +112,7 @@ def _attribute_sets(
         path = join(folder, name)
         if not listing.holds_pictures(path):
             continue
-        attribute = named(name, attributes)
+        attribute = match_name(name, attributes)
         if attribute is None:
             raise InputError(
                 f"{printable(str(listing.root / path))}: the axis '{axis}' has no attribute "

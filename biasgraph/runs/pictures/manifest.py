@@ -26,7 +26,7 @@ from biasgraph.runs.pictures.layouts import (
     Layout,
     PicturedPrompt,
     PictureSet,
-    named,
+    match_name,
 )
 from biasgraph.runs.pictures.listing import OUTSIDE, Listing
 
@@ -147,14 +147,14 @@ def _row(cells: Mapping[str, str], place: Callable[[], str], axes: AxisSet) -> R
     if not axis or not attribute:
         raise refuse("a counterfactual picture needs an axis and an attribute")
     names = [one.name for one in axes.axes]
-    known = named(axis, names)
+    known = match_name(axis, names)
     if known is None:
         raise refuse(
             f"the axis set '{axes.name}' has no axis '{printable(axis)}' "
             f"(it has {', '.join(names)}).{did_you_mean(axis, names)}"
         )
     values = axes.axis(known).names
-    value = named(attribute, values)
+    value = match_name(attribute, values)
     if value is None:
         raise refuse(
             f"the axis '{known}' has no attribute '{printable(attribute)}' "

@@ -19,11 +19,11 @@ from biasgraph.prompts.subject import Subject
 from biasgraph.runs.ledger_rows import Given
 from biasgraph.runs.pictures.inspection import (
     PICTURES,
-    Stock,
+    Inspection,
     counted,
+    inspect_files,
     names,
-    remembered,
-    take_stock,
+    read_inspection,
 )
 from biasgraph.runs.pictures.layouts import (
     MANIFEST,
@@ -47,7 +47,7 @@ AXES_FILE = "axes.yaml"
 
 
 @dataclass(frozen=True)
-class Pictured:
+class PictureSets:
     """What a folder's pictures make of a build.
 
     given: prompt id -> the pictures of it, in their order. notes: what was left out or changed.
@@ -57,7 +57,7 @@ class Pictured:
     plans: tuple[PromptPlan, ...]
     given: Mapping[str, Sequence[Given]]
     generator: FolderGenerator
-    stock: Stock
+    inspection: Inspection
     notes: tuple[str, ...]
 
     def files(self, images: Mapping[str, str]) -> dict[str, bytes]:
@@ -65,7 +65,7 @@ class Pictured:
 
         images: image id -> the path of its picture.
         """
-        kept = {PICTURES: self.stock.saved(images)}
+        kept = {PICTURES: self.inspection.saved(images)}
         if self.axes.name == OWN:
             record = self.axes.model_dump(mode="json", exclude_defaults=True)
             text = yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
@@ -100,7 +100,7 @@ def read_layout(spec: str, axes: AxisSet | None, prompt: str | None) -> Layout:
     return read_folders(listing, axes or load_axis_set(AXES), prompt)
 
 
-def pictured(
+def read_picture_sets(
     spec: str,
     *,
     axes: AxisSet | None,
@@ -109,7 +109,7 @@ def pictured(
     options: ModelOptions,
     run: Path,
     progress: Progress | None = None,
-) -> Pictured:
+) -> PictureSets:
     """Read a folder for the build whose run is in `run`.
 
     prompt: what the pictures were made from, or, of several prompts, which one to look at.
@@ -122,22 +122,22 @@ def pictured(
     files = [
         path for prompt_ in layout.prompts for pictures in prompt_.sets for path in pictures.files
     ]
-    known = remembered(run, layout.root, made_by.max_pixels)
-    stock = take_stock(layout.root, files, made_by.max_pixels, known, progress)
+    known = read_inspection(run, layout.root, made_by.max_pixels)
+    inspection = inspect_files(layout.root, files, made_by.max_pixels, known, progress)
     plans, given = [], dict[str, list[Given]]()
     for one in layout.prompts:
-        plan, own = _plan(one, chosen, stock, name_of(spec))
+        plan, own = _plan(one, chosen, inspection, name_of(spec))
         plans.append(plan)
         given |= own
     if not any(given.values()):
         raise InputError(
             f"{printable(str(layout.root))} holds no picture that can be read: "
-            + ("; ".join(stock.notes()) or "its folders are empty")
+            + ("; ".join(inspection.notes()) or "its folders are empty")
         )
     made_by.files = {
         seen.look.seed: layout.root / path
-        for path, seen in stock.seen.items()
-        if stock.is_picture(path)
+        for path, seen in inspection.seen.items()
+        if inspection.is_picture(path)
     }
     made_by.withheld = {
         withheld_seed(why): why
@@ -145,8 +145,8 @@ def pictured(
         for pictures in prompt_.sets
         for why in pictures.withheld
     }
-    return Pictured(
-        chosen, tuple(plans), given, made_by, stock, (*_left_out(layout), *stock.notes())
+    return PictureSets(
+        chosen, tuple(plans), given, made_by, inspection, (*_left_out(layout), *inspection.notes())
     )
 
 
@@ -161,7 +161,7 @@ def _in_order(prompts: Sequence[PicturedPrompt], axes: AxisSet) -> tuple[Picture
 
 
 def _plan(
-    pictured: PicturedPrompt, axes: AxisSet, stock: Stock, name: str
+    pictured: PicturedPrompt, axes: AxisSet, inspection: Inspection, name: str
 ) -> tuple[PromptPlan, dict[str, list[Given]]]:
     """The plan of one initial prompt, and its pictures by prompt id."""
     text = pictured.text or name
@@ -184,9 +184,9 @@ def _plan(
     ids = {(row.axis, row.attribute): row.id for row in prompt_rows(plan.prompts)}
     given = {
         ids[one.axis, one.attribute]: [
-            Given(stock.seen[path].look.seed, printable(path))
+            Given(inspection.seen[path].look.seed, printable(path))
             for path in one.files
-            if stock.is_picture(path)
+            if inspection.is_picture(path)
         ]
         + [Given(withheld_seed(why), f"withheld: {printable(why)}") for why in one.withheld]
         for one in pictured.sets

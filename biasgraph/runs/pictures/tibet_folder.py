@@ -19,7 +19,14 @@ from pydantic import ValidationError
 from biasgraph.data.axes import Attribute, Axis, AxisSet
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.prompts.counterfactuals import plan_prompts
-from biasgraph.prompts.derived_axes import ALPHA, LONGEST, bare, called, difference, distinct
+from biasgraph.prompts.derived_axes import (
+    ALPHA,
+    LONGEST,
+    bare_axis_name,
+    find_difference,
+    make_distinct,
+    trim_phrase,
+)
 from biasgraph.prompts.subject import find_subject
 from biasgraph.prompts.tibet_questions import closed_question
 from biasgraph.runs.pictures.layouts import (
@@ -29,7 +36,7 @@ from biasgraph.runs.pictures.layouts import (
     PicturedPrompt,
     PictureSet,
     key_of,
-    named,
+    match_name,
 )
 from biasgraph.runs.pictures.listing import NO_SET, TOO_DEEP, Listing, join
 
@@ -190,7 +197,7 @@ def _declared(told: Described, axes: AxisSet) -> dict[str, list[tuple[str, str]]
     names = [axis.name for axis in axes.axes]
     arms = {}
     for name, texts in told.axes.items():
-        known = named(name, names) or named(bare(name), names)
+        known = match_name(name, names) or match_name(bare_axis_name(name), names)
         if known is None:
             raise InputError(
                 f"{told.source}: the axis set '{axes.name}' has no axis '{printable(name)}' "
@@ -250,10 +257,13 @@ def _own_axes(told: Described) -> AxisSet:
 def _own_axis(
     name: str, subject: Subject, texts: Sequence[str], told: Described, head: int
 ) -> Axis:
-    said = [difference(told.prompt, text, head) for text in texts]
+    said = [find_difference(told.prompt, text, head) for text in texts]
     whole = [text.strip() == one.phrase for text, one in zip(texts, said, strict=True)]
-    names = distinct(
-        [one.phrase if same else called(one.phrase) for one, same in zip(said, whole, strict=True)]
+    names = make_distinct(
+        [
+            one.phrase if same else trim_phrase(one.phrase)
+            for one, same in zip(said, whole, strict=True)
+        ]
     )
     try:
         return Axis(
@@ -262,7 +272,7 @@ def _own_axis(
                 Attribute(name=one, phrase=one, placement=words.placement)
                 for one, words in zip(names, said, strict=True)
             ),
-            question=told.questions.get(name) or closed_question(bare(name), subject),
+            question=told.questions.get(name) or closed_question(bare_axis_name(name), subject),
         )
     except ValidationError as error:
         raise _no_axes(told, error) from None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasgraph.sandbox.scene_captions import GATE_CAPTIONS, choice_caption
-from biasgraph.sandbox.training.data import NOBODY, Pictures
+from biasgraph.sandbox.training.data import NOBODY, Drawings
 from biasgraph.sandbox.training.loop import Report, Schedule, fit
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS
 
@@ -107,7 +107,7 @@ def roughen(batch: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
 
 
 def train_clip(
-    tokenizer: CLIPTokenizer, pictures: Pictures, work: Path, report: Report | None = None
+    tokenizer: CLIPTokenizer, pictures: Drawings, work: Path, report: Report | None = None
 ) -> CLIPModel:
     """Train text and vision together.
 
@@ -182,7 +182,7 @@ def unit(features: Any) -> torch.Tensor:
     return functional.normalize(tensor, dim=-1)
 
 
-def _matches(pictures: Pictures, rows: np.ndarray) -> torch.Tensor:
+def _matches(pictures: Drawings, rows: np.ndarray) -> torch.Tensor:
     """(n, n) bool: caption i is true of picture j."""
     import torch
 
@@ -206,7 +206,11 @@ def _matching(logits: torch.Tensor, positive: torch.Tensor) -> torch.Tensor:
 
 
 def _reading(
-    readers: Any, context_reader: Any, captions: torch.Tensor, pictures: Pictures, rows: np.ndarray
+    readers: Any,
+    context_reader: Any,
+    captions: torch.Tensor,
+    pictures: Drawings,
+    rows: np.ndarray,
 ) -> torch.Tensor:
     """What a caption reveals, read off its embedding; the last class is "not said"."""
     import torch

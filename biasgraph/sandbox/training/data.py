@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biasgraph.sandbox.drawing import EMPTY_SCENES, SIZE, draw_empty, draw_person
-from biasgraph.sandbox.scene_captions import random_scene, shown, write, write_empty
+from biasgraph.sandbox.scene_captions import attributes_of, random_scene, write, write_empty
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS, sample, world
 
 EMPTY_SHARE = 0.04
@@ -17,7 +17,7 @@ NOBODY = -1
 
 
 @dataclass(frozen=True)
-class Pictures:
+class Drawings:
     """Drawn pictures and what is true of them.
 
     Attributes:
@@ -44,7 +44,7 @@ class Pictures:
 
 def draw_pictures(
     world_name: str, n: int, seed: int, progress: Callable[[int], None] | None = None
-) -> Pictures:
+) -> Drawings:
     """Draw ``n`` captioned pictures from a world; picture i depends on (seed, i) alone."""
     model = world(world_name)
     phrases = list(CONTEXTS)
@@ -76,8 +76,8 @@ def draw_pictures(
                 context[i, phrases.index(phrase)] = True
             revealed[i] = [axis in scene.do for axis in AXES]
             images[i] = np.asarray(
-                draw_person(shown(people[i : i + 1])[0], job, scene.contexts, rng)
+                draw_person(attributes_of(people[i : i + 1])[0], job, scene.contexts, rng)
             )
         if progress and i % 500 == 499:
             progress(500)
-    return Pictures(images, captions, people, occupation, context, revealed, named)
+    return Drawings(images, captions, people, occupation, context, revealed, named)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biasgraph.sandbox.training.clip_training import pixels, roughen
-from biasgraph.sandbox.training.data import NOBODY, Pictures
+from biasgraph.sandbox.training.data import NOBODY, Drawings
 from biasgraph.sandbox.training.loop import Report, Schedule, fit
 from biasgraph.sandbox.world import AXES
 
@@ -27,7 +27,7 @@ LABELS = (
 
 
 def train_judge2(
-    pictures: Pictures, work: Path, report: Report | None = None
+    pictures: Drawings, work: Path, report: Report | None = None
 ) -> ResNetForImageClassification:
     """Train on drawings, blurred and noised."""
     import torch

@@ -21,7 +21,7 @@ from biasgraph.sandbox.training import clip_training as clips
 from biasgraph.sandbox.training import judge2 as judges
 from biasgraph.sandbox.training import unet as unets
 from biasgraph.sandbox.training import vae as vaes
-from biasgraph.sandbox.training.data import NOBODY, Pictures, draw_pictures
+from biasgraph.sandbox.training.data import NOBODY, Drawings, draw_pictures
 from biasgraph.sandbox.training.loop import Report
 from biasgraph.sandbox.world import AXES
 
@@ -117,12 +117,12 @@ def _text_tower(work: Path) -> Any:
     return text.eval()
 
 
-def _pictures(work: Path, report: Report | None) -> Pictures:
+def _pictures(work: Path, report: Report | None) -> Drawings:
     path = work / "pictures.npz"
     if path.exists():
         with np.load(path) as stored:
             fields = {name: stored[name] for name in stored.files}
-        return Pictures(**{**fields, "captions": fields["captions"].tolist()})
+        return Drawings(**{**fields, "captions": fields["captions"].tolist()})
     pictures = draw_pictures(
         "stereotyped", JUDGE_PICTURES, SEEDS["judges"], _counter("pictures", JUDGE_PICTURES, report)
     )

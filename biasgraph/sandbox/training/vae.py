@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biasgraph.sandbox.training.clip_training import pixels
-from biasgraph.sandbox.training.data import Pictures
+from biasgraph.sandbox.training.data import Drawings
 from biasgraph.sandbox.training.loop import Report, Schedule, fit
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def new_vae(seed: int) -> AutoencoderKL:
     )
 
 
-def train_vae(pictures: Pictures, work: Path, report: Report | None = None) -> AutoencoderKL:
+def train_vae(pictures: Drawings, work: Path, report: Report | None = None) -> AutoencoderKL:
     """Train on drawings; the scaling factor is set so that latents have unit variance."""
 
     vae = new_vae(SCHEDULE.seed)

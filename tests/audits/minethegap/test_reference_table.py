@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from biasgraph.audits.minethegap.reference_table import Truth, spearman
+from biasgraph.audits.minethegap.reference_table import ReferenceTable, spearman
 from biasgraph.errors import InputError
 
 
@@ -18,7 +18,7 @@ def table(directory: Path, text: str) -> Path:
 
 
 def test_the_shipped_table_is_that_of_the_paper() -> None:
-    truth = Truth.of("us-occupations")
+    truth = ReferenceTable.of("us-occupations")
     assert len(truth.bias) == 40
     assert truth.of_prompt("Photo portrait of an electrician") == pytest.approx(0.983)
     assert truth.of_prompt("a hairstylist") == pytest.approx(0.924)
@@ -27,7 +27,7 @@ def test_the_shipped_table_is_that_of_the_paper() -> None:
 
 
 def test_shares_of_any_scale_and_a_prompt_as_a_whole(tmp_path: Path) -> None:
-    truth = Truth.of(
+    truth = ReferenceTable.of(
         table(tmp_path, "prompt;male;female;from\nA nurse;1;3;x\n\nchef at home;2;2;y\n")
     )
     assert truth.of_prompt("a nurse") == 0.75
@@ -35,7 +35,7 @@ def test_shares_of_any_scale_and_a_prompt_as_a_whole(tmp_path: Path) -> None:
 
 
 def test_a_bias_column_is_taken_as_it_stands(tmp_path: Path) -> None:
-    truth = Truth.of(table(tmp_path, "subject,bias,year\nnurse,-2.5,2024\n"))
+    truth = ReferenceTable.of(table(tmp_path, "subject,bias,year\nnurse,-2.5,2024\n"))
     assert truth.of_prompt("a photo of the nurse") == -2.5
 
 
@@ -53,14 +53,14 @@ def test_a_bias_column_is_taken_as_it_stands(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_a_table(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Truth.of(table(tmp_path, text))
+        ReferenceTable.of(table(tmp_path, text))
 
 
 def test_tables_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Did you mean 'us-occupations'"):
-        Truth.of("us-ocupations")
+        ReferenceTable.of("us-ocupations")
     with pytest.raises(InputError, match="cannot read --truth"):
-        Truth.of(tmp_path / "none.csv")
+        ReferenceTable.of(tmp_path / "none.csv")
 
 
 def test_the_interval_of_a_rank_correlation() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from biasgraph.models.image_files import MAX_PIXELS
 from biasgraph.runs.pictures import inspection as module
-from biasgraph.runs.pictures.inspection import PICTURES, Stock, remembered, take_stock
+from biasgraph.runs.pictures.inspection import PICTURES, Inspection, inspect_files, read_inspection
 from biasgraph.runs.progress import Interrupted
 from tests.runs.pictures.pictures import folder_of, picture
 
@@ -27,8 +27,8 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def stock_of(root: Path, known=None, **changes) -> Stock:
-    return take_stock(root, FILES, changes.get("max_pixels", MAX_PIXELS), known or {})
+def stock_of(root: Path, known=None, **changes) -> Inspection:
+    return inspect_files(root, FILES, changes.get("max_pixels", MAX_PIXELS), known or {})
 
 
 def test_faults_are_counted_and_named(root: Path) -> None:
@@ -47,7 +47,7 @@ def test_what_was_seen_is_not_opened_again(
 ) -> None:
     before = stock_of(root)
     (tmp_path / PICTURES).write_bytes(before.saved({}))
-    known = remembered(tmp_path, root, MAX_PIXELS)
+    known = read_inspection(tmp_path, root, MAX_PIXELS)
     assert known == before.seen
     opened = []
     read = module.read_picture
@@ -65,23 +65,23 @@ def test_what_was_seen_is_not_opened_again(
 
 def test_another_limit_or_folder_is_looked_at_anew(root: Path, tmp_path: Path) -> None:
     (tmp_path / PICTURES).write_bytes(stock_of(root).saved({}))
-    assert remembered(tmp_path, root, 5) == {}
-    assert remembered(tmp_path, tmp_path, MAX_PIXELS) == {}
+    assert read_inspection(tmp_path, root, 5) == {}
+    assert read_inspection(tmp_path, tmp_path, MAX_PIXELS) == {}
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"schema": "biasgraph-pictures/1"}', b"7"])
 def test_a_damaged_memory_is_forgotten(root: Path, tmp_path: Path, content: bytes) -> None:
     (tmp_path / PICTURES).write_bytes(content)
-    assert remembered(tmp_path, root, MAX_PIXELS) == {}
+    assert read_inspection(tmp_path, root, MAX_PIXELS) == {}
 
 
 def test_names_that_are_no_text_are_kept(tmp_path: Path) -> None:
     root = folder_of(tmp_path / "pics", {"initial": 1})
     name = "initial/\udcff.png"
     os.rename(root / FILES[0], root / name)
-    before = take_stock(root, [name], MAX_PIXELS, {})
+    before = inspect_files(root, [name], MAX_PIXELS, {})
     (tmp_path / PICTURES).write_bytes(before.saved({}))
-    assert remembered(tmp_path, root, MAX_PIXELS) == before.seen
+    assert read_inspection(tmp_path, root, MAX_PIXELS) == before.seen
 
 
 class Interrupting:
@@ -97,4 +97,4 @@ class Interrupting:
 
 def test_ctrl_c_stops_it(root: Path) -> None:
     with pytest.raises(Interrupted, match="again to go on"):
-        take_stock(root, FILES, MAX_PIXELS, {}, Interrupting())
+        inspect_files(root, FILES, MAX_PIXELS, {}, Interrupting())

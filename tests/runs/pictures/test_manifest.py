@@ -10,10 +10,10 @@ import pytest
 from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.prompts.counterfactuals import plan_prompts
-from biasgraph.runs.pictures.file_names import Places, manifest_of
 from biasgraph.runs.pictures.layouts import Layout
 from biasgraph.runs.pictures.listing import Listing
 from biasgraph.runs.pictures.manifest import read_manifest
+from biasgraph.runs.pictures.picture_paths import Places, manifest_of
 from tests.runs.pictures.pictures import folder_of, picture
 
 AXES = load_axis_set("occupation").only(["gender", "age"])
