@@ -58,9 +58,7 @@ class PromptToken:
 def tokenize(text: str) -> list[PromptToken]:
     """Split a text into words (with hyphens and apostrophes inside) and single signs."""
     matches = re.finditer(r"\w+(?:[-'\u2019.&/]\w+)*|[^\w\s]", text)
-    return [
-        PromptToken(m[0], m[0].lower().replace("\u2019", "'"), m.start(), m.end()) for m in found
-    ]
+    return [PromptToken(m[0], m[0].lower().replace("\u2019", "'"), *m.span()) for m in matches]
 
 
 def determiner_number(lower: str) -> str | None:
