@@ -6,6 +6,9 @@ import functools
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
@@ -15,7 +18,7 @@ def _root() -> Traversable:
     try:
         return resources.files("biasgraph.templates")
     except ModuleNotFoundError:  # a bare checkout: nothing is installed
-        return Path(__file__).resolve().parent.parent / "templates"
+        return Path(__file__).resolve().parents[2] / "templates"
 
 
 def _at(parts: tuple[str, ...]) -> Traversable:
@@ -39,6 +42,12 @@ def names(folder: str, suffix: str) -> list[str]:
     """Return the sorted names, without `suffix`, of the shipped files of one folder."""
     found = (entry.name for entry in _at((folder,)).iterdir())
     return sorted(name.removesuffix(suffix) for name in found if name.endswith(suffix))
+
+
+@functools.cache
+def read_yaml(*parts: str) -> Any:
+    """Return the data of one shipped YAML file; not to be changed. Raises as `read_text` does."""
+    return yaml.safe_load(read_text(*parts))
 
 
 @functools.cache

@@ -6,7 +6,6 @@ import functools
 import re
 from typing import Annotated
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints
 
 from biasgraph.errors import printable
@@ -35,8 +34,8 @@ def read_instruction(paper: str, task: str, text: str) -> dict[str, str] | None:
 
 @functools.cache
 def _instructions(paper: str) -> dict[str, str]:
-    text = resources.read_text("llm", f"{paper}.yaml")
-    return {task: str(said).strip() for task, said in yaml.safe_load(text).items()}
+    texts = resources.read_yaml("llm", f"{paper}.yaml")
+    return {task: str(text).strip() for task, text in texts.items()}
 
 
 @functools.cache

@@ -1,7 +1,7 @@
-"""The sandbox's language: captions written from a scene, and a scene read from a prompt.
+"""The sandbox's language: what its captions are made of, and a scene read from a prompt.
 
-The words are those of BiasConnect's table 2 and supp. A.3 with the synonyms that people type; what
-is not here the sandbox never saw.
+The words are those of BiasConnect's table 2 and supp. A.3 with the synonyms that people type
+(``templates/sandbox/phrases.yaml``); what is not there the sandbox never saw.
 """
 
 from __future__ import annotations
@@ -9,161 +9,31 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-import numpy as np
+from biasgraph.io import resources
+from biasgraph.sandbox.world import CONTEXTS, EMPTY_SCENES, OCCUPATIONS, Scene
 
-from biasgraph.sandbox.drawing import EMPTY_SCENES
-from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS, Scene
+Wordings = Mapping[str, Mapping[str, Sequence[str]]]
+"""Axis -> attribute -> phrases, the usual one first."""
 
-BEFORE: dict[str, dict[str, tuple[str, ...]]] = {
-    "gender": {"male": ("male",), "female": ("female",)},
-    "age": {"young": ("young",), "middle": ("middle-aged", "middle"), "old": ("old", "elderly")},
-    "ethnicity": {
-        "white": ("white", "caucasian"),
-        "black": ("african american", "black"),
-        "asian": ("asian",),
-        "south asian": ("south asian",),
-        "middle eastern": ("middle eastern",),
-        "hispanic": ("hispanic",),
-    },
-    "bodytype": {
-        "fat": ("obese", "fat", "overweight"),
-        "slim": ("slim", "thin"),
-        "muscular": ("muscular",),
-    },
-    "emotion": {
-        "happy": ("happy",),
-        "sad": ("sad",),
-        "serious": ("serious",),
-        "tired": ("tired",),
-    },
-    "disability": {"fit": ("fit",), "blind": ("blind",)},
-}
-"""Words before the noun: axis -> attribute -> phrases, the usual one first."""
-
-AFTER: dict[str, dict[str, tuple[str, ...]]] = {
-    "environment": {
-        "indoor": ("working indoors", "indoors"),
-        "outdoor": ("working outdoors", "outdoors"),
-    },
-    "clothing": {
-        "formal": ("in formal attire", "in formal clothing"),
-        "informal": ("in informal attire", "in informal clothing"),
-    },
-    "emotion": {
-        "happy": ("who is happy",),
-        "sad": ("who is sad",),
-        "serious": ("who is serious",),
-        "tired": ("who is tired",),
-    },
-    "disability": {
-        "fit": ("who is fit",),
-        "blind": ("who is blind",),
-        "hearing aid": ("with a hearing aid", "wearing a hearing aid"),
-        "wheelchair": ("on a wheelchair", "in a wheelchair", "using a wheelchair"),
-    },
-    "gender": {"male": ("who is a man",), "female": ("who is a woman",)},
-}
+_PHRASES = resources.read_yaml("sandbox", "phrases.yaml")
+BEFORE: Wordings = _PHRASES["before"]
+"""Words before the noun."""
+AFTER: Wordings = _PHRASES["after"]
 """Words after the noun."""
-
-NOUNS: dict[str, str] = {"man": "male", "woman": "female"}
+NOUNS: Mapping[str, str] = _PHRASES["nouns"]
 """Nouns that stand for "person" and fix the gender."""
-
-GATE_CAPTIONS = ("a photo of a person", "a photo without a person")
+GATE_CAPTIONS: tuple[str, str] = tuple(_PHRASES["gate"])
 """What the gate question's yes and no say of a picture."""
 
-_ORDER = ("emotion", "disability", "bodytype", "age", "ethnicity", "gender")
-_USUAL = 0.6  # how often an attribute is put in its usual words
-
-
-def write(scene: Scene, rng: np.random.Generator) -> str:
-    """A caption of a scene, in one of its many wordings."""
-    before: dict[str, str] = {}
-    after: list[str] = []
-    noun = scene.occupation or "person"
-    for axis in rng.permutation(list(scene.do)):
-        value = scene.do[axis]
-        if axis == "gender" and scene.occupation is None and rng.random() < 0.5:
-            noun = next(word for word, meaning in NOUNS.items() if meaning == value)
-            continue
-        sides = [side for side in (BEFORE, AFTER) if value in side.get(axis, {})]
-        weights = _side_weights(axis, len(sides))
-        side = sides[rng.choice(len(sides), p=weights)]
-        phrase = _wording(side[axis][value], rng)
-        if side is BEFORE:
-            before[axis] = phrase
-        else:
-            after.append(phrase)
-    words = [before[axis] for axis in _ORDER if axis in before]
-    if len(words) > 1 and rng.random() < 0.4:
-        words = [str(word) for word in rng.permutation(words)]
-    return _sentence([*words, noun], [*after, *scene.contexts], rng)
-
-
-def _side_weights(axis: str, sides: int) -> list[float]:
-    if sides == 1:
-        return [1.0]
-    usually_before = {"gender": 0.92, "emotion": 0.3, "disability": 0.5}[axis]
-    return [usually_before, 1 - usually_before]
-
-
-def _wording(phrases: Sequence[str], rng: np.random.Generator) -> str:
-    if len(phrases) == 1 or rng.random() < _USUAL:
-        return phrases[0]
-    return phrases[1 + int(rng.integers(len(phrases) - 1))]
-
-
-def write_empty(what: str, rng: np.random.Generator) -> str:
-    """A caption of a picture without a person."""
-    article, noun = what.split(" ", 1)
-    if rng.random() < 0.2:
-        return "a photo without a person"
-    return _sentence([noun], [], rng, article)
-
-
-def _sentence(
-    words: list[str], tail: list[str], rng: np.random.Generator, article: str | None = None
-) -> str:
-    kind = rng.random()
-    first = article or ("an" if words[0][0] in "aeiou" else "a")
-    if article is None:
-        if rng.random() < 0.12:
-            first = "the"
-        elif rng.random() < 0.06:  # people get it wrong
-            first = {"a": "an", "an": "a"}[first]
-    opening = "a photo of" if kind < 0.5 else "" if kind < 0.94 else "a portrait of"
-    return " ".join(part for part in (opening, first, *words, *tail) if part)
-
-
-def random_scene(rng: np.random.Generator) -> Scene:
-    """Draw what a training caption reveals: an occupation, some attributes, some contexts.
-
-    Attribute values are drawn evenly, so that rare ones are seen as often as common ones; the
-    world fills in the rest.
-    """
-    many = int(rng.integers(4, 7))
-    revealed = int(rng.choice([0, 1, 2, 3, many], p=[0.30, 0.44, 0.15, 0.07, 0.04]))
-    axes = rng.choice(list(AXES), size=revealed, replace=False)
-    do = {str(axis): str(rng.choice(AXES[str(axis)])) for axis in axes}
-    contexts = rng.choice([0, 1, 2], p=[0.80, 0.18, 0.02])
-    phrases = rng.choice(list(CONTEXTS), size=int(contexts), replace=False)
-    occupation = None if rng.random() < 0.06 else OCCUPATIONS[rng.integers(len(OCCUPATIONS))]
-    return Scene(occupation, do, tuple(str(phrase) for phrase in phrases))
-
-
-def _phrases() -> dict[str, tuple[str, str]]:
-    """Phrase -> (axis, attribute), for reading."""
-    found: dict[str, tuple[str, str]] = {}
-    for side in (BEFORE, AFTER):
-        for axis, attributes in side.items():
-            for attribute, wordings in attributes.items():
-                for wording in wordings:
-                    found[wording] = (axis, attribute)
-    return found
-
-
-_PHRASES = _phrases()
+_MEANINGS = {
+    wording: (axis, attribute)
+    for side in (BEFORE, AFTER)
+    for axis, attributes in side.items()
+    for attribute, wordings in attributes.items()
+    for wording in wordings
+}
 _READABLE = sorted(
-    [*_PHRASES, *OCCUPATIONS, *CONTEXTS, *NOUNS, "person"], key=lambda phrase: -len(phrase)
+    [*_MEANINGS, *OCCUPATIONS, *CONTEXTS, *NOUNS, "person"], key=lambda phrase: -len(phrase)
 )
 _READER = re.compile(r"(?<![\w-])(" + "|".join(re.escape(p) for p in _READABLE) + r")(?![\w-])")
 
@@ -179,8 +49,8 @@ def read(prompt: str) -> Scene:
     do: dict[str, str] = {}
     contexts: list[str] = []
     for phrase in _READER.findall(" ".join(prompt.lower().split())):
-        if phrase in _PHRASES:
-            axis, attribute = _PHRASES[phrase]
+        if phrase in _MEANINGS:
+            axis, attribute = _MEANINGS[phrase]
             do[axis] = attribute
         elif phrase in CONTEXTS:
             contexts.append(phrase)
@@ -197,27 +67,6 @@ def read(prompt: str) -> Scene:
 
 def vocabulary() -> frozenset[str]:
     """Every word that a training caption can hold, in lower case."""
-    texts = [*_PHRASES, *OCCUPATIONS, *CONTEXTS, *NOUNS, *EMPTY_SCENES]
+    texts = [*_MEANINGS, *OCCUPATIONS, *CONTEXTS, *NOUNS, *EMPTY_SCENES]
     texts += ["a an the person photo portrait of without"]
     return frozenset(word for text in texts for word in re.findall(r"\w+", text.lower()))
-
-
-def choice_caption(axis: str, attribute: str, form: int) -> str:
-    """A sentence true of a picture that shows ``attribute``, for training the judge.
-
-    Args:
-        form: which wording; taken modulo the number there is.
-    """
-    wordings = [("", w) for w in AFTER.get(axis, {}).get(attribute, ())]
-    wordings += [(w, "") for w in BEFORE.get(axis, {}).get(attribute, ())]
-    before, after = wordings[form % len(wordings)]
-    words = " ".join(part for part in (before, "person", after) if part)
-    return f"a photo of {'an' if words[0] in 'aeiou' else 'a'} {words}"
-
-
-def attributes_of(people: np.ndarray) -> list[Mapping[str, str]]:
-    """Rows of attribute indices, (n, 8), as mappings from axis to attribute."""
-    names = list(AXES.items())
-    return [
-        {axis: values[i] for (axis, values), i in zip(names, row, strict=True)} for row in people
-    ]

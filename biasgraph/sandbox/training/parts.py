@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from biasgraph.sandbox.scene_captions import choice_caption
 from biasgraph.sandbox.training import clip_training as clips
 from biasgraph.sandbox.training import judge2 as judges
 from biasgraph.sandbox.training import unet as unets
 from biasgraph.sandbox.training import vae as vaes
+from biasgraph.sandbox.training.captions import choice_caption
 from biasgraph.sandbox.training.data import NOBODY, Drawings, draw_pictures
 from biasgraph.sandbox.training.loop import Report
 from biasgraph.sandbox.world import AXES

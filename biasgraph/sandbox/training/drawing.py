@@ -143,10 +143,6 @@ def draw_person(
     return canvas.finished()
 
 
-EMPTY_SCENES = ("an empty room", "an empty field", "a tree", "a house", "a chair", "a car")
-"""What the pictures without a person show, in the words of their captions."""
-
-
 def draw_empty(what: str, rng: np.random.Generator) -> Image.Image:
     """Draw a scene without a person; ``what`` is one of ``EMPTY_SCENES``; 64x64 RGB."""
     canvas = _Canvas(rng)
