@@ -18,7 +18,7 @@ import biasgraph
 from benchmarks.exact import WORLDS
 from benchmarks.methods_summary import VARIED, parts, summarise
 from benchmarks.shares import read_json, write_json
-from biasgraph.audits.annotate import added
+from biasgraph.audits.annotate import annotate_run
 from biasgraph.data.file_names import RECORD
 from biasgraph.io import resources
 
@@ -32,7 +32,7 @@ def measured(world: str, run: Path) -> list[dict[str, Any]]:
     """What the methods find about each occupation's images of one generator."""
     if not (run / RECORD).is_file():
         biasgraph.build(prompts=LIST, model=f"sandbox:{world}", output=run)
-    found = added(run, METHODS, {"embedder": "sandbox", "vary": list(VARIED)})
+    found = annotate_run(run, METHODS, {"embedder": "sandbox", "vary": list(VARIED)})
     jobs = resources.lines("prompts", f"{LIST}.txt")
     by_prompt = {part.document["graph"]["prompt"]: part.document for part in found.prompts}
     rows = []

@@ -1,30 +1,42 @@
-"""Hangs the findings of other methods on the nodes of a result."""
+"""Adds the findings of other methods to the nodes of a result, as the methods are declared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.agreement.trusted_answers import reopened
 from biasgraph.audits.plan.verification import axis_set_of
 from biasgraph.data.file_names import GRAPH, RECORD
 from biasgraph.data.result import load, read_document
-from biasgraph.errors import InputError, did_you_mean, printable, shown
-from biasgraph.methods import minethegap
-from biasgraph.methods.base import Annotation, Media, MethodInput
-from biasgraph.models.backend import WANTED_EMBEDDER
-from biasgraph.models.folder import BACKEND as FOLDER
+from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.methods.base import Annotation, Media, MethodInput, MethodPlan, initial_rows
+from biasgraph.methods.registry import (
+    DESCRIBER,
+    GRADIENTS,
+    HINTS,
+    METHODS,
+    MODELS,
+    Method,
+    call,
+    find_method,
+    find_methods,
+    get_method,
+    in_order,
+    parse_methods,
+)
+from biasgraph.models.backend import EMBEDDER, LANGUAGE_MODEL
+from biasgraph.models.base import Describer
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import (
-    backend_of,
     load_embedder,
     load_generator,
     load_judge,
     load_language_model,
+    traits_of,
 )
 from biasgraph.report.saving import write
 from biasgraph.report.thumbnails import run_directory
@@ -40,158 +52,167 @@ if TYPE_CHECKING:
     from biasgraph.data.axes import AxisSet
     from biasgraph.data.findings import Finding
     from biasgraph.data.result import Result
-    from biasgraph.models.base import Embedder, LanguageModel
+    from biasgraph.models.base import Embedder, LanguageModel, VisualQA
     from biasgraph.runs.progress import Progress
-
-METHODS = {
-    "tibet": "biasgraph.methods.tibet",
-    "openbias": "biasgraph.methods.openbias",
-    "minethegap": "biasgraph.methods.minethegap",
-}
-"""A method's name and its module, whose ``annotate`` takes a `MethodInput`."""
-
-NEEDS_IMAGES = "minethegap"
-PROPOSES = "openbias"
-"""Has further axes proposed, where a language model is named."""
-NONE = "none"
 
 Chosen = Mapping[str, Mapping[str, Any]]
 """Method -> what a user chose for it, in JSON types."""
 
 
-def methods_in(text: str | Sequence[str]) -> tuple[str, ...]:
-    """The methods that a list names, "tibet,openbias", once each; () for "none".
+def read_methods(directory: Path | None) -> Chosen:
+    """The methods whose findings the result in a directory has; {} where there is no result.
 
-    Raises InputError, with a hint, for a name that is none.
+    Raises:
+        ModelError: One of them is a plug-in that is broken.
     """
-    parts = text.split(",") if isinstance(text, str) else list(text)
-    names = [part.strip() for part in parts if part.strip()]
-    if names == [NONE]:
-        return ()
-    for name in names:
-        if name == NONE:
-            raise InputError(f"'{NONE}' stands alone: leave it out, or the methods beside it")
-        if name not in METHODS:
-            raise InputError(
-                f"there is no method '{printable(name)}' (there are {', '.join(METHODS)}, and "
-                f"none).{did_you_mean(name, [*METHODS, NONE])}"
-            )
-    if not names:
-        raise InputError(f"no method is named: give {', '.join(METHODS)}, or none")
-    return tuple(dict.fromkeys(names))
-
-
-def recorded(directory: Path | None) -> Chosen:
-    """The methods whose findings the result in `directory` has; none where there is no result."""
     if directory is None or not (directory / GRAPH).is_file():
         return {}
     methods: Chosen = read_document(directory)["graph"].get("methods", {})
-    return {name: options for name, options in methods.items() if name in METHODS}
+    return {name: options for name, options in methods.items() if find_method(name)}
 
 
-def chosen(options: BuildOptions, before: Chosen, *, toy: bool = False) -> Chosen:
+def choose_methods(options: BuildOptions, before: Chosen, *, toy: bool = False) -> Chosen:
     """The methods that a build uses, each with its options.
 
-    Those that are named; without names those that the result had `before`, and all on the sandbox
-    (`toy`). Raises InputError for names that are none, and where an embedder is needed and not
-    named.
+    Args:
+        options: Those of the build.
+        before: The methods of an earlier result, which count where `options` name none.
+        toy: Whether all models are the sandbox's, which then run all methods that ship.
+
+    Raises:
+        InputError: A method is unknown, or lacks what it needs.
     """
     if options.annotate is None:
         names: Sequence[str] = tuple(METHODS) if toy else tuple(before)
     else:
-        names = methods_in(options.annotate)
-    if NEEDS_IMAGES in names and options.answers is not None:
-        raise InputError(f"{NEEDS_IMAGES} looks at images, and an answers table has none")
-    given = {
-        "embedder": options.embedder,
-        "vary": options.vary and list(options.vary),
-        "llm": options.llm,
-        "null": options.null,
-    }
-    return _with_options(names, before, given, toy=toy)
+        names = parse_methods(options.annotate)
+    given = {"embedder": options.embedder, "llm": options.llm, **options.method_options}
+    return _with_options(names, before, given, toy=toy, run=options.answers is None)
 
 
 def _with_options(
-    names: Sequence[str], before: Chosen, given: Mapping[str, Any], *, toy: bool
+    names: Sequence[str], before: Chosen, given: Mapping[str, Any], *, toy: bool, run: bool
 ) -> Chosen:
-    if NEEDS_IMAGES not in names:
-        for name in ("embedder", "vary", "null"):
-            if given.get(name):
-                raise InputError(
-                    f"--{name} is about {NEEDS_IMAGES}: name it among the methods, or leave "
-                    f"--{name} out"
-                )
-    found = {name: dict(before.get(name, {})) for name in METHODS if name in names}
-    if PROPOSES in found:
-        if given.get("llm"):
-            found[PROPOSES]["llm"] = given["llm"]
-        elif toy:
-            found[PROPOSES].setdefault("llm", USUAL)
-    if NEEDS_IMAGES in found:
-        own = found[NEEDS_IMAGES]
-        if given.get("vary") or given.get("llm"):  # another source of variations
-            own = {name: value for name, value in own.items() if name not in ("vary", "llm")}
-        own |= {name: value for name, value in given.items() if value is not None and value != []}
-        if own.get("vary"):
-            own.pop("llm", None)
-        if not own.get("null"):
-            own.pop("null", None)
-        found[NEEDS_IMAGES] = own
-        if toy:
-            own.setdefault("embedder", "sandbox")
-        if "embedder" not in own:
-            raise InputError(f"{NEEDS_IMAGES} needs {WANTED_EMBEDDER}")
-    return found
-
-
-def check(methods: Chosen, axes: AxisSet, prompts: Sequence[str], model: str) -> None:
-    """Raise InputError, before any image is made, for what the methods will not take.
-
-    model: the spec of the generator.
-    """
-    if NEEDS_IMAGES in methods:
-        options = methods[NEEDS_IMAGES]
-        varying = minethegap.Varying.of(axes, options)
-        for prompt in prompts:
-            varying.texts(prompt)
-        if options.get("null") and backend_of(model) == FOLDER:
+    methods = {name: get_method(name) for name in in_order(names)}
+    for option, value in given.items():
+        users = [name for name, method in find_methods().items() if option in method.choices]
+        if value and option != MODELS[LANGUAGE_MODEL] and methods.keys().isdisjoint(users):
+            flag = "--" + option.replace("_", "-")
             raise InputError(
-                "--null makes images of variations, and pictures of a folder are made elsewhere: "
-                "leave it out"
+                f"{flag} is about {' and '.join(users)}: name it among the methods, or remove "
+                f"{flag}"
+            )
+    for name, method in methods.items():
+        if method.needs and not run:
+            raise InputError(f"{name} needs images, and an answers table has none")
+    return {
+        name: _options_of(name, method, before.get(name, {}), given, toy=toy)
+        for name, method in methods.items()
+    }
+
+
+def _options_of(
+    name: str, method: Method, before: Mapping[str, Any], given: Mapping[str, Any], *, toy: bool
+) -> Mapping[str, Any]:
+    """One method's options: what is given, what it had before, and the toy models' names."""
+    new = {
+        option: list(value) if isinstance(value, tuple) else value
+        for option in method.choices
+        if (value := given.get(option)) is not None and value not in ((), [])
+    }
+    own = dict(before)
+    if any(new.get(option) for option in method.instead):
+        own = {option: value for option, value in own.items() if option not in method.instead}
+    own |= new
+    for option in [option for option in method.instead if own.get(option)][1:]:
+        del own[option]
+    own = {option: value for option, value in own.items() if value is not False}
+    for role, option in method.models.items():
+        if toy and option not in method.instead:
+            own.setdefault(option, USUAL)
+        if role in method.needs and option not in own:
+            raise InputError(f"{name} needs {HINTS[role]}")
+    return own
+
+
+def explain_idle_llm(names: Sequence[str], given: Mapping[str, Any]) -> str:
+    """What to do where ``--llm`` has nothing to propose for the methods that are named."""
+    llm = MODELS[LANGUAGE_MODEL]
+    users = {name: method for name, method in find_methods().items() if llm in method.choices}
+    others = [
+        f"remove --{option}"
+        for name in names
+        if name in users
+        for option in users[name].instead
+        if given.get(option) and option != llm
+    ]
+    idle = [name for name in users if name not in names]
+    return ", or ".join([*others, *([f"annotate with {' or '.join(idle)}"] if idle else [])])
+
+
+def check_methods(methods: Chosen, plan: MethodPlan, judge: VisualQA) -> None:
+    """Refuse, before any image is made, what the methods will not take.
+
+    Raises:
+        InputError: A method cannot work on this axis set, generator or judge.
+    """
+    for name, options in methods.items():
+        method = get_method(name)
+        if method.check:
+            call(name, method.check, replace(plan, options=options))
+        if DESCRIBER in method.needs and not isinstance(judge, Describer):
+            raise InputError(
+                f"{name} needs a judge that answers in its own words; {printable(judge.spec)} only "
+                "chooses between answers"
+            )
+        if GRADIENTS in method.needs:
+            raise InputError(
+                f"{name} needs gradients, which {printable(plan.generator)} does not give"
             )
 
 
-def images_beside(methods: Chosen, initial: int) -> list[str]:
-    """What is made beside a build's own images, in a sentence; none where nothing is.
+def count_images_beside(methods: Chosen, plan: MethodPlan) -> dict[str, int]:
+    """How many images each method makes beside those of a build; only those that make any."""
+    counts = {
+        name: int(call(name, hook, replace(plan, options=options)))
+        for name, options in methods.items()
+        if (hook := get_method(name).images_beside)
+    }
+    return {name: count for name, count in counts.items() if count}
 
-    initial: how many images the initial prompts have.
-    """
-    if not methods.get(NEEDS_IMAGES, {}).get("null"):
-        return []
-    return [f"--null makes {initial:,} more images, of the variations"]
 
+@dataclass(frozen=True)
+class Helpers:
+    """The models that methods need beside generator and judge, by their specs."""
 
-class Helpers(NamedTuple):
-    """The models that methods need beside the judge."""
-
-    embedder: Embedder | None
+    embedders: Mapping[str, Embedder]
     language_models: Mapping[str, LanguageModel]
 
     @classmethod
     def of(cls, methods: Chosen, how: ModelOptions, journal: Path) -> Helpers:
-        """Those that the chosen methods name. Raises as the registry's `load_*` do."""
+        """Those that the methods name. Raises as the registry's `load_*` do."""
 
-        def named(name: str) -> list[str]:
-            return [str(options[name]) for options in methods.values() if options.get(name)]
+        def named(role: str) -> set[str]:
+            return {str(own[MODELS[role]]) for own in methods.values() if own.get(MODELS[role])}
 
-        embedders = named("embedder")
         return cls(
-            load_embedder(embedders[0], how) if embedders else None,
-            {spec: load_language_model(spec, how, journal) for spec in named("llm")},
+            {spec: load_embedder(spec, how) for spec in named(EMBEDDER)},
+            {spec: load_language_model(spec, how, journal) for spec in named(LANGUAGE_MODEL)},
         )
 
+    def equip(self, media: RunMedia, methods: Chosen) -> dict[str, Media]:
+        """For each method the images of a run with the models that it names."""
+        return {
+            name: replace(
+                media,
+                embedding=self.embedders.get(options.get(MODELS[EMBEDDER], "")),
+                language_model=self.language_models.get(options.get(MODELS[LANGUAGE_MODEL], "")),
+            )
+            for name, options in methods.items()
+        }
 
-def add(
+
+def annotate_run(
     directory: Path,
     names: Sequence[str],
     given: Mapping[str, Any],
@@ -199,147 +220,145 @@ def add(
     axes: str | None = None,
     how: ModelOptions | None = None,
     progress: Progress | None = None,
+    save: bool = False,
 ) -> Result:
-    """Add methods' findings to the result in a directory, and write it there; see `added`."""
-    with _adding(directory, names, given, axes, how, progress) as whole:
-        write(whole, directory)
-    return whole.placed(directory)
+    """The result in a directory with methods' findings added.
 
+    Models are asked only for what the run does not hold, and images are made only for methods that
+    make some beside a build's.
 
-def added(
-    directory: Path,
-    names: Sequence[str],
-    given: Mapping[str, Any],
-    *,
-    axes: str | None = None,
-    how: ModelOptions | None = None,
-    progress: Progress | None = None,
-) -> Result:
-    """The result in a directory with methods' findings; its files stay as they are.
-
-    given: embedder, vary, llm and null, where the user named them; axes: the axis set of a run that
-    was built with one that does not ship; how: options of models that take the place of those that
-    the run was built with. Models are asked only for what the run does not hold, and images are
-    made for `null` alone.
+    Args:
+        directory: Of the result.
+        names: The methods.
+        given: ``embedder``, ``llm`` and the methods' own options, where the user named them.
+        axes: The axis set of a run that was built with one that does not ship.
+        how: Options of models that take the place of those that the run was built with.
+        progress: Shows what is done.
+        save: Whether to write the result to the directory, while the run is locked.
 
     Raises:
-        InputError: no such result or method, or it needs what the result does not have.
-        ModelError: a model failed. Interrupted: the user stopped it.
+        InputError: No such result or method, or it needs what the result does not have.
+        ModelError: A model failed.
+        Interrupted: The user stopped it.
     """
-    with _adding(directory, names, given, axes, how, progress) as whole:
-        return whole
-
-
-@contextmanager
-def _adding(
-    directory: Path,
-    names: Sequence[str],
-    given: Mapping[str, Any],
-    axes: str | None,
-    how: ModelOptions | None,
-    progress: Progress | None,
-) -> Iterator[Result]:
-    """The result with the findings, while its run is locked."""
     if not names:
-        raise InputError(f"there is nothing to add: name {', '.join(METHODS)}")
+        raise InputError(f"nothing to add: name {', '.join(find_methods())}")
     result = load(directory)
     graph = result.document["graph"]
-    toy = is_toy(graph["model"], graph["vqa"] or "")
-    methods = _with_options(names, recorded(directory), given, toy=toy)
-    if given.get("llm") and not any(one.get("llm") for one in methods.values()):
-        other = "leave --vary out" if NEEDS_IMAGES in names else f"name {NEEDS_IMAGES}"
-        raise InputError(f"--llm has nothing to propose: name {PROPOSES}, or {other}")
-    if (directory / RECORD).is_file():
-        declared = axis_set_of(directory, result, axes)
-        parts = [part.document["graph"] for part in result.prompts or (result,)]
-        prompts = [str(part.get("typed") or part["prompt"]) for part in parts]
-        check(methods, declared, prompts, graph["model"])
-        with _opened(directory, result, methods, how, progress) as media:
-            yield annotated(result, methods, declared, media)
-    elif run_directory(directory) is not None:
+    run = (directory / RECORD).is_file()
+    if not run and run_directory(directory) is not None:
         raise InputError(f"{shown(directory)} is one prompt of a run: give the run's own directory")
-    else:
-        yield annotated(result, methods)
+    toy = is_toy(graph["model"], graph["vqa"] or "")
+    methods = _with_options(names, read_methods(directory), given, toy=toy, run=run)
+    if given.get("llm") and not any(options.get("llm") for options in methods.values()):
+        raise InputError(f"--llm has no effect: {explain_idle_llm(names, given)}")
+    with _media_of(result, directory, methods, axes, how, progress) as (declared, media):
+        annotated = add_findings(result, methods, declared, media)
+        if save:
+            write(annotated, directory)
+    return annotated.placed(directory) if save else annotated
 
 
 @contextmanager
-def _opened(
-    directory: Path,
+def _media_of(
     result: Result,
+    directory: Path,
     methods: Chosen,
+    axes: str | None,
     given: ModelOptions | None,
     progress: Progress | None,
-) -> Iterator[RunMedia]:
-    """The pictures of a finished run, with the models and the options that it was built with."""
+) -> Iterator[tuple[AxisSet | None, Mapping[str, Media]]]:
+    """A run's axes and images, with the models and options that it was built with; else nothing."""
+    if not (directory / RECORD).is_file():
+        yield None, {}
+        return
     record = read_record(directory) or {"builds": []}
     settings = record["builds"][-1]["settings"] if record["builds"] else {}
     own = given.record() if given else {}
     how = ModelOptions.recorded({**settings.get("models", {}), **own})
     graph, journal = result.document["graph"], directory / JOURNAL
+    declared = axis_set_of(directory, result, axes)
+    parts = [part.document["graph"] for part in result.prompts or (result,)]
+    prompts = [str(part.get("typed") or part["prompt"]) for part in parts]
+    initial = initial_rows(result.answers)["image"].nunique()
+    plan = MethodPlan(declared, prompts, graph["model"], initial)
     judge = load_judge(graph["vqa"], how, journal)
+    check_methods(methods, plan, judge)
     helpers = Helpers.of(methods, how, journal)
-    null = methods.get(NEEDS_IMAGES, {}).get("null")
-    generator = load_generator(graph["model"], how, journal) if null else None
+    made = count_images_beside(methods, plan)
+    generator = load_generator(graph["model"], how, journal) if made else None
     with reopened(directory, judge, generator) as (run, _):
-        yield RunMedia(run, judge, helpers.embedder, progress, generator, helpers.language_models)
+        media = RunMedia(run, judge, progress=progress, generator=generator)
+        yield declared, helpers.equip(media, methods)
 
 
 def is_toy(*models: str) -> bool:
-    """Whether all models are the sandbox's: any other may have to be paid for what it is asked."""
-    return all(backend_of(model) == "sandbox" for model in models)
+    """Whether all models are toys: any other may have to be paid for what it is asked."""
+    return all(traits_of(model).toy for model in models)
 
 
-def annotated(
-    result: Result, chosen: Chosen, axes: AxisSet | None = None, media: Media | None = None
+def add_findings(
+    result: Result,
+    methods: Chosen,
+    axes: AxisSet | None = None,
+    media: Mapping[str, Media] | None = None,
 ) -> Result:
-    """The result with the findings of the chosen methods, its prompts' results included.
+    """The result with the findings of methods, its prompts' results included.
 
-    Findings of methods that are not chosen stay. Raises InputError where a method needs what the
-    result does not have, and as models do (`biasgraph.runs.media`).
+    Findings of other methods stay.
+
+    Args:
+        result: The result.
+        methods: The methods with their options.
+        axes: The axis set, where one is declared.
+        media: The images as each method sees them; None where there is no run.
+
+    Raises:
+        InputError: A method needs what the result does not have.
+        ModelError: A model or a plug-in failed (`biasgraph.runs.media`).
     """
     parts = result.prompts or (result,)
     graphs = [part.document["graph"] for part in parts]
     typed = {graph["prompt"]: graph["typed"] for graph in graphs if graph.get("typed")}
-    seen = {name: media and media.proposing(own.get("llm")) for name, own in chosen.items()}
 
-    def of(part: Result) -> Result:
+    def annotate(part: Result) -> Result:
         document = part.document
-        for name, options in chosen.items():
-            found_in = part.tables, part.answers
-            given = MethodInput(document, *found_in, axes, seen[name], options, typed)
+        for name, options in methods.items():
+            own = (media or {}).get(name)
+            given = MethodInput(document, part.tables, part.answers, axes, own, options, typed)
             try:
-                found: Annotation = import_module(METHODS[name]).annotate(given)
+                annotation = call(name, get_method(name).function, given)
             except ReplyError as error:
                 error.forget()
                 raise
-            document = _with(document, name, options, found)
+            if not isinstance(annotation, Annotation):
+                raise ModelError(f"the plug-in {name} did not return an Annotation")
+            document = _add_annotation(document, name, options, annotation)
         return replace(part, document=document)
 
-    return replace(of(result), prompts=tuple(of(part) for part in result.prompts))
+    return replace(annotate(result), prompts=tuple(annotate(part) for part in result.prompts))
 
 
-def _with(
-    document: Mapping[str, Any], name: str, options: Mapping[str, Any], found: Annotation
+def _add_annotation(
+    document: Mapping[str, Any], name: str, options: Mapping[str, Any], annotation: Annotation
 ) -> dict[str, Any]:
     """The document with one method's findings in the place of any that it had."""
     graph = document["graph"]
     nodes = [
-        {**node, "findings": _put(node["findings"], name, found.nodes.get(node["id"]))}
+        {**node, "findings": _put(node["findings"], name, annotation.nodes.get(node["id"]))}
         for node in document["nodes"]
     ]
-    methods = _ordered({**graph.get("methods", {}), name: dict(options)})
-    findings = _put(graph["findings"], name, found.graph)
+    methods = _sort({**graph.get("methods", {}), name: dict(options)})
+    findings = _put(graph["findings"], name, annotation.graph)
     graph = {**graph, "findings": findings, "methods": methods}
     return {**document, "graph": graph, "nodes": nodes}
 
 
-def _put(findings: Mapping[str, Any], name: str, found: Finding | None) -> dict[str, Any]:
+def _put(findings: Mapping[str, Any], name: str, finding: Finding | None) -> dict[str, Any]:
     """Findings with one method's in the place of any that it had; none where it found none."""
     others = {key: value for key, value in findings.items() if key != name}
-    return _ordered(others if found is None else {**others, name: found.to_json()})
+    return _sort(others if finding is None else {**others, name: finding.to_json()})
 
 
-def _ordered(by_method: Mapping[str, Any]) -> dict[str, Any]:
-    """In the order of `METHODS`, whichever came first."""
-    known = [name for name in METHODS if name in by_method]
-    return {name: by_method[name] for name in dict.fromkeys([*known, *by_method])}
+def _sort(by_method: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: by_method[name] for name in in_order(by_method)}

@@ -12,12 +12,13 @@ from biasgraph.audits.agreement.trust import Trust, check_correction
 from biasgraph.audits.annotate import (
     Chosen,
     Helpers,
-    annotated,
-    check,
-    chosen,
-    images_beside,
+    add_findings,
+    check_methods,
+    choose_methods,
+    count_images_beside,
+    explain_idle_llm,
     is_toy,
-    recorded,
+    read_methods,
 )
 from biasgraph.audits.ideals.declared import Declared
 from biasgraph.audits.options import BuildOptions
@@ -34,6 +35,7 @@ from biasgraph.data.file_names import GRAPH, PROMPTS
 from biasgraph.data.result import Result
 from biasgraph.errors import BiasgraphError, InputError, shown
 from biasgraph.io.folder_names import folder_name
+from biasgraph.methods.base import MethodPlan
 from biasgraph.report.saving import save, write
 from biasgraph.runs.record import installed_versions
 
@@ -88,7 +90,11 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     _check_ideal(options, work, photographs.placeholder() if photographs else None)
     methods = _methods(options, work)
     size = work.size()
-    size["notes"] = [*size["notes"], *images_beside(methods, work.images * len(work.plans))]
+    made = count_images_beside(methods, _method_plan(work)).items()
+    size["notes"] = [
+        *size["notes"],
+        *(f"{name} generates {count:,} more images" for name, count in made),
+    ]
     return size | ({"reference": photographs.size()} if photographs else {})
 
 
@@ -128,10 +134,9 @@ def build_from_models(
             reference=reference,
             directory=run.directory,
         )
-        models = helpers.embedder, progress, work.generator, helpers.language_models
-        media = RunMedia(run, work.judge, *models)
+        media = RunMedia(run, work.judge, progress=progress, generator=work.generator)
         try:
-            result = annotated(result, methods, work.axes, media)
+            result = add_findings(result, methods, work.axes, helpers.equip(media, methods))
         except BiasgraphError:
             if not (run.directory / GRAPH).exists():  # the graph is worth having without
                 write(result, run.directory)
@@ -146,22 +151,25 @@ def _methods(options: BuildOptions, work: Work) -> Chosen:
     """The methods that are wanted; raises InputError for what they will not take."""
     from biasgraph.runs.proposed_axes import LLM
 
-    before = {} if options.fresh else recorded(work.directory)
-    methods = chosen(options, before, toy=is_toy(work.generator.spec, work.judge.spec))
-    if options.llm and options.axes != LLM and not any(one.get("llm") for one in methods.values()):
-        raise InputError(
-            "--llm has nothing to propose: give --axes llm, or --annotate openbias or minethegap"
-        )
-    typed = [plan.typed or plan.initial.text for plan in work.plans]
-    check(methods, work.axes, typed, work.generator.spec)
+    before = {} if options.fresh else read_methods(work.directory)
+    methods = choose_methods(options, before, toy=is_toy(work.generator.spec, work.judge.spec))
+    if options.llm and options.axes != LLM and not any(own.get("llm") for own in methods.values()):
+        hint = explain_idle_llm(tuple(methods), options.method_options)
+        raise InputError(f"--llm has no effect: use --axes llm, or {hint}")
+    check_methods(methods, _method_plan(work), work.judge)
     return methods
+
+
+def _method_plan(work: Work) -> MethodPlan:
+    typed = [plan.typed or plan.initial.text for plan in work.plans]
+    return MethodPlan(work.axes, typed, work.generator.spec, work.images * len(work.plans))
 
 
 def build_from_answers(
     table: str | Path | pd.DataFrame, options: BuildOptions, progress: Progress | None = None
 ) -> Result:
     """The result of a finished answers table; nothing is saved. Raises InputError."""
-    methods = chosen(options, recorded(options.directory))
+    methods = choose_methods(options, read_methods(options.directory))
     axes = load_axis_set(options.axes) if isinstance(options.axes, str) else options.axes
     options = options.suited_to(axes)
     answers = Answers.read(table) if isinstance(table, str | Path) else Answers.from_frame(table)
@@ -169,7 +177,7 @@ def build_from_answers(
         answers = answers.only(options.only)
     directory = options.directory
     result = analyze_answers(answers, axes, options, {}, {}, progress, directory=directory)
-    return annotated(result, methods, axes)
+    return add_findings(result, methods, axes)
 
 
 def analyze_answers(

@@ -160,6 +160,11 @@ class BuildOptions(ModelOptions):
                 options = {**options, name: tuple(filter(None, names))}
         return cls(**options)
 
+    @property
+    def method_options(self) -> dict[str, Any]:
+        """The methods' own options by name."""
+        return {"vary": self.vary, "null": self.null}
+
     def suited_to(self, axes: AxisSet | None) -> BuildOptions:
         """The same with the threshold that an axis set names, where these name none."""
         if axes is None or axes.alpha is None or self.alpha is not None:

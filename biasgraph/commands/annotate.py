@@ -66,15 +66,16 @@ def annotate(
     only for what the run does not hold yet, with the options that it was built with where none are
     given here.
     """
-    from biasgraph.audits import annotate as annotations
+    from biasgraph.audits.annotate import annotate_run
     from biasgraph.commands.output import present
     from biasgraph.commands.progress_bar import TerminalProgress
+    from biasgraph.methods.registry import parse_methods
     from biasgraph.models.inference_options import ModelOptions
 
-    names = annotations.methods_in(methods)
+    names = parse_methods(methods)
     varied = list(names_in("--vary", vary))
     progress = None if quiet else TerminalProgress()
     given = {"embedder": embedder, "vary": varied, "llm": llm, "null": null}
     options = ModelOptions(**how)  # type: ignore[arg-type]
-    result = annotations.add(run, names, given, axes=axes, how=options, progress=progress)
+    result = annotate_run(run, names, given, axes=axes, how=options, progress=progress, save=True)
     present(result, as_json=as_json, quiet=quiet)

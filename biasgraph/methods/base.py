@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from biasgraph.causal.tables import Counts
+from biasgraph.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +50,6 @@ class Media(Protocol):
         """Those of the images that nobody withheld."""
         ...
 
-    def proposing(self, llm: str | None) -> Media:
-        """The same with the language model of this spec, which was loaded, to propose."""
-        ...
-
     @property
     def proposer(self) -> str | None:
         """Who proposes, for people; None where no language model is named."""
@@ -71,13 +68,36 @@ class Media(Protocol):
 
 
 @dataclass(frozen=True)
+class MethodPlan:
+    """What is known before any image is made.
+
+    Attributes:
+        axes: The axis set of the run.
+        prompts: The initial prompts as typed.
+        generator: The generator's spec.
+        images: How many images the initial prompts have in all.
+        options: What a user chose for the method, in JSON types.
+    """
+
+    axes: AxisSet
+    prompts: Sequence[str]
+    generator: str
+    images: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class MethodInput:
     """A graph, of one prompt or of several, with the tables behind it.
 
-    document: as graph.json holds it; tables: prompt, axis, attribute, target, answer, count;
-    answers: the answers about its images; axes: as declared, None where they were read off a
-    table; media: the pictures, None where there is no run; options: what a user chose for the
-    method, in JSON types; typed: prompts as they were typed, where that is with brackets.
+    Attributes:
+        document: As graph.json holds it.
+        tables: Columns prompt, axis, attribute, target, answer, count.
+        answers: The answers about its images.
+        axes: As declared; None where they were read off a table.
+        media: The images; None where there is no run.
+        options: What a user chose for the method, in JSON types.
+        typed: Prompts as they were typed, where that is with brackets.
     """
 
     document: Mapping[str, Any]
@@ -104,10 +124,15 @@ class MethodInput:
         """The initial prompts, in their order."""
         return [str(prompt) for prompt in self.tables["prompt"].unique()]
 
+    def run(self) -> tuple[AxisSet, Media]:
+        """The axis set and the images of the run. Raises InputError where there is no run."""
+        if self.axes is None or self.media is None:
+            raise InputError("an answers table has no images")
+        return self.axes, self.media
+
     def initial_counts(self, node: Mapping[str, Any]) -> Counts:
         """(prompts, k) valid answers about an axis in the initial images of every prompt."""
-        frame = self.tables
-        initial = frame[frame["axis"].isna() | (frame["axis"] == "")]
+        initial = initial_rows(self.tables)
         about = initial[initial["target"] == node["id"]]
         counted = about.groupby(["prompt", "answer"], sort=False)["count"].sum()
         return np.array(
@@ -120,14 +145,24 @@ class MethodInput:
 
     def initial_images(self, prompt: str) -> list[str]:
         """The ids of a prompt's own images, sorted."""
-        frame = self.answers
-        initial = (frame["axis"].isna() | (frame["axis"] == "")) & (frame["prompt"] == prompt)
-        return sorted(frame.loc[initial.to_numpy(), "image"].astype(str).unique())
+        initial = initial_rows(self.answers)
+        own = (initial["prompt"] == prompt).to_numpy()
+        return sorted(initial.loc[own, "image"].astype(str).unique())
+
+
+def initial_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows about initial images: those without an intervened axis."""
+    return frame[(frame["axis"].isna() | (frame["axis"] == "")).to_numpy()]
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """Findings of one method: about the graph, and about axes by name."""
+    """Findings of one method: about the graph, and about axes by name.
+
+    Attributes:
+        graph: Of the whole graph; None for none.
+        nodes: By the names of axes.
+    """
 
     graph: Finding | None = None
     nodes: Mapping[str, Finding] = field(default_factory=dict)

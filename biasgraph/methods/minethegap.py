@@ -17,7 +17,7 @@ from biasgraph.causal.settings import TAIL, generator
 from biasgraph.causal.tables import Floats
 from biasgraph.data.findings import Bar, Bars, Finding, Images, Number, Part, Picture, Ranking, Text
 from biasgraph.errors import InputError, printable
-from biasgraph.methods.base import Annotation, Media, MethodInput
+from biasgraph.methods.base import Annotation, Media, MethodInput, MethodPlan
 from biasgraph.methods.variations import (
     PROPOSED,
     conversation,
@@ -26,6 +26,7 @@ from biasgraph.methods.variations import (
     variations,
 )
 from biasgraph.methods.variations import said as said_by
+from biasgraph.models.registry import traits_of
 from biasgraph.prompts.subject import strip_brackets
 
 if TYPE_CHECKING:
@@ -143,18 +144,38 @@ class Varying:
         return f"{count} variations: {source}; similarities by {printable(str(media.embedder))}."
 
 
+def check_variations(plan: MethodPlan) -> None:
+    """Refuse, before any image is made, prompts that have no variations.
+
+    Raises:
+        InputError: See `variations`; or ``--null`` is given for images that are made elsewhere.
+    """
+    varying = Varying.of(plan.axes, plan.options)
+    for prompt in plan.prompts:
+        varying.texts(prompt)
+    if plan.options.get("null") and traits_of(plan.generator).pictures_given:
+        raise InputError(
+            "--null generates images of the variations, but images of a folder are made elsewhere: "
+            "remove --null"
+        )
+
+
+def count_null_images(plan: MethodPlan) -> int:
+    """How many images ``--null`` generates: as many as the prompts have."""
+    return plan.images if plan.options.get("null") else 0
+
+
 def annotate(given: MethodInput) -> Annotation:
     """Score each prompt's images against the variations of the prompt.
 
-    The graph of several prompts gets the mean of the scores, and their ranking. Raises InputError
-    where there is no run, no embedder or no axis set, and as models do.
+    The graph of several prompts gets the mean of the scores, and their ranking.
+
+    Raises:
+        InputError: There is no run.
+        ModelError: A model failed.
     """
-    if given.media is None or given.axes is None:
-        raise InputError(
-            f"{NAME} needs images: the result of an answers table, which has none, cannot be scored"
-        )
-    varying = Varying.of(given.axes, given.options)
-    scoring = _Scoring(given, given.media, varying, bool(given.options.get("null")))
+    axes, media = given.run()
+    scoring = _Scoring(given, media, Varying.of(axes, given.options))
     if len(given.prompts) == 1:
         return scoring.of_prompt(given.prompts[0])
     return Annotation(graph=scoring.ranking())
@@ -165,7 +186,10 @@ class _Scoring:
     given: MethodInput
     media: Media
     varying: Varying
-    null: bool
+
+    @property
+    def null(self) -> bool:
+        return bool(self.given.options.get("null"))
 
     def of_prompt(self, prompt: str) -> Annotation:
         found = self._spanned(prompt)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import (
-    BiasgraphError,
     InputError,
     MissingExtra,
     ModelError,
@@ -29,10 +28,9 @@ from biasgraph.models.backend import (
     Role,
     import_function,
     obstacle_of,
-    summarize_error,
 )
 from biasgraph.models.inference_options import ModelOptions, Spec, flag_of
-from biasgraph.models.plug_ins import find_plug_in, plug_ins
+from biasgraph.models.plug_ins import blame, find_plug_in, plug_ins
 
 if TYPE_CHECKING:
     from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel, VisualQA
@@ -292,12 +290,8 @@ def _load(spec: Spec, role: str, options: ModelOptions | None) -> Any:
     options = options or ModelOptions()
     if spec.backend in BACKENDS:
         return import_function(backend.roles[role].loader)(spec, options)
-    try:
-        return import_function(backend.roles[role].loader)(spec, options)
-    except BiasgraphError:
-        raise
-    except Exception as error:  # somebody else's code
-        raise ModelError(
-            f"the plug-in {printable(spec.backend)} cannot load '{printable(spec.text)}': "
-            f"{summarize_error(error)}"
-        ) from error
+    with blame(
+        f"the plug-in {printable(spec.backend)} cannot load '{printable(spec.text)}'"
+    ):  # somebody else's code
+        model = import_function(backend.roles[role].loader)(spec, options)
+    return model

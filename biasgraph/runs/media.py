@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +42,8 @@ class RunMedia:
     """What models tell of a run's pictures (`biasgraph.methods.base.Media`).
 
     A model is touched only for what the run does not hold; one that no method needs may be
-    missing. generator: makes images of other texts (`imagined`). language_models: by their specs;
-    language_model: the one of them that proposes. Raises ModelError when a picture's
+    missing. generator: makes images of other texts (`imagined`). language_model:
+    proposes. Raises ModelError when a picture's
     file is damaged or a model fails, Interrupted when the user asks to stop, InputError when there
     is no model for what is asked.
     """
@@ -53,7 +53,6 @@ class RunMedia:
     embedding: Embedder | None = None
     progress: Progress | None = None
     generator: ImageGenerator | None = None
-    language_models: Mapping[str, LanguageModel] = field(default_factory=dict)
     language_model: LanguageModel | None = None
 
     @property
@@ -105,9 +104,6 @@ class RunMedia:
 
     def shown(self, ids: Sequence[str]) -> list[str]:
         return [image for image in ids if self._rows[image].withheld is None]
-
-    def proposing(self, llm: str | None) -> RunMedia:
-        return replace(self, language_model=self.language_models.get(llm or ""))
 
     @property
     def proposer(self) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from biasgraph.data.file_names import RECORD
 from biasgraph.errors import FULL_DISK, InputError, ModelError, printable, shown
 from biasgraph.io.writing import write_atomically
-from biasgraph.models.plug_ins import plug_ins
+from biasgraph.models.plug_ins import GROUPS, plug_ins
 
 LEDGER = "ledger.sqlite"
 SCHEMA_NAME = "biasgraph-run"
@@ -43,7 +43,7 @@ class Model(Protocol):
 def installed_versions() -> dict[str, str]:
     """Versions of Python and of the packages that decide about pixels and numbers.
 
-    Those of installed plug-ins are among them: their models may have been at work.
+    Those of installed plug-ins are among them: they may have been at work.
     """
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
@@ -51,7 +51,7 @@ def installed_versions() -> dict[str, str]:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    offered = (entry.dist for entry in plug_ins())
+    offered = (entry.dist for group in GROUPS for entry in plug_ins(group))
     return versions | {package.name: package.version for package in offered if package}
 
 

@@ -12,6 +12,7 @@ from biasgraph.audits import annotate
 from biasgraph.audits.options import BuildOptions
 from biasgraph.commands import main
 from biasgraph.errors import InputError
+from biasgraph.methods.registry import METHODS, parse_methods
 from biasgraph.models.clip import ClipJudge
 from biasgraph.models.json_chat import ReplyError
 from tests.openai_server import Behaviour, serving
@@ -30,7 +31,7 @@ def numbers(result: biasgraph.Result, method: str) -> dict:
 
 def test_the_sandbox_gets_every_method(built: biasgraph.Result) -> None:
     graph = built.document["graph"]
-    assert list(graph["methods"]) == list(annotate.METHODS)
+    assert list(graph["methods"]) == list(METHODS)
     assert graph["methods"]["minethegap"] == {"embedder": "sandbox"}
     gender = next(node for node in built.document["nodes"] if node["id"] == "gender")
     assert 0 <= gender["findings"]["openbias"]["intensity"] <= 1
@@ -104,7 +105,7 @@ def test_several_prompts_have_theirs_and_a_ranking(tmp_path: Path) -> None:
     ("options", "words"),
     [
         ({"annotate": "openbais"}, "Did you mean 'openbias'"),
-        ({"annotate": ","}, "no method is named"),
+        ({"annotate": ","}, "name a method: tibet"),
         ({"annotate": "none,tibet"}, "'none' stands alone"),
         ({"annotate": "tibet", "null": True}, "--null is about minethegap"),
         ({"vary": "gendr"}, "Did you mean 'gender'"),
@@ -126,8 +127,8 @@ def test_images_are_needed_for_minethegap(built: biasgraph.Result) -> None:
 def test_other_models_name_their_embedder() -> None:
     options = BuildOptions(prompt="a nurse", annotate="minethegap")
     with pytest.raises(InputError, match="needs --embedder"):
-        annotate.chosen(options, {}, toy=False)
-    assert annotate.chosen(BuildOptions(prompt="a nurse"), {}, toy=False) == {}
+        annotate.choose_methods(options, {}, toy=False)
+    assert annotate.choose_methods(BuildOptions(prompt="a nurse"), {}, toy=False) == {}
 
 
 def test_a_method_that_fails_leaves_the_graph(tmp_path: Path) -> None:
@@ -157,23 +158,23 @@ def test_a_finished_run_is_annotated_by_a_server_of_ones_choice(tmp_path: Path, 
 
 def test_findings_stand_in_one_order(built: biasgraph.Result) -> None:
     assert built.directory is not None
-    again = annotate.added(built.directory, ["tibet"], {})
+    again = annotate.annotate_run(built.directory, ["tibet"], {})
     for one in (again.document["graph"], *again.document["nodes"]):
         names = list(one["findings"])
-        assert names == [name for name in annotate.METHODS if name in names]
+        assert names == [name for name in METHODS if name in names]
 
 
 def test_options_of_a_method_that_is_not_named(built: biasgraph.Result) -> None:
     with pytest.raises(InputError, match="--embedder is about minethegap: name it among"):
-        annotate.chosen(BuildOptions(prompt="a nurse", embedder="clip:x"), {}, toy=False)
+        annotate.choose_methods(BuildOptions(prompt="a nurse", embedder="clip:x"), {}, toy=False)
     assert built.directory is not None
-    with pytest.raises(InputError, match="--llm has nothing to propose"):
-        annotate.added(built.directory, ["tibet"], {"llm": "sandbox"})
-    with pytest.raises(InputError, match="nothing to add"):
-        annotate.added(built.directory, annotate.methods_in("none"), {})
-    with pytest.raises(InputError, match="or leave --vary out"):
+    with pytest.raises(InputError, match="--llm has no effect: annotate with openbias or"):
+        annotate.annotate_run(built.directory, ["tibet"], {"llm": "sandbox"})
+    with pytest.raises(InputError, match="nothing to add: name tibet"):
+        annotate.annotate_run(built.directory, parse_methods("none"), {})
+    with pytest.raises(InputError, match="remove --vary, or annotate with openbias"):
         given = {"llm": "sandbox", "vary": ["gender"]}
-        annotate.added(built.directory, ["minethegap"], given)
+        annotate.annotate_run(built.directory, ["minethegap"], given)
 
 
 def test_only_the_sandbox_alone_is_asked_without_being_told() -> None:
@@ -249,6 +250,6 @@ def test_a_plan_says_what_null_costs() -> None:
     from biasgraph.audits import build as audit
 
     options = BuildOptions(prompt="a nurse", images=8, null=True, annotate="minethegap")
-    assert "--null makes 8 more images, of the variations" in audit.plan(options)["notes"]
+    assert "minethegap generates 8 more images" in audit.plan(options)["notes"]
     plain = BuildOptions(prompt="a nurse", images=8)
-    assert not any("--null" in note for note in audit.plan(plain)["notes"])
+    assert not any("more images" in note for note in audit.plan(plain)["notes"])

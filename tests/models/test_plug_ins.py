@@ -132,11 +132,11 @@ def test_broken_plug_ins_are_shown_and_disturb_no_other(run: Run, tmp_path: Path
     found = {entry["package"]: entry for entry in entries}
     assert "raises does not load: RuntimeError: no luck \\x1b[31m" in why["bad"]
     assert "SystemExit: 7" in why["gone"]
-    assert "is no biasgraph.models.registry.Backend" in why["none"]
+    assert "is not a biasgraph.models.backend.Backend" in why["none"]
     assert "AttributeError" in why["lost"]
-    assert "a role 'genrator'" in why["typo"]
+    assert "unknown role 'genrator'" in why["typo"]
     assert "neither a function nor 'module:function'" in why["dots"]
-    assert "reads 'stepps', no option" in why["deaf"]
+    assert "reads an unknown option 'stepps'" in why["deaf"]
     assert why["wall"] == "no key"
     assert "same name" in why["paint"]
     assert "goes first" in why["sandbox"]

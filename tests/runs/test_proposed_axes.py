@@ -202,7 +202,7 @@ class TestRefused:
     def test_a_language_model_without_work(self, tmp_path: Path, capsys) -> None:
         arguments = ["build", "--prompt", "a cook", "--llm", "sandbox", "-o", str(tmp_path / "r")]
         assert main([*arguments, "--annotate", "none"]) == 2
-        assert "--llm has nothing to propose: give --axes llm" in capsys.readouterr().err
+        assert "--llm has no effect: use --axes llm" in capsys.readouterr().err
         assert not (tmp_path / "r").exists()
 
     def test_python(self) -> None:
