@@ -28,13 +28,14 @@ def axes() -> None:
 def list_command(as_json: bool) -> None:
     """List the axis sets that ship with biasgraph."""
     from biasgraph.data.axes import load_axis_set, shipped_axis_sets
-    from biasgraph.report.axes_terminal import show_sets
+    from biasgraph.report.axis_set_summary import summarize_sets
+    from biasgraph.report.terminal import show
 
     sets = [load_axis_set(name) for name in shipped_axis_sets()]
     if as_json:
         click.echo(json.dumps([one.model_dump(mode="json", exclude_defaults=True) for one in sets]))
     else:
-        show_sets(_console(), sets)
+        show(_console(), summarize_sets(sets))
 
 
 @axes.command("show")
@@ -43,13 +44,14 @@ def list_command(as_json: bool) -> None:
 def show_command(name: str, as_json: bool) -> None:
     """Show an axis set: its attributes, how prompts say them, and its questions."""
     from biasgraph.data.axes import load_axis_set
-    from biasgraph.report.axes_terminal import show_set
+    from biasgraph.report.axis_set_summary import summarize_set
+    from biasgraph.report.terminal import show
 
     found = load_axis_set(name)
     if as_json:
         click.echo(json.dumps(found.model_dump(mode="json", exclude_defaults=True)))
     else:
-        show_set(_console(), found)
+        show(_console(), summarize_set(found))
 
 
 @axes.command("new")
@@ -91,13 +93,14 @@ def new_command(name: str, subject: SubjectKind, output: Path | None) -> None:
 def check_command(file: str, prompt: str | None, as_json: bool) -> None:
     """Report every problem of an axis set with its line, or show what it makes of a prompt."""
     from biasgraph.prompts.axis_check import AxisCheck
-    from biasgraph.report.axes_terminal import show_check
+    from biasgraph.report.axis_set_summary import summarize_check
+    from biasgraph.report.terminal import show
 
     check = AxisCheck.of(file, prompt)
     if as_json:
         click.echo(json.dumps(check.record()))
     else:
-        show_check(_console(), check)
+        show(_console(), summarize_check(check))
 
 
 @axes.command("propose")
@@ -123,14 +126,15 @@ def propose_command(
     """
     from biasgraph.models.inference_options import ModelOptions
     from biasgraph.prompts.axis_check import AxisCheck
-    from biasgraph.report.axes_terminal import show_check
+    from biasgraph.report.axis_set_summary import summarize_check
+    from biasgraph.report.terminal import show
     from biasgraph.runs.proposed_axes import propose, record
 
     proposal = propose(prompt, output, llm, ModelOptions(**how))  # type: ignore[arg-type]
     if as_json:
         click.echo(json.dumps(record(proposal)))
         return
-    show_check(_console(), AxisCheck.of(str(output), prompt))
+    show(_console(), summarize_check(AxisCheck.of(str(output), prompt)))
     for note in proposal.notes:
         click.echo(note, err=True)
     shown = printable(str(output))

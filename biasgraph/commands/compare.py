@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from biasgraph.commands.output import output_options, present_comparison
+from biasgraph.commands.output import output_options
 from biasgraph.commands.paths import FilePath
 
 WHAT, WHERE = "Comparison", "Output"
@@ -65,8 +65,13 @@ def compare(
     """
     from biasgraph.audits.compare.comparison import compare as compare_runs
     from biasgraph.audits.compare.gates import refuse_failed
+    from biasgraph.commands.output import present_document
+    from biasgraph.report.comparison_summary import summarize_comparison
 
     comparison = compare_runs([baseline, *runs], common=common, gates=gates, seed=seed)
     comparison.save(output)
-    present_comparison(comparison, output, as_json=as_json, quiet=quiet)
-    refuse_failed(comparison.document["gates"])
+    document = comparison.document
+    present_document(
+        document, output, "compare.html", summarize_comparison, as_json=as_json, quiet=quiet
+    )
+    refuse_failed(document["gates"])

@@ -110,11 +110,11 @@ def score(as_json: bool, quiet: bool, **options: Any) -> None:
 
     varied = names_in("--vary", options.pop("vary"))
     wanted = ScoreOptions(vary=varied or None, **options)
+    from biasgraph.audits.minethegap.score_summary import summarize_scores
     from biasgraph.commands.output import present_document
     from biasgraph.commands.progress_bar import TerminalProgress
-    from biasgraph.report.scores_terminal import show
 
     progress = None if quiet else TerminalProgress()
     ranking = rank(wanted, progress, command=sys.argv[1:])
     found = ranking.document, ranking.directory, "scores.csv"
-    present_document(*found, show, as_json=as_json, quiet=quiet)
+    present_document(*found, summarize_scores, as_json=as_json, quiet=quiet)

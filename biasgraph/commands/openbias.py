@@ -92,11 +92,11 @@ def openbias(as_json: bool, quiet: bool, **options: Any) -> None:
 
     wanted = OpenBiasOptions(**options)  # before anything slow is imported
     from biasgraph.audits.openbias import ranking as audit
+    from biasgraph.audits.openbias.ranking_summary import summarize_ranking
     from biasgraph.commands.output import present_document
     from biasgraph.commands.progress_bar import TerminalProgress
-    from biasgraph.report.openbias_terminal import show
 
     progress = None if quiet else TerminalProgress()
     report = audit.audit(wanted, progress, command=sys.argv[1:])
     found = report.document, report.directory, "openbias.html"
-    present_document(*found, show, as_json=as_json, quiet=quiet)
+    present_document(*found, summarize_ranking, as_json=as_json, quiet=quiet)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from biasgraph.audits.compare.comparison import Comparison
+    from biasgraph.data.findings import ScreenPart
     from biasgraph.data.result import Result
 
 SHOWN = 2
@@ -42,46 +42,31 @@ def present(result: Result, *, as_json: bool, quiet: bool) -> None:
     """Print a result: as one JSON document, as tables, or not at all."""
     from rich.console import Console
 
-    from biasgraph.report import terminal
+    from biasgraph.report.graph_summary import summarize_graph
+    from biasgraph.report.terminal import show
 
     console = Console(highlight=False, stderr=as_json)
     if as_json:
         click.echo(json.dumps(result.document))
     elif not quiet:
-        terminal.show(console, result.document, result.pair_records())
+        show(console, summarize_graph(result.document, result.pair_records()))
     if result.directory is not None and not quiet:
         _name_files(console, result.directory, "report.html")
-
-
-def present_comparison(
-    comparison: Comparison, directory: Path, *, as_json: bool, quiet: bool
-) -> None:
-    """Print a comparison: as one JSON document, as tables, or not at all."""
-    from rich.console import Console
-
-    from biasgraph.report import comparison_terminal
-
-    console = Console(highlight=False, stderr=as_json)
-    if as_json:
-        click.echo(json.dumps(comparison.document))
-    elif not quiet:
-        comparison_terminal.show(console, comparison.document)
-    if not quiet:
-        _name_files(console, directory, "compare.html")
 
 
 def present_agreement(agreement: dict[str, Any], path: Path, *, as_json: bool, quiet: bool) -> None:
     """Print an agreement and its file: as one JSON document, as tables, or not at all."""
     from rich.console import Console
 
+    from biasgraph.audits.agreement.agreement_summary import summarize_agreement
     from biasgraph.errors import printable
-    from biasgraph.report import agreement_terminal
+    from biasgraph.report.terminal import show
 
     console = Console(highlight=False, stderr=as_json)
     if as_json:
         click.echo(json.dumps(agreement))
     elif not quiet:
-        agreement_terminal.show(console, agreement)
+        show(console, summarize_agreement(agreement))
     if not quiet:
         console.print(f"Wrote {printable(str(path))}", markup=False, soft_wrap=True)
 
@@ -90,22 +75,24 @@ def present_document(
     document: dict[str, Any],
     directory: Path,
     main: str,
-    show: Callable[[Console, dict[str, Any]], None],
+    summarize: Callable[[dict[str, Any]], Iterable[ScreenPart]],
     *,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Print what a stand-alone pipeline found: as one JSON document, as tables, or not at all.
 
-    main: the file in the directory to open; show: prints the tables.
+    main: the file in the directory to open; summarize: tells the document in parts.
     """
     from rich.console import Console
+
+    from biasgraph.report.terminal import show
 
     console = Console(highlight=False, stderr=as_json)
     if as_json:
         click.echo(json.dumps(document))
     elif not quiet:
-        show(console, document)
+        show(console, summarize(document))
     if not quiet:
         _name_files(console, directory, main)
 
@@ -113,9 +100,11 @@ def present_document(
 def _name_files(console: Console, directory: Path, page: str) -> None:
     """Say which files there are, and last which one to open."""
     from biasgraph.errors import printable
-    from biasgraph.report import terminal
+    from biasgraph.io.writing import TEMPORARY
 
-    terminal.show_files(console, directory)
+    hidden = (TEMPORARY, ".lock", "-shm", "-wal")
+    names = sorted(path.name for path in directory.iterdir() if not path.name.endswith(hidden))
+    console.print(printable(f"Files in {directory}: {', '.join(names)}"), markup=False)
     if (directory / page).is_file():
         console.print(f"Open {printable(str(directory / page))}", markup=False, soft_wrap=True)
 

@@ -71,8 +71,9 @@ def plan(as_json: bool, quiet: bool, **options: Any) -> None:
     from rich.console import Console
 
     from biasgraph.audits.plan import mitigation
+    from biasgraph.audits.plan.plan_summary import summarize_plan
     from biasgraph.commands.progress_bar import TerminalProgress
-    from biasgraph.report.plan_terminal import show_plan
+    from biasgraph.report.terminal import show
 
     progress = None if quiet else TerminalProgress()
     wanted = mitigation.PlanOptions(**options)
@@ -80,4 +81,4 @@ def plan(as_json: bool, quiet: bool, **options: Any) -> None:
     if as_json:
         click.echo(json.dumps(document))
     elif not quiet:
-        show_plan(Console(highlight=False), document)
+        show(Console(highlight=False), summarize_plan(document))

@@ -1,8 +1,10 @@
-"""What a method may say about a node or the whole graph, beside the graph itself.
+"""Parts: what screens, pages and figures are drawn from; and findings, told in parts.
 
-A finding stands in graph.json under `nodes[].findings.<method>` or `graph.findings.<method>` as
-{"title", "about", its named numbers and lists ..., "show": [parts]}. Screens draw `show` and know
-no method; programs read the named ones. What is undefined is None, with a reason where it is shown.
+A finding is what a method says about a node or the whole graph. It stands in graph.json under
+`nodes[].findings.<method>` or `graph.findings.<method>` as {"title", "about", its named numbers and
+lists ..., "show": [parts]}. Screens draw `show` and know no method; programs read the named ones.
+What is undefined is None, with a reason where it is shown. All texts may be untrusted: whoever
+draws them escapes them.
 """
 
 from __future__ import annotations
@@ -34,24 +36,6 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Table:
-    """Cells are texts, numbers, or None for what is undefined; all rows are as wide as columns."""
-
-    kind: ClassVar[str] = "table"
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str | float | None]]
-    caption: str = ""
-
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ValueError(f"a row has {len(row)} cells for {len(self.columns)} columns")
-            for cell in row:
-                if not isinstance(cell, str):
-                    _check_value("a cell", cell)
-
-
-@dataclass(frozen=True)
 class Bar:
     """One bar or rank: its value with its interval, and what it is compared with."""
 
@@ -64,6 +48,35 @@ class Bar:
     def __post_init__(self) -> None:
         _check_value(self.label, self.value, self.low, self.high)
         _check_value(self.label, self.reference)
+
+
+Cell = str | float | None | Bar | tuple[str | Bar, ...]
+"""A text, a number, None for what is undefined, a number with its interval (which pages draw on a
+scale from 0 to 1), or several lines."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells, all as wide as the columns; nothing is drawn without rows.
+
+    Attributes:
+        numeric: places of the columns that stand to the right and are never broken; of screens
+            only, graph.json does not hold it.
+    """
+
+    kind: ClassVar[str] = "table"
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+    numeric: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"a row has {len(row)} cells for {len(self.columns)} columns")
+            for cell in row:
+                if isinstance(cell, float | int):
+                    _check_value("a cell", cell)
 
 
 @dataclass(frozen=True)
@@ -111,8 +124,64 @@ class Text:
 
 
 Part = Number | Table | Ranking | Bars | Images | Text
+"""What findings are told in."""
+
+
+@dataclass(frozen=True)
+class Banner:
+    """What limits everything that follows, such as that these are results of a toy, if it does."""
+
+    kind: ClassVar[str] = "banner"
+    text: str | None
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The title of what follows. level: 1 for a section, 2 within one."""
+
+    kind: ClassVar[str] = "heading"
+    text: str
+    level: Literal[1, 2] = 1
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Titles, each with its words."""
+
+    kind: ClassVar[str] = "facts"
+    rows: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """A list of sentences below its title; neither is drawn where there are none."""
+
+    kind: ClassVar[str] = "sentences"
+    title: str
+    rows: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Details:
+    """A part that pages fold away and the terminal leaves out."""
+
+    kind: ClassVar[str] = "details"
+    title: str
+    part: Part
+
+
+ScreenPart = Part | Banner | Heading | Facts | Sentences | Details
+"""What screens and pages are told in."""
+
 Entry = float | int | None | tuple[float, float]
 """A number of a list: undefined, or an interval."""
+
+
+def is_empty(part: ScreenPart) -> bool:
+    """Whether there is nothing to draw."""
+    if isinstance(part, Banner):
+        return not part.text
+    return isinstance(part, Table | Sentences | Facts) and not part.rows
 
 
 @dataclass(frozen=True)
@@ -148,8 +217,10 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """The finding as graph.json holds it."""
         parts = [{"kind": part.kind, **asdict(part)} for part in self.show]
-        found = {"title": self.title, "about": self.about, **self.numbers, **self.lists}
-        return {name: _in_lists(value) for name, value in {**found, "show": parts}.items()}
+        for part in parts:
+            part.pop("numeric", None)
+        named = {"title": self.title, "about": self.about, **self.numbers, **self.lists}
+        return {name: _in_lists(value) for name, value in {**named, "show": parts}.items()}
 
 
 def image_ids(document: Mapping[str, Any]) -> Iterator[str]:

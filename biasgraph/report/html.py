@@ -10,12 +10,14 @@ import base64
 import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.data import findings
 from biasgraph.errors import ModelError
 from biasgraph.io import resources
+from biasgraph.report import words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,6 +65,40 @@ def render(
         **context,
     )
     return text.encode()
+
+
+def render_parts(
+    parts: Iterable[findings.ScreenPart], *, title: str, brand: str, note: str
+) -> bytes:
+    """A page of parts, without scripts: a section for each heading, with what follows it.
+
+    Args:
+        parts: What the page tells; those before the first heading stand at its top.
+        title: What the page is about.
+        brand: What made it.
+        note: The last words.
+    """
+    sections: list[list[findings.ScreenPart]] = [[]]
+    for part in parts:
+        if isinstance(part, findings.Heading):
+            sections.append([])
+        if not findings.is_empty(part):
+            sections[-1].append(part)
+    top, *others = sections
+    links = {part.text: f"#section-{number}" for number, (part, *_) in enumerate(others, start=1)
+             if isinstance(part, findings.Heading)}  # fmt: skip
+    return render(
+        "parts.html",
+        model={},
+        styles=["parts.css"],
+        drawn=False,
+        title=title,
+        brand=brand,
+        top=top,
+        sections=others,
+        links=links,
+        note=note,
+    )
 
 
 def json_for_html(value: object) -> str:
@@ -119,13 +155,19 @@ def _version(folder: str) -> list[int]:
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         loader=FunctionLoader(lambda name: resources.read_text(FOLDER, name)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"visible": words.visible, "with_interval": _with_interval}
+    return environment
+
+
+def _with_interval(bar: findings.Bar | findings.Number) -> str:
+    return words.with_interval(bar.value, bar.low, bar.high)
 
 
 def _policy(code: Sequence[str], style: str) -> str:

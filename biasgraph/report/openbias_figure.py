@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from biasgraph.report import openbias_words, style, words
+from biasgraph.report import style, words
 from biasgraph.report.figure_sheet import FAINT, INK, MARGIN, POINT, Sheet, drawing
 
 FIGURE = "openbias.svg"
@@ -69,7 +69,8 @@ def _figure(document: Record, kind: str) -> bytes:
     shell = {"graph": {"toy": document["toy"]}}
     caption = _caption(document)
     bottom = sheet.footer(shell, y - 1.8 * em, *notes, caption=caption)
-    title = words.plain(openbias_words.title(document))
+    number = words.counted(len(document["biases"]), "bias", "biases")
+    title = words.plain(f"{number} of {words.name(document['model'], 80)}")
     return sheet.bytes_of(kind, bottom, shell, (title, caption))
 
 

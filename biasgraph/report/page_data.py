@@ -11,7 +11,7 @@ from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
 from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import Images
 from biasgraph.errors import InputError
-from biasgraph.report import agreement_words, words
+from biasgraph.report import judge_words, words
 from biasgraph.report.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         "in_all": list(words.in_all(graph)),
         "mediation": list(words.mediation(links, graph)),
         "undetermined": list(words.undetermined(document, pairs)),
-        "caveats": [*words.caveats(document), *agreement_words.of_graph(graph)],
+        "caveats": [*words.caveats(document), *judge_words.caveats_of_graph(graph)],
         "prompts": [
             {
                 "prompt": words.label(one["prompt"]),
@@ -101,7 +101,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
 
 def _agreement(record: Record | None) -> dict[str, Any] | None:
     """What the page says of the judge's agreement beside its numbers; None without any."""
-    return None if record is None else {"summary": agreement_words.summary(record)}
+    return None if record is None else {"summary": judge_words.summary(record)}
 
 
 def title_of(document: Record) -> str:
@@ -255,7 +255,7 @@ def _facts(document: Record) -> list[list[str]]:
         ("Subject", subject and words.label(subject)),
         ("Model", words.label(graph["model"])),
         ("Judge", words.label(graph["vqa"] or "not recorded in an answers table")),
-        ("Judge checked", agreement_words.fact(graph)),
+        ("Judge checked", judge_words.checked_by(graph)),
         ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
         ("Ideal", words.ideal_words(graph, len(nodes))),
         ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),

@@ -25,8 +25,16 @@ def label(text: str, longest: int = 200) -> str:
 
     Joiners inside words and emoji stay, unlike in the terminal (`printable`).
     """
-    kept = "".join(one if one in _JOINERS else printable(one) for one in text)
-    return clip(kept, longest)
+    return clip(_printable_but(text, _JOINERS), longest)
+
+
+def visible(text: str) -> str:
+    """A text as a page shows it: like `label`, with the marks around names that sentences have."""
+    return _printable_but(text, (*_JOINERS, ISOLATE, END))
+
+
+def _printable_but(text: str, kept: Sequence[str]) -> str:
+    return "".join(letter if letter in kept else printable(letter) for letter in text)
 
 
 def clip(text: str, longest: int) -> str:
@@ -82,6 +90,12 @@ def with_interval(
         return "-"
     point = f"{value:{sign}.3f}"
     return point if low is None or high is None else f"{point} [{low:{sign}.3f}, {high:{sign}.3f}]"
+
+
+def with_ci(value: float | None, ends: Sequence[float] | None, sign: str = "") -> str:
+    """`with_interval` for an interval that is a pair, or None."""
+    low, high = ends or (None, None)
+    return with_interval(value, low, high, sign)
 
 
 def percent(share: float) -> str:

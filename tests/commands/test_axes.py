@@ -34,7 +34,7 @@ def test_new_check_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(tmp_path)
     run("new", "mine", "--subject", "animal")
     checked = run("check", "mine.yaml", "--prompt", "a big owl")
-    assert "mine is a sound axis set: 3 axes, 9 attributes" in checked
+    assert "mine is a valid axis set: 3 axes, 9 attributes" in checked
     assert "a small owl" in checked
     assert "The prompt itself says size: large" in checked
     assert json.loads(run("check", "mine.yaml", "--json"))["remarks"] == []

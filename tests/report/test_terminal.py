@@ -13,6 +13,7 @@ from rich.console import Console
 import biasgraph
 from biasgraph.data.findings import Bar, Finding, Number, Ranking, Text
 from biasgraph.errors import printable
+from biasgraph.report.graph_summary import summarize_graph
 from biasgraph.report.terminal import show
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE
@@ -21,7 +22,7 @@ from tests.hostile import HOSTILE, UNWRITABLE
 def screen(result: biasgraph.Result, document: dict[str, Any] | None = None) -> str:
     buffer = io.StringIO()
     console = Console(file=buffer, width=80, highlight=False)
-    show(console, document or result.document, result.pair_records())
+    show(console, summarize_graph(document or result.document, result.pair_records()))
     return buffer.getvalue()
 
 

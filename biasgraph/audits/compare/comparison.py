@@ -50,7 +50,7 @@ class Comparison:
 
     def page(self, directory: Path) -> bytes:
         """compare.html as it stands in `directory`, from where it links to the runs' reports."""
-        from biasgraph.report.comparison import RunGraph, comparison_html
+        from biasgraph.report.comparison_page import RunGraph, comparison_html
 
         drawn = [
             RunGraph(run.nodes, run.pairs, run.links, run.result.directory) for run in self.runs

@@ -103,14 +103,14 @@ class Report:
 
     def files(self) -> dict[str, bytes]:
         """The contents of all files by their names."""
+        from biasgraph.audits.openbias.ranking_summary import PAGE, ranking_page
         from biasgraph.report.openbias_figure import FIGURE, openbias_figure
-        from biasgraph.report.openbias_page import PAGE, openbias_html
 
         tables = {RANKING: self.ranking(), CAPTIONS: self.captions(), ANSWERS: self.answers}
         return {
             DOCUMENT: to_json(self.document),
             **{name: to_csv(frame) for name, frame in tables.items()},
-            PAGE: openbias_html(self.document),
+            PAGE: ranking_page(self.document),
             FIGURE: openbias_figure(self.document),
         }
 

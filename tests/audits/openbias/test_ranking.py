@@ -318,8 +318,8 @@ def test_captions_that_cannot_be_used_are_passed_over_and_named(tmp_path: Path, 
 
 
 def test_hostile_names_are_shown_and_do_no_harm(tmp_path: Path) -> None:
+    from biasgraph.audits.openbias.ranking_summary import ranking_page
     from biasgraph.report.openbias_figure import openbias_figure
-    from biasgraph.report.openbias_page import openbias_html
 
     hostile = "<script>alert(1)</script> $x_1$ \u202e [bold]"
     record = {
@@ -342,7 +342,7 @@ def test_hostile_names_are_shown_and_do_no_harm(tmp_path: Path) -> None:
         "biases": [record],
         "others": [{"bias": hostile, "classes": [hostile], "n_captions": 0, "reason": hostile}],
     }  # fmt: skip
-    page = openbias_html(whole).decode()
+    page = ranking_page(whole).decode()
     assert "<script>alert" not in page
     assert "\u202e" not in page
     figure = openbias_figure(whole).decode()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from biasgraph.errors import printable
-from biasgraph.report.words import enumerated, name, named, p_value, with_interval
+from biasgraph.report.words import enumerated, name, named, p_value, with_ci
 
 Record = Mapping[str, Any]
 
@@ -28,7 +28,7 @@ KINDS = {
 }
 
 
-def of_graph(graph: Record) -> Iterator[str]:
+def caveats_of_graph(graph: Record) -> Iterator[str]:
     """What to keep in mind about a graph's judge: whether it was checked, and corrected for."""
     record = graph.get("agreement")
     if record is None:
@@ -46,7 +46,7 @@ def of_graph(graph: Record) -> Iterator[str]:
             yield f"{name(axis)} is not corrected: {printable(why)}."
 
 
-def fact(graph: Record) -> str:
+def checked_by(graph: Record) -> str:
     """Whether the judge was checked, in a few words."""
     record = graph.get("agreement")
     return "by nobody" if record is None else f"against {short(record)}"
@@ -80,9 +80,7 @@ def summary(record: Record) -> str:
     ranked = sorted(axes, key=lambda axis: axis["kappa"])
     ends = ranked[:1] if len(ranked) == 1 else [ranked[0], ranked[-1]]
     found = " to ".join(
-        f"{with_interval(axis['kappa'], *(axis['kappa_ci'] or (None, None)))} for "
-        f"{name(axis['axis'])}"
-        for axis in ends
+        f"{with_ci(axis['kappa'], axis['kappa_ci'])} for {name(axis['axis'])}" for axis in ends
     )
     from_ = "from " if len(ends) > 1 else ""
     return f"Cohen's kappa of the judge with {reference(record)}, on {images}, is {from_}{found}."

@@ -13,8 +13,9 @@ from rich.console import Console
 
 import biasgraph
 from biasgraph.audits.plan.mitigation import PlanOptions, plan
+from biasgraph.audits.plan.plan_summary import summarize_plan
 from biasgraph.errors import printable
-from biasgraph.report.plan_terminal import show_plan
+from biasgraph.report.terminal import show
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE
 
@@ -43,7 +44,7 @@ OUTCOME = {
 
 def screen(document: dict[str, Any]) -> str:
     buffer = io.StringIO()
-    show_plan(Console(file=buffer, width=80, highlight=False), document)
+    show(Console(file=buffer, width=80, highlight=False), summarize_plan(document))
     return buffer.getvalue()
 
 
@@ -110,7 +111,7 @@ def test_every_verdict_has_its_words(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("stopped", "expected"),
     [
-        ("steps", "As many interventions as were asked for."),
+        ("steps", "The requested number of interventions is reached."),
         ("nothing_left", "No intervention is left."),
         ("all_set", "Every target is diversified itself."),
     ],
@@ -127,7 +128,7 @@ def test_why_a_plan_ends(document: dict[str, Any], stopped: str, expected: str) 
 
 def test_without_targets_the_steps_are_a_table(tmp_path: Path) -> None:
     text = words(screen(planned(tmp_path / "run", librarian_table())))
-    assert "Targets: all axes, of one weight." in text
+    assert "Targets: all axes, equally weighted." in text
     assert "Sum of distances" in text
 
 

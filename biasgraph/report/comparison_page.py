@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from biasgraph.report import comparison_words, html, style, words
+from biasgraph.report import html, style, words
+from biasgraph.report.comparison_summary import describe_changes
 from biasgraph.report.vis_network import drawing
 
 Record = Mapping[str, Any]
@@ -70,7 +71,7 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
         title=_title(document),
         toy=document["toy"],
         fact_rows=list(_facts(document)),
-        lead=[list(comparison_words.summary(one)) for one in document["comparisons"]],
+        lead=[list(describe_changes(one)) for one in document["comparisons"]],
         labels=[run["label"] for run in runs],
         hrefs=[run["href"] for run in runs],
         gates=[

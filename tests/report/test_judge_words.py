@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from biasgraph.audits.agreement.agreement_summary import summarize_agreement
 from biasgraph.causal.agreement import Agreement
-from biasgraph.report import agreement_terminal, agreement_words, words
+from biasgraph.report import judge_words, words
+from biasgraph.report.terminal import show
 
 EVIL = "\u202eage\x1b[31m[bold]<b>"
 
@@ -45,14 +47,14 @@ def graph(agreement: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
 
 
 def told(about: dict[str, Any]) -> str:
-    return words.plain(" ".join(agreement_words.of_graph(about)))
+    return words.plain(" ".join(judge_words.caveats_of_graph(about)))
 
 
 def test_a_judge_that_nobody_checked_is_named_so() -> None:
     assert told(graph(None)).startswith("Nobody has checked this judge")
     assert told({"vqa": None}).startswith("Nobody has checked this judge")  # an older graph
     assert told(graph(None, vqa="human:labels.csv@12345678")).startswith("The answers are labels")
-    assert agreement_words.fact(graph(None)) == "by nobody"
+    assert judge_words.checked_by(graph(None)) == "by nobody"
 
 
 def test_the_lowest_and_the_highest_kappa_are_told() -> None:
@@ -85,7 +87,7 @@ def test_what_a_correction_rests_on_is_told() -> None:
 def test_hostile_names_stay_text(kind: str) -> None:
     about = record(axis(EVIL, GOOD), name=EVIL, kind=kind)
     screen = Console(file=io.StringIO(), width=120, force_terminal=False)
-    agreement_terminal.show(screen, {**about, "judge": EVIL, "notes": [EVIL]})
+    show(screen, summarize_agreement({**about, "judge": EVIL, "notes": [EVIL]}))
     shown = screen.file.getvalue()  # type: ignore[attr-defined]
     for text in (shown, told(graph({**about, "notes": [EVIL]}))):
         assert "\u202e" not in text and "\x1b" not in text

@@ -16,9 +16,13 @@ from rich.console import Console
 import biasgraph
 from biasgraph.audits.compare.comparison import Comparison, compare_results
 from biasgraph.audits.compare.gates import Gate
-from biasgraph.report import comparison_terminal
-from biasgraph.report.comparison import _report
-from biasgraph.report.comparison_words import gates, summary
+from biasgraph.report.comparison_page import _report
+from biasgraph.report.comparison_summary import (
+    describe_changes,
+    describe_gates,
+    summarize_comparison,
+)
+from biasgraph.report.terminal import show
 from tests.answer_tables import librarian_table
 
 
@@ -74,11 +78,11 @@ def test_reports_are_linked_where_they_stand(tmp_path: Path) -> None:
 
 def test_sentences_about_changes() -> None:
     document = comparison().document
-    said = " ".join(summary(document["comparisons"][0]))
+    said = " ".join(describe_changes(document["comparisons"][0]))
     assert said.startswith("1 of 6 pairs changed. Of the others, edges in both graphs: 0; in one")
     assert "6 pairs rest on different numbers of images" in said
     assert "Amplification grew by +" in said
-    lines = list(gates(document))
+    lines = list(describe_gates(document))
     assert lines[0].startswith("FAILED: new-edges>0 (shop:v2: 1 new edges, more than the 0 allowed")
     assert lines[1].startswith("passed: worse:age>0.5 (shop:v2: age grew by ")
 
@@ -91,15 +95,15 @@ def test_many_changes_of_one_target_are_told_together() -> None:
         "classes": {"changed": 3, "in both": 0, "undecided in the other": 0, "not comparable": 0},
         "amplification": {"growth": None, "growth_ci": None},
     }
-    assert "3 of the changes are of" in " ".join(summary(one))
-    assert "3 of the changes" not in " ".join(summary({**one, "pairs": pairs[:2]}))
+    assert "3 of the changes are of" in " ".join(describe_changes(one))
+    assert "3 of the changes" not in " ".join(describe_changes({**one, "pairs": pairs[:2]}))
 
 
 @pytest.mark.parametrize("width", [80, 140])
 def test_the_terminal_shows_runs_distances_rankings_changes_and_gates(width: int) -> None:
     text = io.StringIO()
     document = comparison().document
-    comparison_terminal.show(Console(file=text, width=width), document)
+    show(Console(file=text, width=width), summarize_comparison(document))
     shown = text.getvalue()
     assert max(map(len, shown.splitlines())) <= width
     for words in ("shop:v1", "shop:v2", "Distance to the ideal", "Influence", "Gates", "FAILED"):
@@ -116,7 +120,7 @@ def test_nulls_are_shown_as_such(tmp_path: Path) -> None:
     few = biasgraph.analyze(librarian_table(images=8), bootstrap=200)
     found = compare_results([few, few], gates=[Gate.parse("amplification>0")])
     text = io.StringIO()
-    comparison_terminal.show(Console(file=text, width=80), found.document)
+    show(Console(file=text, width=80), summarize_comparison(found.document))
     assert "cannot be decided: none of its pairs can be compared" in " ".join(
         text.getvalue().split()
     )

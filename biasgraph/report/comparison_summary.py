@@ -1,0 +1,167 @@
+"""A comparison told in parts: runs, distances, rankings, changed pairs, gates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from biasgraph.data.findings import Banner, Cell, Heading, ScreenPart, Sentences, Table
+from biasgraph.report import words
+
+Record = Mapping[str, Any]
+
+TOGETHER = 3  # changed pairs with one target, from which on a sentence says what they share
+CHANGE = (
+    "Change: IS of the run less IS of the baseline, with its 95 % interval. p is adjusted over all "
+    "pairs of the comparison."
+)
+FIRST = (
+    "Least, Most: in what share of resamples it is the run's least influenced or most influential "
+    "axis."
+)
+
+
+def summarize_comparison(document: Record) -> Iterator[ScreenPart]:
+    """What compare.json says, in parts; its tables name a run by its number."""
+    numbers = {run["name"]: number for number, run in enumerate(document["runs"], start=1)}
+    yield Banner(document["toy"])
+    yield _runs(document)
+    yield Heading("Distance to the ideal")
+    yield _distances(document, numbers)
+    yield Heading("Influence: the sum of |IS| over an axis's pairs")
+    yield _strengths(document, numbers)
+    for comparison in document["comparisons"]:
+        yield Heading(f"What changed from 1 to {numbers[comparison['run']]}")
+        yield _changed([pair for pair in comparison["pairs"] if pair["class"] == "changed"])
+        yield Sentences("", list(describe_changes(comparison)))
+    yield Sentences("Gates", list(describe_gates(document)))
+    yield Sentences("To keep in mind", [f"{note}." for note in document["notes"]])
+
+
+def describe_changes(comparison: Record) -> Iterator[str]:
+    """What changed between the baseline and one run, and what cannot be said."""
+    classes = comparison["classes"]
+    total = sum(classes.values()) - classes["not comparable"]
+    yield (
+        f"{classes['changed']} of {total} pairs changed. Of the others, edges in both graphs: "
+        f"{classes['in both']}; in one of them alone, which is no evidence of a change: "
+        f"{classes['undecided in the other']}."
+    )
+    targets = Counter(p["target"] for p in comparison["pairs"] if p["class"] == "changed")
+    for target, number in targets.items():
+        if number >= TOGETHER:
+            yield (
+                f"{number} of the changes are of {words.name(target)}: they share its initial "
+                "images, so that one lucky or unlucky draw of those would move them all."
+            )
+    undecided = [p for p in comparison["pairs"] if p["class"] == "undecided in the other"]
+    for end, what in (("edge_run", "here"), ("edge_baseline", "in the baseline")):
+        pairs = [pair for pair in undecided if pair[end]]
+        if pairs:
+            yield f"Edges {what} only, undecided in the other: {words.arrows(pairs)}."
+    reasons: dict[str, list[Record]] = {}
+    for pair in comparison["pairs"]:
+        if pair["reason"] is not None:
+            reasons.setdefault(pair["reason"], []).append(pair)
+    for reason, pairs in reasons.items():
+        yield f"Not comparable, {words.arrows(pairs)}: {reason}."
+    cut = [pair for pair in comparison["pairs"] if pair["at_common_size"]]
+    if cut:
+        yield (
+            f"{len(cut)} pairs rest on different numbers of images and are compared at the smaller "
+            "one; their IS are not those of the runs' own reports."
+        )
+    growth = comparison["amplification"]
+    if growth["growth"] is not None:
+        grown = words.with_ci(growth["growth"], growth["growth_ci"], "+")
+        yield f"Amplification grew by {grown}."
+
+
+def describe_gates(document: Record) -> Iterator[str]:
+    """The verdict of each gate about each run."""
+    for gate in document["gates"]:
+        for run in gate["runs"]:
+            verdict = "FAILED" if run["failed"] else "passed"
+            yield f"{verdict}: {gate['gate']} ({run['run']}: {run['words']})"
+
+
+def _runs(document: Record) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for number, (run, total) in enumerate(
+        zip(document["runs"], document["amplification"], strict=True), start=1
+    ):
+        floor = total["floor"] and total["floor"]["q95"]
+        rows.append(
+            (
+                number,
+                words.name(run["name"], 60),
+                f"{run['images']['initial']:,} + {run['images']['interventions']:,}",
+                run["edges"],
+                words.with_ci(total["value"], total["ci"]),
+                None if floor is None else f"to {floor:.2f}",
+            )
+        )
+    columns = ("", "Run", "Images", "Edges", "Amplification", "By chance")
+    return Table(columns, rows, numeric=(0, 2, 3, 4, 5))
+
+
+def _distances(document: Record, numbers: Mapping[str, int]) -> Table:
+    growth = {
+        (comparison["run"], row["axis"]): row
+        for comparison in document["comparisons"]
+        for row in comparison["distances"]
+    }
+    rows: list[tuple[Cell, ...]] = []
+    for axis, row in _by_axis(document, "distances"):
+        grown = growth.get((row["run"], row["axis"]), {"growth": None, "growth_ci": None})
+        rows.append(
+            (
+                axis,
+                numbers[row["run"]],
+                words.with_ci(row["w1"], row["w1_ci"]),
+                words.with_ci(grown["growth"], grown["growth_ci"], "+"),
+                _share(row["probability_closest"]),
+            )
+        )
+    columns = ("Axis", "Run", "Distance", "Growth from 1", "Closest")
+    return Table(columns, rows, numeric=(1, 2, 3, 4))
+
+
+def _strengths(document: Record, numbers: Mapping[str, int]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for axis, row in _by_axis(document, "strengths"):
+        cells: list[Cell] = [axis, numbers[row["run"]]]
+        for end in (row["in"], row["out"]):
+            cells += [words.with_ci(end["value"], end["ci"]), _share(end["first_of_axes"])]
+        rows.append(tuple(cells))
+    columns = ("Axis", "Run", "Influenced", "Least", "Influences", "Most")
+    return Table(columns, rows, FIRST, numeric=range(1, len(columns)))
+
+
+def _by_axis(document: Record, field: str) -> Iterator[tuple[str, Record]]:
+    """The rows of each axis, with its name before the first of them."""
+    for axis in (axis["id"] for axis in document["axes"]):
+        rows = [row for row in document[field] if row["axis"] == axis]
+        for line, row in enumerate(rows):
+            yield "" if line else words.name(axis), row
+
+
+def _changed(pairs: Sequence[Record]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            words.name(pair["source"]),
+            words.name(pair["target"]),
+            f"{pair['is_baseline']:+.3f}",
+            f"{pair['is_run']:+.3f}",
+            words.with_ci(pair["difference"], pair["difference_ci"], "+"),
+            words.p_value(pair["p_adjusted"]),
+        )
+        for pair in sorted(pairs, key=lambda pair: pair["p_adjusted"])
+    ]
+    columns = ("Diversifying", "moves", "IS in 1", "IS in run", "Change", "p")
+    return Table(columns, rows, CHANGE, numeric=(2, 3, 4, 5))
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"

@@ -1,0 +1,168 @@
+"""A graph told in parts: what was audited, its axes and edges, and what to keep in mind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from biasgraph.data.file_names import PROMPTS
+from biasgraph.data.findings import (
+    Banner,
+    Cell,
+    Facts,
+    Heading,
+    ScreenPart,
+    Sentences,
+    Table,
+    Text,
+)
+from biasgraph.report import judge_words, words
+
+Record = Mapping[str, Any]
+
+FIRST = 3
+"""How many items of a method's ranking are named."""
+
+
+def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[ScreenPart]:
+    """What graph.json says, in parts; of several prompts, with a row for each at the end.
+
+    Args:
+        document: The document of the graph.
+        pairs: Every ordered pair of axes, as `Result.pair_records` gives them.
+    """
+    graph, nodes, links = document["graph"], document["nodes"], document["links"]
+    edges = f"{len(links)} of {len(words.between(pairs))} pairs of axes are edges"
+    return [
+        Banner(graph["toy"]),
+        _origin(graph, nodes),
+        _axes(nodes),
+        Heading(edges) if links else Text(edges),
+        _edges(links),
+        Sentences("In all", list(words.in_all(graph))),
+        Sentences("Other methods (more of each in the report)", list(_findings_in_short(graph))),
+        Sentences("Mediation", list(words.mediation(links, graph))),
+        Sentences("Undetermined", list(words.undetermined(document, pairs))),
+        Sentences(
+            "To keep in mind", [*words.caveats(document), *judge_words.caveats_of_graph(graph)]
+        ),
+        _prompts(graph.get("prompts") or ()),
+    ]
+
+
+def _origin(graph: Record, nodes: Sequence[Record]) -> Facts:
+    images = graph["images"]
+    about = (
+        ("Prompts", words.prompts_words(graph))
+        if "prompts" in graph
+        else ("Prompt", words.name(graph["prompt"], 300))
+    )
+    rows = (
+        about,
+        ("Subject", graph["subject"] and words.name(graph["subject"], 300)),
+        ("Model", words.name(graph["model"], 300)),
+        ("Judge", words.name(graph["vqa"] or "not recorded in an answers table", 300)),
+        ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
+        ("Ideal", words.ideal_words(graph, len(nodes))),
+        ("Metric", words.metric_words(nodes)),
+        ("Edges", words.rule_words(graph, nodes)),
+    )
+    return Facts([(title, text) for title, text in rows if text is not None])
+
+
+def _axes(nodes: Sequence[Record]) -> Table:
+    rows = []
+    for node in nodes:
+        initial, null, most = node["initial"], node["w1_null"]["q95"], words.majority(node)
+        distance = [words.with_ci(node["w1"], node["w1_ci"])]
+        if corrected := node.get("corrected"):
+            distance.append(f"{words.with_ci(corrected['w1'], corrected['w1_ci'])} corr.")
+        rows.append(
+            (
+                words.name(node["id"]),
+                most and f"{words.name(most[0])} {most[1]:.0%}",
+                tuple(distance),
+                None if null is None else f"to {null:.3f}",
+                f"{initial['n_valid']}/{initial['n_total']}",
+            )
+        )
+    columns = ("Axis", "Most images show", "Distance to ideal", "By chance", "Valid")
+    return Table(columns, rows, numeric=(2, 3, 4))
+
+
+def _edges(links: Sequence[Record]) -> Table:
+    """The edges, the strongest first."""
+    caption = (
+        "IS: what diversifying takes off (+) or adds to (-) the distance to the ideal, with "
+        "its 95 % interval. V: strength of the association, 0 to 1."
+    )
+    if any(link.get("is_corrected") is not None for link in links):
+        caption += " Corr.: without the judge's errors."
+    if any("n_prompts" in link for link in links):
+        caption += (
+            " Below IS, the mean of the prompts' own IS: opposite effects cancel in the sum, not "
+            "there."
+        )
+    rows = [
+        (
+            words.name(link["source"]),
+            f"{words.name(link['target'])} {words.direction(link['sign'])}",
+            tuple(_sensitivity(link)),
+            words.p_value(link["p"]),
+            None if link["cramers_v"] is None else f"{link['cramers_v']:.2f}",
+        )
+        for link in sorted(links, key=lambda link: -abs(link["is"]))
+    ]
+    return Table(("Diversifying", "moves", "IS", "p", "V"), rows, caption, numeric=(2, 3, 4))
+
+
+def _sensitivity(link: Record) -> Iterator[str]:
+    """IS with its interval; without the judge's errors; the mean of the prompts' own."""
+    for field, behind in (("is", ""), ("is_corrected", " corr.")):
+        if link.get(field) is not None:
+            ends = (link[f"{field}_ci_low"], link[f"{field}_ci_high"])
+            yield words.with_interval(link[field], *ends, sign="+") + behind
+    if "n_prompts" in link:
+        mean = link["is_mean_prompt"]
+        yield f"{'-' if mean is None else f'{mean:+.3f}'} mean of {link['n_mean_prompts']}"
+
+
+def _findings_in_short(graph: Record) -> Iterator[str]:
+    """The first number or ranking of every method's findings about a graph, and its warnings."""
+    for finding in (graph.get("findings") or {}).values():
+        parts = [part for part in finding["show"] if part["kind"] in ("number", "ranking")]
+        for part in parts[:1]:
+            told = _number(part) if part["kind"] == "number" else _ranking(part)
+            yield f"{words.label(finding['title'])}: {told}."
+        for part in finding["show"]:
+            if part["kind"] == "text" and part["tone"] == "warning":
+                yield words.label(part["text"], 400)
+
+
+def _number(part: Record) -> str:
+    value = words.with_interval(part["value"], part["low"], part["high"])
+    number = f"{words.label(part['label'])} {value}"
+    if part["value"] is None:
+        return f"{number} ({words.label(part['reason'], 300)})"
+    return number if part["n"] is None else f"{number}, n = {part['n']:,}"
+
+
+def _ranking(part: Record) -> str:
+    named = []
+    for item in part["items"][:FIRST]:
+        value = words.with_interval(item["value"], item["low"], item["high"])
+        against = "" if item["reference"] is None else f" against {item['reference']:.3f}"
+        named.append(f"{words.name(item['label'])} {value}{against}")
+    more = len(part["items"]) - FIRST
+    listed = ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
+    caption = words.label(part["caption"], 300).rstrip(".")
+    return f"{caption}: {listed}" if caption else listed
+
+
+def _prompts(prompts: Sequence[Record]) -> Table:
+    """One line for each prompt of a global graph."""
+    rows: list[tuple[Cell, ...]] = [
+        (words.name(one["prompt"]), one["edges"], one["directory"].removeprefix(f"{PROMPTS}/"))
+        for one in prompts
+    ]
+    return Table(("Prompt", "Edges", f"Files in {PROMPTS}/"), rows, numeric=(1,))
