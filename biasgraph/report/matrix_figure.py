@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from biasgraph.data.graph_document import Document
 from biasgraph.report import style
-from biasgraph.report.figure_sheet import FAINT, INK, MARGIN, POINT, Sheet
+from biasgraph.report.figure_sheet import INK, POINT, figure_sheet
 
 SMALLEST = 3.0  # points; numbers that would be smaller are left out
 LARGEST_CELL = 0.6  # inches
-STEPS = 7  # colours in the key
-GREY, WHITE = "#dddddd", "#ffffff"
+OWN, GRID = "#dddddd", "#bbbbbb"
 NOTE = (
     "Cells: IS; framed: edges; grey: Cramér's V of naming the axis's own attributes, 1 where "
     "every image obeyed."
@@ -22,112 +24,74 @@ NOTE = (
 def matrix_figure(
     document: Document, pairs: Sequence[style.Record], kind: str, columns: int
 ) -> bytes:
-    """A row for each diversified axis, a column for each that may move; call it in `drawing`."""
-    sheet, axes = Sheet(columns), [node["id"] for node in document["nodes"]]
-    em = sheet.font * POINT
-    names = [style.clipped(axis, sheet.letters) for axis in axes]
-    widest = max((sheet.measure(name, sheet.font) for name in names), default=0.0)
-    left, top = MARGIN + 2 * em + widest, -MARGIN - 2.2 * em - widest
-    cell = min(LARGEST_CELL, (sheet.width - left - 5 * em - MARGIN) / max(len(axes), 1))
-    left += (sheet.width - left - 5 * em - MARGIN - len(axes) * cell) / 2
-    size, spread = min(sheet.font, cell / POINT / 3.2), _spread(pairs)
-    for place, name in enumerate(names):
-        middle, small = (place + 0.5) * cell, min(sheet.font, cell / POINT)
-        sheet.text(left - 0.4 * em, top - middle, name, small, ha="right")
-        sheet.text(
-            left + middle, top + 0.4 * em, name, small, rotation=90, ha="center", va="bottom"
-        )
-    places = {axis: place for place, axis in enumerate(axes)}
+    """A row for each diversified axis, a column for each that may move.
+
+    Args:
+        document: The document of the graph.
+        pairs: Every ordered pair of axes, as `Result.pair_records` gives them.
+        kind: "svg" or "png".
+        columns: 1 or 2, the width in columns of a page.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
+    names = [node["id"] for node in document["nodes"]]
+    number = {axis: place for place, axis in enumerate(names)}
+    values, spread = np.full((len(names), len(names)), np.nan), _spread(pairs)
     for pair in pairs:
-        x, y = left + places[pair["target"]] * cell, top - (places[pair["source"]] + 1) * cell
-        _draw_cell(sheet, (x, y), cell, pair, spread, size)
-    side = len(axes) * cell
-    sheet.text(
-        left - widest - 1.4 * em,
-        top - side / 2,
-        "diversified axis",
-        rotation=90,
-        ha="center",
-        color=FAINT,
-    )
-    sheet.text(left + side / 2, -MARGIN - 0.6 * em, "axis that moves", ha="center", color=FAINT)
-    _draw_key(sheet, left + side + em, top, spread)
-    notes = [NOTE]
-    if any(pair["is"] is None for pair in pairs):
-        notes.append("Hatched: undefined.")
-    if size < SMALLEST:
-        notes.append("There was no room for numbers.")
-    bottom = top - max(side, (1.6 * STEPS + 1.5) * em) - em
-    return sheet.bytes_of(kind, sheet.footer(document, bottom, *notes), document)
+        if pair["source"] != pair["target"] and pair["is"] is not None:
+            values[number[pair["source"]], number[pair["target"]]] = pair["is"]
+    notes = [NOTE, "Hatched: undefined."] if any(p["is"] is None for p in pairs) else [NOTE]
+    with figure_sheet(columns) as sheet:
+        axes = sheet.figure.add_subplot(aspect="equal", facecolor="white")
+        cell = min(LARGEST_CELL, 0.6 * sheet.width / max(len(names), 1))
+        size = min(sheet.font, cell / POINT / 3.5)
+        colours = [style.SIGNS["away"].colour, "#ffffff", style.SIGNS["towards"].colour]
+        ramp = LinearSegmentedColormap.from_list("IS", colours)
+        image = axes.imshow(values, cmap=ramp, vmin=-spread, vmax=spread)
+        for pair in pairs:
+            own = pair["source"] == pair["target"]
+            value = pair["cramers_v"] if own else pair["is"]
+            y, x = number[pair["source"]], number[pair["target"]]
+            fill = OWN if own and value is not None else "none"
+            look: dict[str, Any] = {"facecolor": fill, "edgecolor": GRID, "linewidth": 0.3}
+            hatch = "/////" if value is None else None
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, hatch=hatch, **look))
+            if pair["edge"]:
+                frame: dict[str, Any] = {"fill": False, "edgecolor": "#000000", "linewidth": 1.1}
+                axes.add_patch(Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, zorder=2, **frame))
+            if size >= SMALLEST:
+                dark = not own and value is not None and abs(value) > 0.6 * spread
+                axes.text(
+                    x, y, _number(value, signed=not own), fontsize=size, ha="center", va="center",
+                    color="#ffffff" if dark else INK, weight="bold" if pair["edge"] else "normal",
+                )  # fmt: skip
+            elif "There was no room for numbers." not in notes:
+                notes.append("There was no room for numbers.")
+        labels = [style.clipped(axis, sheet.letters) for axis in names]
+        small = min(sheet.font, cell / POINT)
+        axes.set_xticks(range(len(names)), labels, rotation=90, fontsize=small)
+        axes.set_yticks(range(len(names)), labels, fontsize=small)
+        axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+        axes.spines[:].set_visible(False)
+        axes.xaxis.set_label_position("top")
+        axes.set(xlabel="axis that moves", ylabel="diversified axis")
+        key = sheet.figure.colorbar(image, ax=axes, shrink=0.8, label="IS", format="{x:+.2f}")
+        key.outline.set_linewidth(0.3)
+        height = len(names) * cell + 11 * sheet.em
+        caption = " ".join([style.caption(document), *notes])
+        sheet.set_content(height, caption, document["graph"]["toy"])
+        return sheet.save(kind, style.title(document), style.caption(document))
 
 
 def _spread(pairs: Sequence[style.Record]) -> float:
     """The largest |IS| between two axes, rounded up to a tenth."""
-    found = (
+    strengths = (
         abs(pair["is"])
         for pair in pairs
         if pair["source"] != pair["target"] and pair["is"] is not None
     )
-    return max(math.ceil(max(found, default=0.0) * 10 - 1e-9), 1) / 10
-
-
-def _draw_cell(
-    sheet: Sheet,
-    corner: tuple[float, float],
-    cell: float,
-    pair: style.Record,
-    spread: float,
-    size: float,
-) -> None:
-    from matplotlib.patches import Rectangle
-
-    own = pair["source"] == pair["target"]
-    value = pair["cramers_v"] if own else pair["is"]
-    colour = WHITE if value is None else GREY if own else _colour(value / spread)
-    sheet.add(
-        Rectangle(
-            corner, cell, cell, facecolor=colour, edgecolor="#bbbbbb", linewidth=0.3,
-            hatch="/////" if value is None else None,
-        )
-    )  # fmt: skip
-    if pair["edge"]:
-        inset = 0.9 * POINT
-        x, y = (place + inset for place in corner)
-        inner = cell - 2 * inset
-        sheet.add(
-            Rectangle(
-                (x, y), inner, inner, fill=False, edgecolor="#000000", linewidth=1.1,
-                joinstyle="miter",
-            )
-        )  # fmt: skip
-    if size >= SMALLEST:
-        sheet.text(
-            corner[0] + cell / 2, corner[1] + cell / 2, _number(value, signed=not own), size,
-            ha="center", color=_ink(colour), weight="bold" if pair["edge"] else "normal",
-        )  # fmt: skip
-
-
-def _draw_key(sheet: Sheet, x: float, top: float, spread: float) -> None:
-    from matplotlib.patches import Rectangle
-
-    em = sheet.font * POINT
-    sheet.text(x, top - 0.6 * em, "IS")
-    for step in range(STEPS):
-        value = spread * (1 - 2 * step / (STEPS - 1))
-        y = top - (1.5 + 1.6 * (step + 1)) * em
-        colour = _colour(value / spread)
-        sheet.add(
-            Rectangle(
-                (x, y), 1.4 * em, 1.6 * em, facecolor=colour, edgecolor="#bbbbbb", linewidth=0.4
-            )
-        )
-        sheet.text(x + 1.9 * em, y + 0.8 * em, _number(value, signed=True), sheet.font - 0.5)
-
-
-def _colour(share: float) -> str:
-    """From the colour of "away" at -1 over white at 0 to the colour of "towards" at 1."""
-    end = style.SIGNS["towards" if share > 0 else "away"].colour
-    return style.blend(WHITE, end, abs(share))
+    return max(math.ceil(max(strengths, default=0.0) * 10 - 1e-9), 1) / 10
 
 
 def _number(value: float | None, *, signed: bool) -> str:
@@ -137,9 +101,3 @@ def _number(value: float | None, *, signed: bool) -> str:
     text = f"{value:+.2f}" if signed and abs(value) >= 0.005 else f"{abs(value):.2f}"
     text = text.replace("0.", ".", 1)
     return text.replace("-", "\N{MINUS SIGN}")
-
-
-def _ink(colour: str) -> str:
-    """Black or white, whichever is easier to read on `colour`."""
-    red, green, blue = style.channels(colour)
-    return INK if 0.3 * red + 0.59 * green + 0.11 * blue > 140 else WHITE

@@ -93,10 +93,15 @@ def clipped(text: str, longest: int = 40) -> str:
 
 def title(document: Record) -> str:
     """What the picture shows, in a line."""
+    return f"Bias graph of {subject(document)}"
+
+
+def subject(document: Record) -> str:
+    """What a graph is about: its prompt, or how many it has."""
     graph = document["graph"]
     if graph["prompt"] is not None:
-        return f"Bias graph of “{clipped(graph['prompt'], 120)}”"
-    return f"Bias graph of {len(graph['prompts'])} prompts"
+        return f"“{clipped(graph['prompt'], 120)}”"
+    return f"{len(graph['prompts'])} prompts"
 
 
 def caption(document: Record) -> str:

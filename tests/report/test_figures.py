@@ -14,8 +14,9 @@ from PIL import Image
 
 import biasgraph
 from biasgraph.report import style
-from biasgraph.report.figure_sheet import DPI, WIDTHS, drawing
-from biasgraph.report.figures import figure_files, graph_figure
+from biasgraph.report.figure_sheet import DPI, WIDTHS
+from biasgraph.report.figures import figure_files
+from biasgraph.report.graph_figure import graph_figure
 from tests.answer_tables import librarian_table
 from tests.hostile import HOSTILE
 from tests.report.pictured import renamed
@@ -113,8 +114,7 @@ def test_matplotlib_is_left_as_it_was(result: biasgraph.Result) -> None:
 
 def test_hostile_names_stand_there_as_text(result: biasgraph.Result) -> None:
     names = [*HOSTILE, "$x^2$", "$\\frac{a}{b", "_^{}", "\\alpha"]
-    with drawing():
-        raw = graph_figure(renamed(result.document, names), "svg", 2)
+    raw = graph_figure(renamed(result.document, names), "svg", 2)
     shown = {*texts(raw)}
     assert {style.clipped(name, 24) for name in names} <= shown
     root = ElementTree.fromstring(raw)  # noqa: S314

@@ -103,15 +103,19 @@ class Report:
 
     def files(self) -> dict[str, bytes]:
         """The contents of all files by their names."""
-        from biasgraph.audits.openbias.ranking_summary import PAGE, ranking_page
-        from biasgraph.report.openbias_figure import FIGURE, openbias_figure
+        from biasgraph.audits.openbias.ranking_summary import (
+            FIGURE,
+            PAGE,
+            ranking_figure,
+            ranking_page,
+        )
 
         tables = {RANKING: self.ranking(), CAPTIONS: self.captions(), ANSWERS: self.answers}
         return {
             DOCUMENT: to_json(self.document),
             **{name: to_csv(frame) for name, frame in tables.items()},
             PAGE: ranking_page(self.document),
-            FIGURE: openbias_figure(self.document),
+            FIGURE: ranking_figure(self.document),
         }
 
     def ranking(self) -> pd.DataFrame:

@@ -17,11 +17,12 @@ from biasgraph.data.findings import (
     Table,
     Text,
 )
-from biasgraph.report import html, words
+from biasgraph.report import html, style, words
+from biasgraph.report.bar_figure import Panel, bar_figure
 
 Record = Mapping[str, Any]
 
-PAGE = "openbias.html"
+PAGE, FIGURE = "openbias.html", "openbias.svg"
 LISTED = 3
 MOST_CAPTIONS, MOST_OTHERS = 200, 200
 """Captions of a bias, and proposals, that the page lists; openbias.json has them all."""
@@ -31,6 +32,11 @@ CAPTION = (
     "distribution over captions (context-free), with its 95 % interval, and below it the mean of "
     "each caption's own (context-aware), which is high by chance where captions have few images. "
     "Chance: uniform classes stay below it in 95 % of cases."
+)
+FIGURE_NOTE = (
+    "Intensity: 0 where all classes are equally frequent, 1 where there is only one (of the mean "
+    "distribution over captions). Behind each name: its most frequent class. Dashed marks: answers "
+    "drawn from uniform classes stay below them in 95 % of cases."
 )
 PAGE_NOTE = (
     "A bias is a deviation from a declared ideal, here from uniform classes, and no verdict. "
@@ -70,6 +76,27 @@ def ranking_page(document: Record) -> bytes:
         columns = ("Bias", "Classes", "Captions", "Reason")
         parts += [Heading("Proposed, and not looked at"), Table(columns, rows, numeric=(2,))]
     return html.render_parts(parts, title=_title(document), brand="OpenBias", note=PAGE_NOTE)
+
+
+def ranking_figure(document: Record, kind: str = "svg") -> bytes:
+    """A bar for each bias, the most intense first, as "svg" or "png"."""
+    scored = [bias for bias in document["biases"] if bias["intensity"] is not None]
+    bars = [
+        _intensity(
+            bias, f"{style.clipped(bias['bias'], 36)}: {style.clipped(bias['majority'], 20)}"
+        )
+        for bias in scored
+    ]
+    settings, captions = document["settings"], document["captions"]
+    caption = (
+        f"Biases of {words.name(document['model'], 80)} (OpenBias), proposed by "
+        f"{words.name(document['proposed_by'], 120)}. Judge: {words.name(document['vqa'], 80)}. "
+        f"{captions['n_used']:,} captions, {settings['images']:,} images of each. {FIGURE_NOTE}"
+    )
+    more = len(document["biases"]) - len(bars)
+    caption += f" {words.counted(more, 'bias', 'biases')} without a score." if more else ""
+    panels = [Panel("Intensity", [("", bars)])]
+    return bar_figure(panels, kind, 2, _title(document), words.plain(caption), document["toy"])
 
 
 def caveats(document: Record) -> Iterator[str]:

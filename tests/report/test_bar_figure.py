@@ -1,4 +1,4 @@
-"""The figure of TIBET's scores: what it says, and that it holds any names and numbers."""
+"""The figure of a method's bars, TIBET's: what it says, and that it holds any names, numbers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 from PIL import Image
 
 import biasgraph
+from biasgraph.data.findings import Bar, Bars, Finding
 from biasgraph.methods import tibet
 from biasgraph.methods.base import MethodInput
 from biasgraph.report import style
-from biasgraph.report.figure_sheet import DPI, WIDTHS, drawing
+from biasgraph.report.bar_figure import finding_figures
+from biasgraph.report.figure_sheet import DPI, WIDTHS
 from biasgraph.report.figures import figure_files
-from biasgraph.report.tibet_figure import has_tibet, tibet_figure
 from tests.answer_tables import librarian_table
 from tests.hostile import HOSTILE
 
@@ -40,8 +41,7 @@ def document() -> dict[str, Any]:
 
 
 def drawn(document: dict[str, Any], kind: str = "svg", columns: int = 2) -> bytes:
-    with drawing():
-        return tibet_figure(document, kind, columns)
+    return finding_figures(document, kind, columns)[f"tibet.{kind}"]
 
 
 def texts(raw: bytes) -> list[str]:
@@ -50,11 +50,9 @@ def texts(raw: bytes) -> list[str]:
 
 
 def test_it_stands_beside_the_graph_where_there_are_scores(document) -> None:
-    assert has_tibet(document)
     files = figure_files(document, [], "svg", 1)
     assert [*files] == ["graph.svg", "matrix.svg", "tibet.svg"]
     plain = {**document, "nodes": [{**node, "findings": {}} for node in document["nodes"]]}
-    assert not has_tibet(plain)
     assert [*figure_files(plain, [], "svg", 1)] == ["graph.svg", "matrix.svg"]
 
 
@@ -66,7 +64,9 @@ def test_it_names_axes_counterfactuals_numbers_and_where_they_come_from(document
         assert {f"{score:.2f}" for score in found["cas"]} <= {*shown}
         number = "<0.001" if found["bav"] < 0.0005 else f"{found['bav']:.3f}"
         assert number in shown
-    assert {"CAS", "BAV", "0", "1"} <= {*shown}
+    assert any(text.startswith("CAS of every counterfactual") for text in shown)
+    assert any(text.startswith("BAV of every axis") for text in shown)
+    assert {"0.0", "0.5", "1.0"} <= {*shown}
     words = " ".join(shown)
     assert "a librarian" in words
     assert "closed vocabulary" in words
@@ -101,20 +101,20 @@ def test_the_same_scores_give_the_same_bytes(document, kind: str) -> None:
 
 def test_what_is_undefined_says_so() -> None:
     shown = texts(drawn(scored(images=5)))
-    assert shown.count("n/a") == 7 + 3
+    assert shown.count("n/a") == 7
+    assert "BAV is undefined: no axis has one." in " ".join(shown)
 
 
 @pytest.mark.parametrize("columns", [1, 2])
 def test_hostile_names_stand_there_as_text(document, columns: int) -> None:
     names = [*HOSTILE, "$x^2$", "\u4e2d\u6587" * 30]
     first = document["nodes"][0]
-    found = {**first["findings"]["tibet"]}
-    found |= {name: found[name][:1] * len(names) for name in ("cas", "cas_ci", "cas_null_q05")}
-    node = {**first, "id": HOSTILE[0], "attributes": names, "findings": {"tibet": found}}
+    bars = Bars([Bar(name, 0.5, 0.25, 0.75, 0.6) for name in names], HOSTILE[0])
+    finding = Finding(HOSTILE[0], HOSTILE[0], [bars]).to_json()
+    node = {**first, "id": HOSTILE[0], "findings": {"tibet": finding}}
     shown = {*texts(drawn({**document, "nodes": [node]}, columns=columns))}
     longest = 8 + 8 * columns
-    cut = [{style.clipped(name, longest // by) for name in names} for by in (1, 2, 4)]
-    assert any(some <= shown for some in cut)
+    assert {style.clipped(name, longest) for name in names} <= shown
 
 
 def test_a_graph_too_tall_for_a_sheet_loses_axes_and_says_so(document) -> None:
@@ -123,6 +123,6 @@ def test_a_graph_too_tall_for_a_sheet_loses_axes_and_says_so(document) -> None:
     shown = texts(raw)
     kept = [text for text in shown if text.startswith("axis ")]
     assert 0 < len(kept) < 120
-    assert f"no room for {120 - len(kept)} more axes" in " ".join(shown)
+    assert f"no room for {120 - len(kept)} more" in " ".join(shown)
     height = float(ElementTree.fromstring(raw).get("height", "").removesuffix("pt"))  # noqa: S314
     assert 40 < height / 72 < 45
