@@ -87,7 +87,7 @@ def report_many(count: int, settings: AnalysisSettings) -> None:
     each = time.process_time() - started
     total = analyze_global(prompts, analyses, settings)
     whole = time.process_time() - started - each
-    drawn = sum(pair["method"] == "cmh_monte_carlo" for pair in total.pairs)
+    drawn = sum(pair.method == "cmh_monte_carlo" for pair in total.pairs)
     print(
         f"{count} prompts: cpu {each:5.2f} s one by one, {whole:5.2f} s together   "
         f"{len(total.links)} edges, {drawn} tests by Monte Carlo"
@@ -95,8 +95,8 @@ def report_many(count: int, settings: AnalysisSettings) -> None:
 
 
 def facts(analysis: Analysis) -> str:
-    drawn = sum(pair["method"] == "monte_carlo" for pair in analysis.pairs)
-    checked = sum(len(link["mediation"]) for link in analysis.links)
+    drawn = sum(pair.method == "monte_carlo" for pair in analysis.pairs)
+    checked = sum(len(link.mediation) for link in analysis.links)
     return f"{len(analysis.links)} edges, {drawn} tests by Monte Carlo, {checked} mediation checks"
 
 

@@ -73,13 +73,13 @@ def record_of(name: list[Any], images: CodedImages, settings: AnalysisSettings) 
         "audit": name,
         "pairs": [
             [pair["source"], pair["target"], *(pair[field] for field in FIELDS)]
-            for pair in found.pairs
+            for pair in (pair.record() for pair in found.pairs)
             if pair["source"] != pair["target"]
         ],
         "mediation": [
-            [link["source"], check["through"], link["target"], check["verdict"].split(" by ")[0]]
+            [link.source, check["through"], link.target, str(check["verdict"]).split(" by ")[0]]
             for link in found.links
-            for check in link["mediation"]
+            for check in link.mediation
         ],
     }
 

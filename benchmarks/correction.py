@@ -22,8 +22,8 @@ import numpy as np
 from benchmarks.exact import WORLDS, draw_audit, planted_truth
 from benchmarks.shares import clustered
 from biasgraph.causal.agreement import cross_table
-from biasgraph.causal.correction import confusion, correct
-from biasgraph.causal.graph import measured
+from biasgraph.causal.correction import confusion
+from biasgraph.causal.graph import measure_axes
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Codes, Counts, Pool
 from biasgraph.causal.transport import resolve_ideals
@@ -72,14 +72,13 @@ def audit(one: Audit) -> dict[str, Any]:
     settings = AnalysisSettings.resolve(seed=one.replicate)
     ideals = resolve_ideals(truth.variables, None, None, None)
     pool = Pool.of("audit", [judged])
-    nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule)
-    correct(nodes, pairs, pool, ideals, settings, labelled)
+    _, pairs = measure_axes(pool, ideals, settings, settings.prompt_rule, labelled)
     exact = {
         (pair.source, pair.target): pair.sensitivity
         for pair in planted_truth(one.world, one.occupation).pairs
     }
     found = {kind: _Tally() for kind in KINDS}
-    for pair in pairs:
+    for pair in (pair.record() for pair in pairs):
         if pair["source"] == pair["target"] or pair["is_corrected"] is None:
             continue
         value = exact[pair["source"], pair["target"]]

@@ -27,7 +27,7 @@ from benchmarks.exact import METRICS, VARIABLES, WORLDS, draw_audit, planted_tru
 from benchmarks.planning_summary import PLANS, TIE, markdown, summarise
 from benchmarks.resuming import measure_cases
 from benchmarks.shares import write_json
-from biasgraph.causal.graph import measured
+from biasgraph.causal.graph import measure_axes
 from biasgraph.causal.greedy import Edges, Shifts, Target, greedy_plan
 from biasgraph.causal.planning import rank_strategies
 from biasgraph.causal.settings import AnalysisSettings
@@ -96,7 +96,7 @@ def audit(case: Audit) -> dict[str, Any]:
     settings = AnalysisSettings.resolve(bootstrap=BOOTSTRAP, noise_draws=0)
     pool = Pool.of(coded.prompt, [coded])
     ideals = resolve_ideals(VARIABLES, None, None, None)
-    nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule)
+    nodes, pairs = records(pool, ideals, settings)
     indirect = [pair for pair in pairs if pair["source"] != pair["target"]]
     ranked = {
         "all": rank_strategies(pool, ideals, nodes, pairs, settings),
@@ -125,6 +125,14 @@ def audit(case: Audit) -> dict[str, Any]:
     }
 
 
+def records(
+    pool: Pool, ideals: Sequence[Ideal], settings: AnalysisSettings
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The nodes and pairs of the pool's graph, as graph.json and pairs.csv have them."""
+    nodes, pairs = measure_axes(pool, ideals, settings, settings.prompt_rule)
+    return [node.record() for node in nodes], [pair.record() for pair in pairs]
+
+
 def edges_of(pairs: Sequence[Mapping[str, Any]]) -> Edges:
     """The pairs of indices that are edges."""
     return {(NAMES.index(p["source"]), NAMES.index(p["target"])) for p in pairs if p["edge"]}
@@ -141,7 +149,7 @@ def _null(
     n = len(coded.initial)
     dealt = {arm: coded.initial[rng.integers(0, n, n)] for arm in sorted(coded.arms)}
     pool = Pool.of(coded.prompt, [replace(coded, arms=dealt)])
-    nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule)
+    nodes, pairs = records(pool, ideals, settings)
     axes = rank_strategies(pool, ideals, nodes, pairs, settings)["axes"]
     targets = [Target(y, 1.0, ideal) for y, ideal in enumerate(ideals)]
     return {

@@ -15,7 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biasgraph.causal.sensitivity import Interval, TargetDraws, sensitivity
+from biasgraph.causal.intervals import Interval
+from biasgraph.causal.rows import PairRow
+from biasgraph.causal.sensitivity import TargetDraws, measure_sensitivity
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Floats, Variable
 from biasgraph.causal.transport import Ideal, resolve_ideals
@@ -67,20 +69,20 @@ def audit(
     arms = rng.multinomial(IMAGES, world.arms, size=(1, 2))
     draws = TargetDraws.of(initial, ideal, settings.bootstrap, rng)
     before = interval_of(initial, ideal, draws)
-    found = sensitivity(initial, arms, ideal, draws, settings, rng).fields
+    pair = PairRow(source="x", target="axis", metric=ideal.metric)
+    pair = measure_sensitivity(pair, initial, arms, ideal, draws, settings, rng)
     true_w1 = distance(world.initial, world.real)
     true_is = true_w1 - distance(world.arms, world.real)
     return (
         before[0] <= true_w1 <= before[1],
-        found["is_ci_low"] <= true_is <= found["is_ci_high"],
-        found["sign"] != "undetermined",
+        (pair.is_ci_low or 0) <= true_is <= (pair.is_ci_high or 0),
+        pair.sign != "undetermined",
     )
 
 
 def interval_of(initial: Floats, ideal: Ideal, draws: TargetDraws) -> tuple[float, float]:
     w1 = float(ideal.distance(initial.sum(axis=0) / initial.sum()))
-    low, high = Interval.of(w1, draws.distances).hull
-    return max(0.0, low), high
+    return Interval.of(w1, draws.distances).distance
 
 
 def main(audits: int) -> None:

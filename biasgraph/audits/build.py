@@ -272,7 +272,7 @@ def _result(analysis: Analysis, origin: Mapping[str, Any], answers: pd.DataFrame
     return Result(
         document=_document(analysis, origin),
         pairs=tables.pairs_frame(analysis.pairs),
-        tables=tables.counts_frame(analysis.tables),
+        tables=tables.counts_frame(analysis.counts),
         answers=answers.reset_index(drop=True),
     )
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from biasgraph.causal.intervals import Interval
 from biasgraph.causal.resampling import pool_counts
-from biasgraph.causal.sensitivity import Interval, mixed
+from biasgraph.causal.sensitivity import mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import Floats, Pool
 from biasgraph.causal.transport import Ideal
@@ -16,27 +17,29 @@ from biasgraph.causal.transport import Ideal
 Pair = tuple[int, int]
 
 
-def strongest(edges: Sequence[Mapping[str, Any]], end: str) -> dict[str, Any] | None:
-    """The axis at most edges' `end`: "source" gives MaxImp, "target" MaxInf.
+def strongest(ends: Sequence[tuple[str, float]]) -> dict[str, Any] | None:
+    """The axis at most edges: MaxImp of the edges' sources, MaxInf of their targets.
 
-    Ties are broken by the sum of |IS| over those edges, then by name; `tied` lists the other axes
+    Ties are broken by the sum of |IS| over its edges, then by name; `tied` lists the other axes
     with as many edges. None without edges.
+
+    Args:
+        ends: Of every edge, the axis at one of its ends, and IS.
     """
     strengths: dict[str, list[float]] = {}
-    for edge in edges:
-        strengths.setdefault(edge[end], []).append(abs(edge["is"]))
+    for axis, value in ends:
+        strengths.setdefault(axis, []).append(abs(value))
     if not strengths:
         return None
-    ranked = sorted(
+    first, *others = sorted(
         strengths, key=lambda axis: (-len(strengths[axis]), -sum(strengths[axis]), axis)
     )
-    first = ranked[0]
     most = len(strengths[first])
     return {
         "axis": first,
         "edges": most,
         "strength": sum(strengths[first]),
-        "tied": [axis for axis in ranked[1:] if len(strengths[axis]) == most],
+        "tied": [axis for axis in others if len(strengths[axis]) == most],
     }
 
 
@@ -71,8 +74,7 @@ def amplification(
     if settings.amplification_replicates:
         totals = _replicated(pool, ideals, list(defined), settings, noise=False)
         if len(totals):
-            low, high = Interval.of(total, totals).hull
-            result["ci"] = [max(0.0, low), high]
+            result["ci"] = list(Interval.of(total, totals).distance)
     if settings.noise_draws:
         totals = _replicated(pool, ideals, list(defined), settings, noise=True)
         if len(totals):

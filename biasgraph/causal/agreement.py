@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import fisher_exact
 
+from biasgraph.causal.intervals import wilson
 from biasgraph.causal.settings import TAIL
 from biasgraph.causal.tables import GATED, Codes, Counts, Floats
 
@@ -74,7 +73,7 @@ class Agreement:
             "n_valid": valid,
             "coverage": valid / answered if answered else None,
             "accuracy": right / valid if valid else None,
-            "accuracy_ci": wilson(right, valid),
+            "accuracy_ci": wilson(right, valid).tolist() if valid else None,
             "f1": _number(macro_f1(counts)),
             "f1_ci": _percentiles(macro_f1(draws)),
             "kappa": kappa,
@@ -137,18 +136,10 @@ def total_variation(p: Counts, q: Counts) -> float:
     return float(0.5 * np.abs(p / p.sum() - q / q.sum()).sum())
 
 
-def wilson(hits: int, n: int) -> list[float] | None:
-    """Wilson's 95 % interval of a share; None without any."""
-    if not n:
-        return None
-    p, z = hits / n, float(ndtri(1 - TAIL))
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    return [max(0.0, float(centre - half)), min(1.0, float(centre + half))]
-
-
 def uneven_errors(one: Counts, other: Counts) -> float | None:
     """p (Fisher) of equal accuracy in two groups of images, by counts (k, k); None for an empty."""
+    from scipy.stats import fisher_exact
+
     right = np.array([[np.trace(c), c.sum() - np.trace(c)] for c in (one, other)])
     return float(fisher_exact(right)[1]) if right.any(axis=1).all() else None
 

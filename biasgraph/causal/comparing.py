@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from biasgraph.causal.independence import adjusted
+from biasgraph.causal.intervals import ROUNDING, Interval, is_flat
 from biasgraph.causal.matching import matched_distance
-from biasgraph.causal.sensitivity import UNEQUAL, Interval, Matching, mixed, resample
+from biasgraph.causal.sensitivity import UNEQUAL, Matching, mixed, resample
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, generator
 from biasgraph.causal.tables import Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
 
 CLASSES = ("changed", "in both", "undecided in the other", "in neither")
 """What a comparison says of a pair: changed whether edge or not, or else where it is an edge."""
-TIE = 1e-12  # equal sums differ by rounding
 
 Fields = dict[str, Any]
 
@@ -155,12 +155,11 @@ class Comparing:
         rows = []
         for run, one in enumerate(found):
             growth, interval = found[0].change_to(one)
-            low, high = Interval.of(one.value, one.draws).hull
             rows.append(
                 fields
                 | {
                     "w1": one.value,
-                    "w1_ci": [max(0.0, low), high],
+                    "w1_ci": list(Interval.of(one.value, one.draws).distance),
                     "probability_closest": float(closest[run]),
                     "growth": growth if run else None,
                     "growth_ci": list(interval.hull) if run else None,
@@ -237,7 +236,7 @@ class Comparing:
         others = resample(sets, replicates, rng).reshape(-1, *arms.shape)
         smooth = resample(sets, replicates, rng, smooth=True).reshape(-1, *arms.shape)
         draws = plain(start.draws, others)
-        if np.ptp(draws) < TIE:  # every image gave the same answer
+        if is_flat(draws):
             draws = plain(start.smooth, smooth)
         one = start.counts[None], arms[None]
         return PairEstimate(
@@ -254,14 +253,14 @@ def change_p(first: Floats, second: Floats) -> float:
     """
     ordered = np.sort(second)
     cells = first.size * second.size
-    below = np.searchsorted(ordered, first + TIE, side="right").sum()
-    above = cells - np.searchsorted(ordered, first - TIE, side="left").sum()
+    below = np.searchsorted(ordered, first + ROUNDING, side="right").sum()
+    above = cells - np.searchsorted(ordered, first - ROUNDING, side="left").sum()
     return float(min(1.0, 2 * (min(below, above) + 1) / (cells + 1)))
 
 
 def first_shares(scores: Floats) -> Floats:
     """(R,) the share of replicates in which each of R rows of (R, B) is the largest, ties split."""
-    largest = scores >= scores.max(axis=0) - TIE
+    largest = scores >= scores.max(axis=0) - ROUNDING
     return np.asarray((largest / largest.sum(axis=0)).mean(axis=1))
 
 
@@ -271,7 +270,7 @@ def _expected(sets: Counts, kept: Counts, ideal: Ideal, rng: np.random.Generator
 
 
 def _rounded(value: float) -> float:
-    return 0.0 if abs(value) < TIE else value
+    return 0.0 if abs(value) < ROUNDING else value
 
 
 def _changed(first: PairEstimate, second: PairEstimate) -> Fields:

@@ -7,13 +7,13 @@ known. Observed shares are then C^T p, and the same C is assumed for every set o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import nnls
 
-from biasgraph.causal.sensitivity import Interval, resample
+from biasgraph.causal.intervals import Interval
+from biasgraph.causal.rows import CorrectedAnswers, NodeRow, PairRow
+from biasgraph.causal.sensitivity import resample
 from biasgraph.causal.settings import TAIL, AnalysisSettings, generator
 from biasgraph.causal.tables import Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
@@ -23,40 +23,6 @@ WORST_CONDITION = 10.0
 SUM_WEIGHT = 1e4  # of the row that makes least-squares shares sum to 1
 TOLERANCE = 1e-9
 RIDGE = 1e-12  # keeps a matrix that a replicate made singular solvable
-
-PAIR_FIELDS = (
-    "w1_before_corrected",
-    "w1_after_corrected",
-    "is_corrected",
-    "is_corrected_ci_low",
-    "is_corrected_ci_high",
-)
-
-
-@dataclass(frozen=True)
-class CorrectedSensitivity:
-    """W1 and IS with the judge's errors undone, and the hull interval of IS."""
-
-    w1_before: float
-    w1_after: float
-    value: float
-    interval: Interval
-
-    def fields(self) -> dict[str, float]:
-        """Under the names of `PAIR_FIELDS`."""
-        low, high = self.interval.hull
-        values = (self.w1_before, self.w1_after, self.value, low, high)
-        return dict(zip(PAIR_FIELDS, values, strict=True))
-
-
-def flip_confusion(k: int, error: float) -> Floats:
-    """(k, k) confusion of a judge that errs with a probability, evenly over the other answers."""
-    return np.asarray((1 - error) * np.eye(k) + error / (k - 1) * (1 - np.eye(k)))
-
-
-def attenuation(k: int, error: float) -> float:
-    """The factor by which such errors shrink W1 to a uniform ideal, and so IS: 1 - e k / (k-1)."""
-    return 1 - error * k / (k - 1)
 
 
 def confusion(labelled: Counts) -> Floats:
@@ -90,15 +56,6 @@ def resampled_confusions(labelled: Counts, replicates: int, rng: np.random.Gener
     return np.asarray(drawn / labelled.sum(axis=1)[:, None])
 
 
-def true_shares(observed: Floats, errors: Floats) -> Floats:
-    """Shares p (..., k) on the simplex for which C^T p is nearest to the observed shares.
-
-    observed (..., k) and errors (..., k, k) broadcast. The plain solution where it stays on the
-    simplex, least squares on it otherwise.
-    """
-    return Unmixing.of(errors).shares(observed)
-
-
 @dataclass(frozen=True)
 class Unmixing:
     """Confusion matrices (..., k, k), ready to be undone many times."""
@@ -115,7 +72,13 @@ class Unmixing:
         return Unmixing(self.errors[..., None, :, :], self.inverse[..., None, :, :])
 
     def shares(self, observed: Floats) -> Floats:
-        """See `true_shares`."""
+        """Shares p (..., k) on the simplex for which C^T p is nearest to the observed shares.
+
+        The plain solution where it stays on the simplex, least squares on it otherwise.
+
+        Args:
+            observed: (..., k), which broadcasts with the matrices.
+        """
         k = observed.shape[-1]
         shape = (*np.broadcast_shapes(observed.shape[:-1], self.errors.shape[:-2]), k)
         solved = np.broadcast_to((self.inverse @ observed[..., None])[..., 0], shape).copy()
@@ -165,6 +128,8 @@ def _nearest(matrices: Floats, observed: Floats) -> Floats:
 
 
 def _least_squares(matrix: Floats, observed: Floats) -> Floats:
+    from scipy.optimize import nnls
+
     stacked = np.vstack([matrix, np.full((1, len(observed)), SUM_WEIGHT)])
     shares, _ = nnls(stacked, np.append(observed, SUM_WEIGHT))
     return np.asarray(shares / shares.sum())
@@ -228,20 +193,19 @@ class CorrectedTarget:
         """(B,) its replicates."""
         return self.metric.distance(self.drawn_shares, self.drawn_ideal)
 
-    def fields(self) -> dict[str, Any]:
-        """What a node says of it, in JSON types; intervals are 95 %."""
-        low, high = Interval.of(self.distance, self.drawn_distances).hull
+    def answers(self) -> CorrectedAnswers:
+        """What a node says of it; intervals are 95 %."""
         ends = np.quantile(self.drawn_shares, [TAIL, 1 - TAIL], axis=0)
-        return {
-            "distribution": self.shares.tolist(),
-            "distribution_ci": ends.T.tolist(),
-            "ideal": self.ideal.tolist(),
-            "w1": self.distance,
-            "w1_ci": [max(0.0, low), high],
-        }
+        return CorrectedAnswers(
+            distribution=tuple(self.shares.tolist()),
+            distribution_ci=tuple(map(tuple, ends.T.tolist())),
+            ideal=tuple(self.ideal.tolist()),
+            w1=self.distance,
+            w1_ci=Interval.of(self.distance, self.drawn_distances).distance,
+        )
 
-    def sensitivity(self, arms: Counts, rng: np.random.Generator) -> CorrectedSensitivity:
-        """IS of an intervention by its answers arms (P, J, k), all with the same judge's errors."""
+    def correct_pair(self, pair: PairRow, arms: Counts, rng: np.random.Generator) -> PairRow:
+        """The pair with IS of its answers arms (P, J, k), all with the same judge's errors."""
         sizes = arms.sum(axis=(0, 2))
         pooled = self.settings.mix == "pooled"
         weights = sizes / sizes.sum() if pooled else np.full(len(sizes), 1 / len(sizes))
@@ -255,54 +219,61 @@ class CorrectedTarget:
         after = float(distance(arms.sum(axis=0), self.errors, self.ideal))
         replicates = self.drawn_distances - distance(drawn, self.drawn_errors, self.drawn_ideal)
         value = self.distance - after
-        return CorrectedSensitivity(self.distance, after, value, Interval.of(value, replicates))
-
-
-def corrected_sensitivity(
-    initial: Counts,
-    arms: Counts,
-    ideal: Ideal,
-    labelled: Counts,
-    settings: AnalysisSettings,
-    rng: np.random.Generator,
-) -> CorrectedSensitivity:
-    """IS with the judge's errors undone in the initial images, every arm and an ideal from images.
-
-    initial (k,), arms (J, k): answers; labelled (k, k): answers by truth. Its interval resamples
-    the answers and the labelled images alike. Raises InputError as `confusion` does.
-    """
-    target = CorrectedTarget.of(initial[None], ideal, labelled, settings, rng)
-    return target.sensitivity(arms[None], rng)
+        low, high = Interval.of(value, replicates).hull
+        return replace(
+            pair,
+            w1_before_corrected=self.distance,
+            w1_after_corrected=after,
+            is_corrected=value,
+            is_corrected_ci_low=low,
+            is_corrected_ci_high=high,
+        )
 
 
 def correct(
-    nodes: Sequence[dict[str, Any]],
-    pairs: Sequence[dict[str, Any]],
+    nodes: Sequence[NodeRow],
+    pairs: Sequence[PairRow],
     pool: Pool,
     ideals: Sequence[Ideal],
     settings: AnalysisSettings,
     labelled: Mapping[str, Counts],
-) -> None:
-    """Set corrected numbers beside those of nodes and pairs; None where there can be none.
+) -> tuple[list[NodeRow], list[PairRow]]:
+    """Nodes and pairs with corrected numbers beside the others; None where there can be none.
 
-    labelled: counts[truth, answer] (k, k) of the axes that can be corrected, by name.
+    Args:
+        nodes: One for each of the pool's variables.
+        pairs: Their ordered pairs.
+        pool: The answers.
+        ideals: Of the variables.
+        settings: Of the analysis.
+        labelled: counts[truth, answer] (k, k) by the name of each axis that can be corrected.
     """
     index = {variable.name: i for i, variable in enumerate(pool.variables)}
     targets: dict[str, CorrectedTarget] = {}
     for node in nodes:
-        name = node["id"]
-        node["corrected"] = None
-        if name in labelled and node["w1"] is not None:
-            rng = generator(settings.seed, pool.name, "correction", name)
-            counts = pool.initial(index[name])
-            targets[name] = CorrectedTarget.of(
-                counts, ideals[index[name]], labelled[name], settings, rng
+        if node.id in labelled and node.w1 is not None:
+            place = index[node.id]
+            rng = generator(settings.seed, pool.name, "correction", node.id)
+            targets[node.id] = CorrectedTarget.of(
+                pool.initial(place), ideals[place], labelled[node.id], settings, rng
             )
-            node["corrected"] = targets[name].fields()
+    corrected = []
     for pair in pairs:
-        source, name = pair["source"], pair["target"]
-        pair |= dict.fromkeys(PAIR_FIELDS)
-        if name in targets and pair["is"] is not None:
-            rng = generator(settings.seed, pool.name, "correction", source, name)
-            arms = pool.strata(index[source], index[name])
-            pair |= targets[name].sensitivity(arms, rng).fields()
+        target = targets.get(pair.target)
+        if target is None or pair.is_ is None:
+            corrected.append(
+                replace(
+                    pair,
+                    w1_before_corrected=None,
+                    w1_after_corrected=None,
+                    is_corrected=None,
+                    is_corrected_ci_low=None,
+                    is_corrected_ci_high=None,
+                )
+            )
+            continue
+        rng = generator(settings.seed, pool.name, "correction", pair.source, pair.target)
+        arms = pool.strata(index[pair.source], index[pair.target])
+        corrected.append(target.correct_pair(pair, arms, rng))
+    answers = {name: target.answers() for name, target in targets.items()}
+    return [replace(node, corrected=answers.get(node.id)) for node in nodes], corrected

@@ -15,8 +15,9 @@ from biasgraph.causal.aggregate import amplification, strongest
 from biasgraph.causal.baseline import UNIFORM, Baseline
 from biasgraph.causal.correction import correct
 from biasgraph.causal.mediation import ASSUMPTIONS, Mediation
-from biasgraph.causal.nodes import node
+from biasgraph.causal.nodes import measure_node
 from biasgraph.causal.pairs import Pairs
+from biasgraph.causal.rows import CountRow, LinkRow, ManipulationCheck, NodeRow, PairRow, flag
 from biasgraph.causal.sensitivity import TargetDraws
 from biasgraph.causal.settings import AnalysisSettings, EdgeRule, generator
 from biasgraph.causal.tables import (
@@ -35,22 +36,26 @@ from biasgraph.errors import InputError
 
 SCHEMA = "biasgraph/1"
 UNKNOWN_CLASS = "unknown"
+INTERVENTION_FLAGS = ("no_intervention", "missing_arms", "differential_loss")  # nodes bear them too
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A graph of one prompt or of several in plain JSON types; what is undefined is None.
+    """A graph of one prompt or of several; what is undefined is None.
 
-    nodes, pairs: a dict for each axis and each ordered pair of axes, the diagonal included.
-    links: the pairs that are edges, with their table and mediation checks.
-    graph: the graph's own attributes. tables: the rows of tables.csv.
+    Attributes:
+        nodes: One for each axis.
+        pairs: Every ordered pair of axes, the diagonal included.
+        links: The pairs that are edges, with their table and mediation checks.
+        graph: The graph's own attributes, in plain JSON types.
+        counts: The rows of tables.csv.
     """
 
-    nodes: list[dict[str, Any]]
-    pairs: list[dict[str, Any]]
-    links: list[dict[str, Any]]
+    nodes: list[NodeRow]
+    pairs: list[PairRow]
+    links: list[LinkRow]
     graph: dict[str, Any]
-    tables: list[dict[str, Any]]
+    counts: list[CountRow]
 
     def node_link(self) -> dict[str, Any]:
         """The document of graph.json: `networkx.node_link_graph(data, edges="links")` reads it."""
@@ -59,8 +64,8 @@ class Analysis:
             "directed": True,
             "multigraph": False,
             "graph": self.graph,
-            "nodes": self.nodes,
-            "links": self.links,
+            "nodes": [node.record() for node in self.nodes],
+            "links": [link.record() for link in self.links],
         }
 
 
@@ -82,31 +87,30 @@ def analyze(
     counted = treat_unknown(images, settings, baseline.axes)
     ideals = baseline.ideals(counted.variables, settings.metric)
     pool = Pool.of(images.prompt, [counted])
-    nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule, baseline.labelled)
-    links = edges(pool, pairs)
-    _mediate(links, counted, pool.total, settings)
+    nodes, pairs = measure_axes(pool, ideals, settings, settings.prompt_rule, baseline.labelled)
+    links = _mediate(select_edges(pool, pairs), counted, pool.total, settings)
     about = {"kind": "prompt", "prompt": images.prompt, "edge_rule": asdict(settings.prompt_rule)}
-    return assembled(about, nodes, pairs, links, pool, ideals, settings, [images])
+    return assemble(about, nodes, pairs, links, pool, ideals, settings, [images])
 
 
-def measured(
+def measure_axes(
     pool: Pool,
     ideals: Sequence[Ideal],
     settings: AnalysisSettings,
     rule: EdgeRule,
     labelled: Mapping[str, Counts] | None = None,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[NodeRow], list[PairRow]]:
     """The nodes and all ordered pairs of axes, edges decided by the rule; see `analyze`."""
-    draws = _initial_draws(pool, ideals, settings)
+    draws = [_draw_initial(pool, y, ideal, settings) for y, ideal in enumerate(ideals)]
     nodes = [
-        node(pool.name, variable, pool.total.initial[y], ideals[y], draws[y], settings)
+        measure_node(pool.name, variable, pool.total.initial[y], ideals[y], draws[y], settings)
         for y, variable in enumerate(pool.variables)
     ]
-    near_ideal = [one["near_ideal"] for one in nodes]
+    near_ideal = [node.near_ideal for node in nodes]
     pairs = Pairs(pool, list(ideals), draws, near_ideal, settings, rule).rows()
-    if labelled is not None:
-        correct(nodes, pairs, pool, ideals, settings, labelled)
-    return nodes, pairs
+    if labelled is None:
+        return nodes, pairs
+    return correct(nodes, pairs, pool, ideals, settings, labelled)
 
 
 def treat_unknown(
@@ -158,60 +162,59 @@ def check_unknown_class(
         )
 
 
-def _initial_draws(
-    pool: Pool, ideals: Sequence[Ideal], settings: AnalysisSettings
-) -> list[TargetDraws | None]:
-    def one(y: int, variable: Variable) -> TargetDraws | None:
-        counts = pool.initial(y)
-        if counts.sum() < settings.min_valid:
-            return None
-        rng = generator(settings.seed, pool.name, "initial", variable.name)
-        return TargetDraws.of(counts, ideals[y], settings.bootstrap, rng)
-
-    return [one(y, variable) for y, variable in enumerate(pool.variables)]
+def _draw_initial(
+    pool: Pool, y: int, ideal: Ideal, settings: AnalysisSettings
+) -> TargetDraws | None:
+    counts = pool.initial(y)
+    if counts.sum() < settings.min_valid:
+        return None
+    rng = generator(settings.seed, pool.name, "initial", pool.variables[y].name)
+    return TargetDraws.of(counts, ideal, settings.bootstrap, rng)
 
 
-def edges(pool: Pool, pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def select_edges(pool: Pool, pairs: Sequence[PairRow]) -> list[LinkRow]:
     """The pairs that are edges, with their reduced table, its labels and their weight."""
     index = {variable.name: i for i, variable in enumerate(pool.variables)}
     links = []
-    for pair in (pair for pair in pairs if pair["edge"]):
-        x, y = index[pair["source"]], index[pair["target"]]
+    for pair in pairs:
+        if not pair.edge or pair.is_ is None:
+            continue
+        x, y = index[pair.source], index[pair.target]
         arms = pool.total.arms_of(x)
         table, rows, columns = reduced(pool.total.contingency(x, y))
         links.append(
-            {
-                **pair,
-                "flags": list(pair["flags"]),
-                "rows": [pool.variables[x].attributes[arms[row][1]] for row in rows],
-                "columns": [pool.variables[y].attributes[column] for column in columns],
-                "table": table.tolist(),
-                "mediation": [],
-                "weight": pair["is"],
-            }
+            LinkRow(
+                **vars(pair),
+                rows=tuple(pool.variables[x].attributes[arms[row][1]] for row in rows),
+                columns=tuple(pool.variables[y].attributes[column] for column in columns),
+                table=tuple(map(tuple, table.tolist())),
+                weight=pair.is_,
+            )
         )
     return links
 
 
 def _mediate(
-    links: Sequence[dict[str, Any]],
-    images: CodedImages,
-    tallies: Tallies,
-    settings: AnalysisSettings,
-) -> None:
-    """Check every edge for axes that may stand between its ends."""
+    links: Sequence[LinkRow], images: CodedImages, tallies: Tallies, settings: AnalysisSettings
+) -> list[LinkRow]:
+    """The edges with a check of every axis that may stand between their ends."""
     index = {variable.name: i for i, variable in enumerate(images.variables)}
-    found = [(index[link["source"]], index[link["target"]]) for link in links]
+    edges = [(index[link.source], index[link.target]) for link in links]
     mediation = Mediation(images, tallies, settings)
-    for link, (x, y) in zip(links, found, strict=True):
-        link["mediation"] = [mediation.check(x, z, y) for z in mediation.candidates(found, x, y)]
+    return [
+        replace(
+            link,
+            mediation=tuple(mediation.check(x, z, y) for z in mediation.candidates(edges, x, y)),
+        )
+        for link, (x, y) in zip(links, edges, strict=True)
+    ]
 
 
-def assembled(
+def assemble(
     about: Mapping[str, Any],
-    nodes: list[dict[str, Any]],
-    pairs: list[dict[str, Any]],
-    links: list[dict[str, Any]],
+    nodes: Sequence[NodeRow],
+    pairs: list[PairRow],
+    links: list[LinkRow],
     pool: Pool,
     ideals: Sequence[Ideal],
     settings: AnalysisSettings,
@@ -219,43 +222,43 @@ def assembled(
 ) -> Analysis:
     """The graph of nodes, pairs and links.
 
-    about: the graph's first attributes, `kind` and `prompt` among them; answered: the images as
-    they were answered, with unknown answers still unknown.
+    Args:
+        about: The graph's first attributes, `kind` and `prompt` among them.
+        nodes: The axes, without their place among the edges.
+        pairs: All ordered pairs of axes.
+        links: Those that are edges.
+        pool: The images that were counted.
+        ideals: Of the axes.
+        settings: Of the analysis.
+        answered: The images as they were answered, with unknown answers still unknown.
     """
-    _connect(nodes, pairs, links, pool.total)
-    rows = [row for images in answered for row in counts_rows(images, Tallies.of(images))]
+    connected = [_connect(node, x, pairs, links, pool.total) for x, node in enumerate(nodes)]
+    counts = [row for images in answered for row in counts_rows(images, Tallies.of(images))]
     graph = {**about, **_graph(pool, ideals, pairs, links, settings)}
-    return Analysis(nodes=nodes, pairs=pairs, links=links, graph=graph, tables=rows)
+    return Analysis(connected, pairs, links, graph, counts)
 
 
 def _connect(
-    nodes: Sequence[dict[str, Any]],
-    pairs: Sequence[dict[str, Any]],
-    links: Sequence[dict[str, Any]],
-    tallies: Tallies,
-) -> None:
-    """Give every node its place among the edges and its manipulation check."""
-    diagonals = {pair["source"]: pair for pair in pairs if pair["source"] == pair["target"]}
-    for x, one in enumerate(nodes):
-        diagonal = diagonals[one["id"]]
-        one["diagonal"] = {
-            "p": diagonal["p"],
-            "cramers_v": diagonal["cramers_v"],
-            "accuracy": _accuracy(tallies, x),
-        }
-        leaving = [abs(link["is"]) for link in links if link["source"] == one["id"]]
-        entering = [abs(link["is"]) for link in links if link["target"] == one["id"]]
-        one |= {
-            "out_degree": len(leaving),
-            "in_degree": len(entering),
-            "out_strength": float(sum(leaving)),
-            "in_strength": float(sum(entering)),
-        }
-        for flag in ("no_intervention", "missing_arms", "differential_loss"):
-            if flag in diagonal["flags"]:
-                one["flags"].append(flag)
-        if any("weak_intervention" in p["flags"] for p in pairs if p["source"] == one["id"]):
-            one["flags"].append("weak_intervention")
+    node: NodeRow, x: int, pairs: Sequence[PairRow], links: Sequence[LinkRow], tallies: Tallies
+) -> NodeRow:
+    """The node of variable x with its place among the edges and its manipulation check."""
+    outgoing = [pair for pair in pairs if pair.source == node.id]
+    diagonal = next(pair for pair in outgoing if pair.target == node.id)
+    leaving = [abs(link.weight) for link in links if link.source == node.id]
+    entering = [abs(link.weight) for link in links if link.target == node.id]
+    flags = [name for name in INTERVENTION_FLAGS if name in diagonal.flags]
+    if any("weak_intervention" in pair.flags for pair in outgoing):
+        flags.append("weak_intervention")
+    return replace(
+        flag(node, *flags),
+        diagonal=ManipulationCheck(
+            p=diagonal.p, cramers_v=diagonal.cramers_v, accuracy=_accuracy(tallies, x)
+        ),
+        out_degree=len(leaving),
+        in_degree=len(entering),
+        out_strength=float(sum(leaving)),
+        in_strength=float(sum(entering)),
+    )
 
 
 def _accuracy(tallies: Tallies, x: int) -> float | None:
@@ -268,15 +271,16 @@ def _accuracy(tallies: Tallies, x: int) -> float | None:
 def _graph(
     pool: Pool,
     ideals: Sequence[Ideal],
-    pairs: Sequence[dict[str, Any]],
-    links: Sequence[dict[str, Any]],
+    pairs: Sequence[PairRow],
+    links: Sequence[LinkRow],
     settings: AnalysisSettings,
 ) -> dict[str, Any]:
     index = {variable.name: i for i, variable in enumerate(pool.variables)}
+    # The diagonal is a manipulation check, not a pull of one axis on another (STATISTICS (d)).
     values = {
-        (index[pair["source"]], index[pair["target"]]): pair["is"]
+        (index[pair.source], index[pair.target]): pair.is_
         for pair in pairs
-        if pair["source"] != pair["target"]
+        if pair.source != pair.target
     }
     total = amplification(pool, ideals, values, settings)
     metrics = {ideal.metric for ideal in ideals}
@@ -284,18 +288,18 @@ def _graph(
         "mixed_metrics": len(metrics) > 1,
         "values_metric": "values" in metrics,
         "incomplete_sum": total["pairs_defined"] < total["pairs"],
-        "nothing_decided": all(pair["status"] == "insufficient" for pair in pairs),
+        "nothing_decided": all(pair.status == "insufficient" for pair in pairs),
     }
     return {
         "settings": asdict(settings),
         "images": image_numbers(pool.prompts),
         "edges": len(links),
-        "max_influenced": strongest(links, "target"),
-        "max_impact": strongest(links, "source"),
+        "max_influenced": strongest([(link.target, link.weight) for link in links]),
+        "max_impact": strongest([(link.source, link.weight) for link in links]),
         "amplification": total,
-        "flags": [flag for flag, holds in conditions.items() if holds],
+        "flags": [name for name, holds in conditions.items() if holds],
         "mediation_assumptions": (
-            list(ASSUMPTIONS) if any(link["mediation"] for link in links) else []
+            list(ASSUMPTIONS) if any(link.mediation for link in links) else []
         ),
     }
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from biasgraph.causal.intervals import Interval
 from biasgraph.causal.resampling import pool_counts
-from biasgraph.causal.sensitivity import Interval, mixed
+from biasgraph.causal.sensitivity import mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
@@ -234,26 +235,23 @@ def _state(
     """Every target's predicted distribution and distance with `chosen` diversified."""
     rows = []
     for target in targets:
-        shares = seen.predicted(chosen, target.variable)[0]
-        distance = float(target.ideal.distance(shares))
-        draws = target.ideal.distance(drawn.predicted(chosen, target.variable))
-        rows.append(
-            {
-                "axis": pool.variables[target.variable].name,
-                "distribution": shares.tolist(),
-                "distance": distance,
-                "distance_ci": interval(distance, draws),
-            }
-        )
+        y = target.variable
+        draws = target.ideal.distance(drawn.predicted(chosen, y))
+        record = distance_record(seen.predicted(chosen, y)[0], target.ideal, draws)
+        rows.append({"axis": pool.variables[y].name, **record})
     total = float(seen.badness(chosen, targets)[0])
     return {
         "targets": rows,
         "total": total,
-        "total_ci": interval(total, drawn.badness(chosen, targets)),
+        "total_ci": list(Interval.of(total, drawn.badness(chosen, targets)).distance),
     }
 
 
-def interval(value: float, draws: Floats) -> list[float]:
-    """The 95 % interval of a distance, from replicates (B,); those that are undefined count not."""
-    low, high = Interval.of(value, draws[np.isfinite(draws)]).hull
-    return [max(0.0, low), high]
+def distance_record(shares: Floats, ideal: Ideal, draws: Floats) -> dict[str, Any]:
+    """Shares (k,) and their distance to the ideal, with its interval from replicates (B,)."""
+    distance = float(ideal.distance(shares))
+    return {
+        "distribution": shares.tolist(),
+        "distance": distance,
+        "distance_ci": list(Interval.of(distance, draws).distance),
+    }

@@ -10,8 +10,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.stats import chi2, chi2_contingency, false_discovery_control, ncx2, random_table
+from scipy.special import chdtri
 
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Counts, Floats, reduced
@@ -55,6 +54,8 @@ def independence(
     degenerate: statistic 0, p 1, V None. Where expected counts are low, p is drawn instead
     (`settings.fallback`), fine enough to fall clearly below alpha; then Yates does not apply.
     """
+    from scipy.stats import chi2_contingency
+
     table, _, _ = reduced(table)
     if min(table.shape) < 2:
         return DEGENERATE
@@ -106,7 +107,10 @@ def cramers_v_corrected(statistic: float, table: Counts) -> float | None:
 @lru_cache(maxsize=1024)
 def detectable_statistics(dof: int, alpha: float) -> tuple[float, float]:
     """The critical chi-square, and the noncentrality that exceeds it with a power of 80 %."""
-    critical = float(chi2.isf(alpha, dof))
+    from scipy.optimize import brentq
+    from scipy.stats import ncx2
+
+    critical = float(chdtri(dof, alpha))
     if alpha >= POWER:  # even no effect is found as often
         return critical, 0.0
 
@@ -140,6 +144,8 @@ def monte_carlo_p(observed: float, statistics: Callable[[int], Floats], alpha: f
 
 def null_statistics(tables: Sequence[Counts], rng: np.random.Generator) -> Callable[[int], Floats]:
     """A sampler of summed chi-square statistics of reduced tables with the given margins."""
+    from scipy.stats import random_table
+
     nulls = [(random_table(t.sum(axis=1), t.sum(axis=0)), t) for t in tables]
 
     def draw(size: int) -> Floats:
@@ -155,6 +161,8 @@ def null_statistics(tables: Sequence[Counts], rng: np.random.Generator) -> Calla
 
 def adjusted(p: Sequence[float], method: Literal["bh", "by"] = "bh") -> npt.NDArray[np.float64]:
     """Benjamini-Hochberg ("bh") or Benjamini-Yekutieli ("by") adjusted p-values."""
+    from scipy.stats import false_discovery_control
+
     if not p:
         return np.zeros(0)
     return np.asarray(false_discovery_control(p, method=method))

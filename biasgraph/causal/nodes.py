@@ -2,96 +2,82 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtri
 
-from biasgraph.causal.sensitivity import Interval, TargetDraws
-from biasgraph.causal.settings import TAIL, AnalysisSettings, generator
-from biasgraph.causal.tables import Floats, Tally, Variable
+from biasgraph.causal.intervals import ROUNDING, Interval, is_flat, wilson
+from biasgraph.causal.rows import UNSET, Ends, InitialAnswers, NodeRow, NullBand, flag
+from biasgraph.causal.sensitivity import TargetDraws
+from biasgraph.causal.settings import AnalysisSettings, generator
+from biasgraph.causal.tables import Tally, Variable
 from biasgraph.causal.transport import Ideal
 
 FEW_ANSWERS = 32
 NULL_DRAWS = 10_000
 
 
-def node(
+def measure_node(
     name: str,
     variable: Variable,
     initial: Tally,
     ideal: Ideal,
     draws: TargetDraws | None,
     settings: AnalysisSettings,
-) -> dict[str, Any]:
-    """The fields of a node that need no edges.
+) -> NodeRow:
+    """The node of an axis, still without its place among the edges.
 
-    name: what its random draws are named after; initial: the answers, summed over prompts;
-    draws: their bootstrap, None where there are too few valid answers.
+    Args:
+        name: What its random draws are named after.
+        variable: The axis.
+        initial: The answers about it in the initial images, summed over prompts.
+        ideal: What they are compared with.
+        draws: Their bootstrap; None where there are too few valid answers.
+        settings: Of the analysis.
     """
-    has_answers = initial.n_valid > 0
-    result: dict[str, Any] = {
-        "id": variable.name,
-        "metric": ideal.metric,
-        "attributes": list(variable.attributes),
-        "initial": {
-            "counts": initial.counts.tolist(),
-            "distribution": initial.shares.tolist() if has_answers else None,
-            "n_total": initial.n_total,
-            "n_gated": initial.n_gated,
-            "n_unknown": initial.n_unknown,
-            "n_valid": initial.n_valid,
-        },
-        "distribution_ci": wilson(initial).tolist() if has_answers else None,
-        "distribution_bounds": bounds(initial),
-        "ideal": ideal.shares.tolist(),
-        "w1": None,
-        "w1_ci": None,
-        "w1_null": {"mean": None, "q95": None},
-        "near_ideal": None,
-        "status": "insufficient",
-        "flags": [],
-        "findings": {},
-    }
-    if ideal.cost is not None:
-        result["cost"] = ideal.cost.tolist()
-    if ideal.reference is not None:
-        result["reference"] = ideal.reference.tolist()
-    if draws is not None:
-        result["status"] = "ok"
-        _measure(result, name, variable, initial, ideal, draws, settings)
-    return result
-
-
-def _measure(
-    result: dict[str, Any],
-    name: str,
-    variable: Variable,
-    initial: Tally,
-    ideal: Ideal,
-    draws: TargetDraws,
-    settings: AnalysisSettings,
-) -> None:
+    n = initial.n_valid
+    row = NodeRow(
+        id=variable.name,
+        metric=ideal.metric,
+        attributes=variable.attributes,
+        initial=InitialAnswers(
+            counts=tuple(initial.counts.tolist()),
+            distribution=tuple(initial.shares.tolist()) if n else None,
+            n_total=initial.n_total,
+            n_gated=initial.n_gated,
+            n_unknown=initial.n_unknown,
+            n_valid=n,
+        ),
+        distribution_ci=tuple(map(tuple, wilson(initial.counts, n).tolist())) if n else None,
+        distribution_bounds=bounds(initial),
+        ideal=tuple(ideal.shares.tolist()),
+        status="insufficient" if draws is None else "ok",
+        cost=UNSET if ideal.cost is None else tuple(map(tuple, ideal.cost.tolist())),
+        reference=UNSET if ideal.reference is None else tuple(ideal.reference.tolist()),
+    )
+    if draws is None:
+        return row
     w1 = float(ideal.distance(initial.shares))
     distances = draws.distances
-    if initial.n_valid < FEW_ANSWERS:
-        result["flags"].append("small_sample")
-    if np.ptp(distances) < 1e-12:
-        result["flags"].append("zero_width")
+    if n < FEW_ANSWERS:
+        row = flag(row, "small_sample")
+    if is_flat(distances):
+        row = flag(row, "zero_width")
         rng = generator(settings.seed, name, "smooth", variable.name)
         smoothed = draws.smoothed(initial.counts[None], ideal, settings.bootstrap, rng)
         distances = smoothed.distances
-    low, high = Interval.of(w1, distances).hull
-    mean, q95 = null_band(name, variable, initial.n_valid, ideal, settings)
-    near = w1 <= q95 + 1e-12
-    if near:
-        result["flags"].append("near_ideal")
-    result |= {
-        "w1": w1,
-        "w1_ci": [max(0.0, low), high],
-        "w1_null": {"mean": mean, "q95": q95},
-        "near_ideal": near,
-    }
+    mean, q95 = null_band(name, variable, n, ideal, settings)
+    # A distance is never below 0 and so leans upwards: within what chance gives images of the
+    # ideal itself, it is no sign of a bias (STATISTICS (e), 1).
+    near = w1 <= q95 + ROUNDING
+    row = replace(
+        row,
+        w1=w1,
+        w1_ci=Interval.of(w1, distances).distance,
+        w1_null=NullBand(mean=mean, q95=q95),
+        near_ideal=near,
+    )
+    return flag(row, "near_ideal") if near else row
 
 
 def null_band(
@@ -104,18 +90,9 @@ def null_band(
     return float(distances.mean()), float(np.quantile(distances, 0.95))
 
 
-def wilson(initial: Tally) -> Floats:
-    """(k, 2) Wilson 95 % intervals of the shares, each for itself, not all at once."""
-    n, p = initial.n_valid, initial.shares
-    z = float(ndtri(1 - TAIL))
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    return np.clip(np.stack([centre - half, centre + half], axis=1), 0.0, 1.0)
-
-
-def bounds(initial: Tally) -> list[list[float]] | None:
-    """(k, 2) lowest and highest shares that the unknown answers could hide."""
+def bounds(initial: Tally) -> tuple[Ends, ...] | None:
+    """Lowest and highest share of each attribute that the unknown answers could hide."""
     m = initial.n_valid + initial.n_unknown
     if m == 0:
         return None
-    return [[c / m, (c + initial.n_unknown) / m] for c in initial.counts.tolist()]
+    return tuple((c / m, (c + initial.n_unknown) / m) for c in initial.counts.tolist())

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from biasgraph.causal.greedy import Edges, Shifts, Target, interval
+from biasgraph.causal.greedy import Edges, Shifts, Target, distance_record
+from biasgraph.causal.intervals import Interval
 from biasgraph.causal.resampling import image_counts
-from biasgraph.causal.sensitivity import Interval
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import Codes, Counts, Pool, tally
 
@@ -27,62 +27,51 @@ def compare_outcome(
 ) -> list[dict[str, Any]]:
     """For every target, the distribution and distance predicted and found.
 
-    joint: (images, variables) codes, as many images for every combination of attributes; chosen:
-    the indices of the variables that were set.
     `error`: predicted minus found distance, what the additive assumption costs, with interval;
     `misplaced`: the share of images that the prediction puts elsewhere (total variation).
     What rests on fewer than `min_valid` answers is None.
+
+    Args:
+        joint: (images, variables) codes, as many images for every combination of attributes.
+        pool: The images of the single interventions.
+        chosen: The indices of the variables that were set.
+        targets: Whose distributions to compare.
+        edges: Along which the prediction adds shifts.
+        settings: Of the analysis.
     """
     seen = Shifts.observed(pool, chosen, edges, settings.mix)
     drawn = Shifts.resampled(pool, chosen, edges, settings, noise=False)
     sizes = [variable.size for variable in pool.variables]
-    found = _resampled(joint, sizes, settings, generator(settings.seed, pool.name, "outcome"))
+    rng = generator(settings.seed, pool.name, "outcome")
+    resampled = _resample_joint(joint, sizes, settings, rng)
     together = np.concatenate(joint)
     rows = []
     for target in targets:
-        y = target.variable
-        predicted = seen.predicted(chosen, y)[0]
-        distance = float(target.ideal.distance(predicted))
-        draws = target.ideal.distance(drawn.predicted(chosen, y))
+        y, ideal = target.variable, target.ideal
         counts = tally(together[:, y], sizes[y])
-        row: dict[str, Any] = {
-            "axis": pool.variables[y].name,
-            "predicted": {
-                "distribution": predicted.tolist(),
-                "distance": distance,
-                "distance_ci": interval(distance, draws),
-            },
-            "found": {
-                "distribution": None,
-                "distance": None,
-                "distance_ci": None,
-                "n_total": counts.n_total,
-                "n_valid": counts.n_valid,
-            },
-            "error": None,
-            "error_ci": None,
-            "misplaced": None,
-        }
+        shares = seen.predicted(chosen, y)[0]
+        draws = ideal.distance(drawn.predicted(chosen, y))
+        predicted = distance_record(shares, ideal, draws)
+        found = dict.fromkeys(predicted)
+        row: dict[str, Any] = {"axis": pool.variables[y].name, "predicted": predicted}
+        errors: dict[str, Any] = dict.fromkeys(("error", "error_ci", "misplaced"))
         if counts.n_valid >= settings.min_valid:
-            value = float(target.ideal.distance(counts.shares))
             with np.errstate(invalid="ignore"):
-                resampled = target.ideal.distance(found[y] / found[y].sum(axis=1, keepdims=True))
-            errors = draws - resampled
-            row["found"] |= {
-                "distribution": counts.shares.tolist(),
-                "distance": value,
-                "distance_ci": interval(value, resampled),
+                images = resampled[y] / resampled[y].sum(axis=1, keepdims=True)
+            own_draws = ideal.distance(images)
+            found = distance_record(counts.shares, ideal, own_draws)
+            error = predicted["distance"] - found["distance"]
+            errors = {
+                "error": error,
+                "error_ci": list(Interval.of(error, draws - own_draws).hull),
+                "misplaced": float(np.abs(shares - counts.shares).sum() / 2),
             }
-            row |= {
-                "error": distance - value,
-                "error_ci": list(Interval.of(distance - value, errors[np.isfinite(errors)]).hull),
-                "misplaced": float(np.abs(predicted - counts.shares).sum() / 2),
-            }
-        rows.append(row)
+        row["found"] = {**found, "n_total": counts.n_total, "n_valid": counts.n_valid}
+        rows.append(row | errors)
     return rows
 
 
-def _resampled(
+def _resample_joint(
     joint: Sequence[Codes], sizes: Sequence[int], settings: AnalysisSettings, rng: Generator
 ) -> list[Counts]:
     """Per variable, (B, k) counts over whole images, each combination resampled by itself."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from biasgraph.causal.independence import Independence, adjusted, independence
+from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.nodes import FEW_ANSWERS
-from biasgraph.causal.sensitivity import TargetDraws, sensitivity
+from biasgraph.causal.rows import PairRow, flag
+from biasgraph.causal.sensitivity import TargetDraws, measure_sensitivity
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, EdgeRule, generator
 from biasgraph.causal.stratified import stratified_independence
 from biasgraph.causal.tables import Counts, Pool
@@ -18,24 +19,6 @@ from biasgraph.causal.transport import Ideal
 WEAK_V = 0.3
 LOSS_ALPHA = 0.01
 SHIFT_ALPHA = 0.05
-ROUNDING = 1e-12
-
-SENSITIVITY_FIELDS = (
-    "w1_before",
-    "w1_after",
-    "is",
-    "is_matched",
-    "is_matched_ci_low",
-    "is_matched_ci_high",
-    "is_ci_low",
-    "is_ci_high",
-    "ci_percentile_low",
-    "ci_percentile_high",
-    "ci_basic_low",
-    "ci_basic_high",
-    "sign",
-    "sign_probability",
-)
 
 
 @dataclass(frozen=True)
@@ -53,48 +36,55 @@ class Pairs:
     settings: AnalysisSettings
     rule: EdgeRule
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict per ordered pair, by source and target, edges decided."""
+    def rows(self) -> list[PairRow]:
+        """Every ordered pair, by source and target, edges decided."""
         indices = range(len(self.pool.variables))
         intervened = [x for x in indices if self.pool.total.arms_of(x)]
+        # An axis's own pair is a manipulation check, no edge, and so not in the family of tests.
         alpha = self.rule.level(len(intervened) * (len(indices) - 1))
         rows = [self._row(x, y, alpha) for x in indices for y in indices]
-        self._decide(rows)
-        self._mark_weak(rows)
-        return rows
+        return self._mark_weak(self._decide(rows))
 
-    def _row(self, x: int, y: int, alpha: float) -> dict[str, Any]:
+    def _row(self, x: int, y: int, alpha: float) -> PairRow:
         variables, total = self.pool.variables, self.pool.total
-        row: dict[str, Any] = {
-            "source": variables[x].name,
-            "target": variables[y].name,
-            "metric": self.ideals[y].metric,
-        }
+        source, target = variables[x].name, variables[y].name
+        row = PairRow(
+            source=source, target=target, metric=self.ideals[y].metric, status="insufficient"
+        )
         arms = total.arms_of(x)
         if not arms:
-            return row | _test_fields(None) | _ending("insufficient", ["no_intervention"])
+            return flag(row, "no_intervention")
         initial, strata = self.pool.initial(y), self.pool.strata(x, y)
         test = self._test(strata, "test", x, y, alpha)
-        row |= _test_fields(test)
-        flags = ["expected_low"] if test.expected_low else []
-        if len(arms) < variables[x].size:
-            flags.append("missing_arms")
-        if self._differential_loss(x, y):
-            flags.append("differential_loss")
-        row["shift_p"] = self._shift_p(initial, strata, x, y)
+        conditions = {
+            "expected_low": test.expected_low,
+            "missing_arms": len(arms) < variables[x].size,
+            "differential_loss": self._differential_loss(x, y),
+        }
+        row = replace(
+            row,
+            statistic=test.statistic,
+            dof=test.dof,
+            p=test.p,
+            method=test.method,
+            cramers_v=test.cramers_v,
+            cramers_v_corrected=test.cramers_v_corrected,
+            detectable_v=test.detectable_v,
+            detectable_v_80=test.detectable_v_80,
+            shift_p=self._shift_p(initial, strata, x, y),
+            flags=tuple(name for name, holds in conditions.items() if holds),
+        )
         draws = self.draws[y]
         fewest = min(int(initial.sum()), int(strata.sum(axis=(0, 2)).min()))
         if draws is None or fewest < self.settings.min_valid:
-            return row | _ending("insufficient", flags)
+            return row
         if fewest < FEW_ANSWERS:
-            flags.append("small_sample")
+            row = flag(row, "small_sample")
         if self.near_ideal[y]:
-            flags.append("near_ideal")
+            row = flag(row, "near_ideal")
+        row = replace(row, status="degenerate" if test.method is None else "ok")
         rng = self._rng("bootstrap", x, y)
-        measured = sensitivity(initial, strata, self.ideals[y], draws, self.settings, rng)
-        row |= measured.fields
-        status = "degenerate" if test.method is None else "ok"
-        return row | _ending(status, flags + measured.flags)
+        return measure_sensitivity(row, initial, strata, self.ideals[y], draws, self.settings, rng)
 
     def _test(self, strata: Counts, what: str, x: int, y: int, alpha: float) -> Independence:
         """Rows against columns of (prompts, rows, columns) counts, within prompts or summed."""
@@ -125,54 +115,44 @@ class Pairs:
             return None
         return self._test(both, "shift", x, y, SHIFT_ALPHA).p
 
-    def _decide(self, rows: list[dict[str, Any]]) -> None:
+    def _decide(self, rows: list[PairRow]) -> list[PairRow]:
         """Adjust p over the tested pairs x != y, and let p or its adjustment decide on edges."""
-        family = [row for row in rows if row["source"] != row["target"] and row["p"] is not None]
-        p = [row["p"] for row in family]
-        for row, value in zip(family, adjusted(p), strict=True):
-            row["p_adjusted"] = float(value)
-        if self.rule.fdr is None:
-            passed = [value <= self.rule.alpha for value in p]
-        else:
-            passed = [value <= FDR_LEVEL for value in adjusted(p, self.rule.fdr)]
-        for row, small in zip(family, passed, strict=True):
-            if bool(small) and row["status"] == "ok":
-                row["edge"] = abs(row["is"]) >= self.rule.min_is - ROUNDING
-                if not row["edge"]:
-                    row["flags"].append("below_min_is")
+        family = {
+            place: row.p
+            for place, row in enumerate(rows)
+            if row.source != row.target and row.p is not None
+        }
+        p = list(family.values())
+        # p <= alpha, as BiasConnect sec. 3.3 prunes what exceeds alpha. Without --fdr the adjusted
+        # p stands beside it and decides nothing (STATISTICS (b)).
+        deciding = p if self.rule.fdr is None else adjusted(p, self.rule.fdr)
+        level = self.rule.alpha if self.rule.fdr is None else FDR_LEVEL
+        decided = list(rows)
+        for place, value, own in zip(family, adjusted(p), deciding, strict=True):
+            row = replace(rows[place], p_adjusted=float(value))
+            if own <= level and row.status == "ok" and row.is_ is not None:
+                # Arms may differ from one another without moving the mean: several prompts make
+                # a significant p of next to nothing, hence the cut in |IS| (supp. A.8).
+                edge = abs(row.is_) >= self.rule.min_is - ROUNDING
+                row = replace(row, edge=True) if edge else flag(row, "below_min_is")
+            decided[place] = row
+        return decided
 
-    def _mark_weak(self, rows: list[dict[str, Any]]) -> None:
+    def _mark_weak(self, rows: list[PairRow]) -> list[PairRow]:
         """Flag all that leaves an axis whose own counterfactuals hardly changed it."""
-        diagonal = [row for row in rows if row["source"] == row["target"]]
-        weak = {row["source"] for row in diagonal if self._is_weak(row)}
-        for row in rows:
-            if row["source"] in weak and row["source"] != row["target"]:
-                row["flags"].append("weak_intervention")
+        weak = {row.source for row in rows if row.source == row.target and self._is_weak(row)}
+        return [
+            flag(row, "weak_intervention")
+            if row.source in weak and row.source != row.target
+            else row
+            for row in rows
+        ]
 
-    def _is_weak(self, diagonal: dict[str, Any]) -> bool:
-        unseen = diagonal["status"] == "insufficient" and diagonal["cramers_v"] is None
-        if diagonal["p"] is None or unseen:
+    def _is_weak(self, diagonal: PairRow) -> bool:
+        unseen = diagonal.status == "insufficient" and diagonal.cramers_v is None
+        if diagonal.p is None or unseen:
             return False
-        weak_v = diagonal["cramers_v"] is None or diagonal["cramers_v"] < WEAK_V
-        return weak_v or diagonal["p"] > self.rule.alpha
-
-
-def _test_fields(test: Independence | None) -> dict[str, Any]:
-    """Every field of a pair in order; what the sensitivity or the family gives is still None."""
-    return {
-        "statistic": test and test.statistic,
-        "dof": test and test.dof,
-        "p": test and test.p,
-        "p_adjusted": None,
-        "method": test and test.method,
-        "cramers_v": test and test.cramers_v,
-        "cramers_v_corrected": test and test.cramers_v_corrected,
-        "detectable_v": test and test.detectable_v,
-        "detectable_v_80": test and test.detectable_v_80,
-        **dict.fromkeys(SENSITIVITY_FIELDS),
-        "shift_p": None,
-    }
-
-
-def _ending(status: str, flags: list[str]) -> dict[str, Any]:
-    return {"edge": False, "status": status, "flags": flags}
+        # A manipulation that cannot be seen in its own axis says nothing of others: V < .3 or not
+        # significant (STATISTICS (d)).
+        weak_v = diagonal.cramers_v is None or diagonal.cramers_v < WEAK_V
+        return weak_v or diagonal.p > self.rule.alpha

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
 
 import numpy as np
 
 from biasgraph.causal.baseline import UNIFORM, Baseline
 from biasgraph.causal.graph import (
     Analysis,
-    assembled,
-    edges,
+    assemble,
     image_numbers,
-    measured,
+    measure_axes,
+    select_edges,
     treat_unknown,
 )
+from biasgraph.causal.rows import PairRow, flag
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Counts, Pool
 
@@ -46,36 +46,53 @@ def analyze_global(
     ideals = baseline.ideals(counted[0].variables, settings.metric)
     # By their texts, so that the order in which they came changes no random draw.
     pool = Pool.of(NAME, sorted(counted, key=lambda images: images.prompt))
-    nodes, pairs = measured(pool, ideals, settings, settings.global_rule, baseline.labelled)
-    _compare(pairs, pool, analyses)
+    nodes, pairs = measure_axes(pool, ideals, settings, settings.global_rule, baseline.labelled)
+    pairs = _compare_with_prompts(pairs, pool, analyses)
     about = {
         "kind": "global",
         "prompt": None,
-        "prompts": _listed(prompts, analyses),
+        "prompts": [
+            {
+                "prompt": images.prompt,
+                "images": image_numbers([images]),
+                "edges": len(analysis.links),
+            }
+            for images, analysis in zip(prompts, analyses, strict=True)
+        ],
         "edge_rule": asdict(settings.global_rule),
     }
-    return assembled(about, nodes, pairs, edges(pool, pairs), pool, ideals, settings, prompts)
+    links = select_edges(pool, pairs)
+    return assemble(about, nodes, pairs, links, pool, ideals, settings, prompts)
 
 
-def _compare(pairs: Sequence[dict[str, Any]], pool: Pool, analyses: Sequence[Analysis]) -> None:
-    """Set what the prompts say one by one beside every pair of their sum."""
+def _compare_with_prompts(
+    pairs: Sequence[PairRow], pool: Pool, analyses: Sequence[Analysis]
+) -> list[PairRow]:
+    """Every pair of the sum with what the prompts say one by one."""
     index = {variable.name: i for i, variable in enumerate(pool.variables)}
-    each = [
-        {(pair["source"], pair["target"]): pair["is"] for pair in analysis.pairs}
-        for analysis in analyses
-    ]
+    own: dict[tuple[str, str], list[float]] = {}
+    for pair in (pair for analysis in analyses for pair in analysis.pairs):
+        if pair.is_ is not None:
+            own.setdefault((pair.source, pair.target), []).append(pair.is_)
+    compared = []
     for pair in pairs:
-        x, y = index[pair["source"]], index[pair["target"]]
+        x, y = index[pair.source], index[pair.target]
         answers = pool.strata(x, y).sum(axis=2)
-        values = [values[pair["source"], pair["target"]] for values in each]
-        defined = [value for value in values if value is not None]
-        pair["n_prompts"] = int(answers.any(axis=1).sum())
-        pair["n_mean_prompts"] = len(defined)
-        pair["is_mean_prompt"] = float(np.mean(defined)) if defined else None
-        if pair["is"] is not None and _uneven(pool.initial(y).sum(axis=1), answers):
-            pair["flags"].append("uneven_prompts")
-        if _opposite(pair["is"], pair["is_mean_prompt"]):
-            pair["flags"].append("opposite_mean")
+        values = own.get((pair.source, pair.target), [])
+        mean = float(np.mean(values)) if values else None
+        if pair.is_ is not None and _uneven(pool.initial(y).sum(axis=1), answers):
+            pair = flag(pair, "uneven_prompts")
+        if _opposite(pair.is_, mean):
+            pair = flag(pair, "opposite_mean")
+        compared.append(
+            replace(
+                pair,
+                n_prompts=int(answers.any(axis=1).sum()),
+                n_mean_prompts=len(values),
+                is_mean_prompt=mean,
+            )
+        )
+    return compared
 
 
 def _uneven(initial: Counts, arms: Counts) -> bool:
@@ -92,14 +109,3 @@ def _opposite(total: float | None, mean: float | None) -> bool:
     if total is None or mean is None:
         return False
     return total * mean < 0 and min(abs(total), abs(mean)) >= CLEAR
-
-
-def _listed(prompts: Sequence[CodedImages], analyses: Sequence[Analysis]) -> list[dict[str, Any]]:
-    return [
-        {
-            "prompt": images.prompt,
-            "images": image_numbers([images]),
-            "edges": len(analysis.links),
-        }
-        for images, analysis in zip(prompts, analyses, strict=True)
-    ]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from biasgraph.causal.intervals import ROUNDING, Interval, is_flat
 from biasgraph.causal.matching import matched_distance
+from biasgraph.causal.rows import PairRow, Sign, flag
 from biasgraph.causal.settings import TAIL, AnalysisSettings
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import Ideal
-
-Sign = Literal["towards", "away", "undetermined"]
 
 UNEQUAL = 0.10  # arms whose valid answers differ by more are cut to one size
 
@@ -49,31 +48,6 @@ class TargetDraws:
         return self._of(resample(initial, replicates, rng, smooth=True), ideal, self.shares)
 
 
-@dataclass(frozen=True)
-class Interval:
-    """95 % intervals of one number; the hull of the two is the headline."""
-
-    percentile: tuple[float, float]
-    basic: tuple[float, float]
-
-    @classmethod
-    def of(cls, estimate: float, draws: Floats) -> Interval:
-        low, high = (float(q) for q in np.quantile(draws, [TAIL, 1 - TAIL]))
-        return cls((low, high), (2 * estimate - high, 2 * estimate - low))
-
-    @property
-    def hull(self) -> tuple[float, float]:
-        return min(self.percentile[0], self.basic[0]), max(self.percentile[1], self.basic[1])
-
-
-@dataclass(frozen=True)
-class Sensitivity:
-    """Everything one pair says about its size and direction; `fields` has the promised names."""
-
-    fields: dict[str, Any]
-    flags: list[str] = field(default_factory=list)
-
-
 def resample(
     counts: Counts, replicates: int, rng: np.random.Generator, *, smooth: bool = False
 ) -> Counts:
@@ -97,26 +71,35 @@ def mixed(counts: Counts, mix: str) -> Floats:
     return np.asarray((counts / counts.sum(axis=-1, keepdims=True)).mean(axis=-2))
 
 
-def sensitivity(
+def measure_sensitivity(
+    row: PairRow,
     initial: Counts,
     arms: Counts,
     ideal: Ideal,
     draws: TargetDraws,
     settings: AnalysisSettings,
     rng: np.random.Generator,
-) -> Sensitivity:
-    """IS = W1(initial, ideal) - W1(intervention, ideal), matched and with intervals.
+) -> PairRow:
+    """The row with IS = W1(initial, ideal) - W1(intervention, ideal), matched and with intervals.
 
-    initial: (P, k) answers about P prompts, arms: (P, J, k) answers of the intervention; a prompt
-    may lack some, their sums over prompts may not. Counts are summed over prompts (supp. A.8);
-    resampling and matching keep to each prompt.
+    Counts are summed over prompts (BiasConnect supp. A.8); resampling and matching keep to each
+    prompt.
+
+    Args:
+        row: The pair, without any of this.
+        initial: (P, k) answers about P prompts' initial images.
+        arms: (P, J, k) answers of the intervention; a prompt may lack some, their sums may not.
+        ideal: The target's.
+        draws: The bootstrap of `initial`.
+        settings: Of the analysis.
+        rng: For resampling the arms and for matching.
     """
     before = float(ideal.distance(initial.sum(axis=0) / initial.sum()))
     after = float(ideal.distance(mixed(arms.sum(axis=0), settings.mix)))
     value = before - after
-    flags: list[str] = []
+    flags = []
 
-    def resampled(*, smooth: bool) -> Counts:
+    def resample_arms(*, smooth: bool) -> Counts:
         sets = arms.reshape(-1, arms.shape[-1])
         drawn = resample(sets, settings.bootstrap, rng, smooth=smooth)
         return drawn.reshape(-1, *arms.shape)
@@ -125,62 +108,56 @@ def sensitivity(
         shares = mixed(mitigated.sum(axis=1), settings.mix)
         return np.asarray(start.distances - ideal.distance(shares, start.shares))
 
-    start, mitigated = draws, resampled(smooth=False)
+    start, mitigated = draws, resample_arms(smooth=False)
     replicates = differences(start, mitigated)
-    if np.ptp(replicates) < 1e-12:
+    if is_flat(replicates):
         flags.append("zero_width")
         start = draws.smoothed(initial, ideal, settings.bootstrap, rng)
-        mitigated = resampled(smooth=True)
+        mitigated = resample_arms(smooth=True)
         replicates = differences(start, mitigated)
     interval = Interval.of(value, replicates)
     matched = Matching.of(initial.sum(axis=1), arms.sum(axis=2))
     if matched.by_arm:
         flags.append("unequal_arms")
+    point = low = high = probability = None
     if not matched.possible:
         flags.append("too_few_to_match")
-    point, cloud = None, None
-    if matched.possible:
-        one = matched.difference(initial[None], arms[None], ideal, ideal.shares, rng)
-        point = float(one[0])
+    else:
+        point = float(matched.difference(initial[None], arms[None], ideal, ideal.shares, rng)[0])
         cloud = matched.difference(start.counts, mitigated, ideal, start.shares, rng)
-    fields: dict[str, Any] = {
-        "w1_before": before,
-        "w1_after": after,
-        "is": value,
-        **_matched_fields(point, cloud),
-        "is_ci_low": interval.hull[0],
-        "is_ci_high": interval.hull[1],
-        "ci_percentile_low": interval.percentile[0],
-        "ci_percentile_high": interval.percentile[1],
-        "ci_basic_low": interval.basic[0],
-        "ci_basic_high": interval.basic[1],
-    }
-    fields["sign"] = sign(value, fields["sign_probability"], settings.sign)
-    return Sensitivity(fields, flags)
+        cloud = np.where(np.abs(cloud) < ROUNDING, 0.0, cloud)
+        low, high = (float(q) for q in np.quantile(cloud, [TAIL, 1 - TAIL]))
+        # Half of the ties: where nothing ever moves, neither direction is the likelier one.
+        probability = float((cloud > 0).mean() + 0.5 * (cloud == 0).mean())
+    return replace(
+        flag(row, *flags),
+        w1_before=before,
+        w1_after=after,
+        is_=value,
+        is_matched=point,
+        is_matched_ci_low=low,
+        is_matched_ci_high=high,
+        is_ci_low=interval.hull[0],
+        is_ci_high=interval.hull[1],
+        ci_percentile_low=interval.percentile[0],
+        ci_percentile_high=interval.percentile[1],
+        ci_basic_low=interval.basic[0],
+        ci_basic_high=interval.basic[1],
+        sign=decide_sign(value, probability, settings.sign),
+        sign_probability=probability,
+    )
 
 
-def sign(value: float, probability: float | None, rule: str) -> Sign:
+def decide_sign(value: float, probability: float | None, rule: str) -> Sign:
     """The direction that may be claimed: "is" takes IS at its word, "matched" wants 97.5 %."""
     if rule == "is":
         return "undetermined" if value == 0 else "towards" if value > 0 else "away"
+    # Not the interval of IS decides: the initial images are fewer than those of all arms, so IS
+    # leans upwards near the ideal, and its percentile interval claimed a direction without any
+    # effect in up to 48 % of simulations, the matched one in .1 to 6.2 % (STATISTICS (e), 4).
     if probability is None or TAIL <= probability <= 1 - TAIL:
         return "undetermined"
     return "towards" if probability > 0.5 else "away"
-
-
-def _matched_fields(point: float | None, cloud: Floats | None) -> dict[str, float | None]:
-    if cloud is None:
-        low = high = probability = None
-    else:
-        cloud = np.where(np.abs(cloud) < 1e-12, 0.0, cloud)  # equal sums differ by rounding
-        low, high = (float(q) for q in np.quantile(cloud, [TAIL, 1 - TAIL]))
-        probability = float((cloud > 0).mean() + 0.5 * (cloud == 0).mean())
-    return {
-        "is_matched": point,
-        "is_matched_ci_low": low,
-        "is_matched_ci_high": high,
-        "sign_probability": probability,
-    }
 
 
 @dataclass(frozen=True)

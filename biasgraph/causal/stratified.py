@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import chi2, chi2_contingency, random_table
+from scipy.special import chdtrc
 
 from biasgraph.causal.independence import (
     DEGENERATE,
@@ -41,6 +41,8 @@ def stratified_independence(
 
     Raises InputError for a table too large to compute the covariance of its cells.
     """
+    from scipy.stats import chi2_contingency
+
     pooled, rows, columns = reduced(strata.sum(axis=0))
     if pooled.size > LARGEST:
         raise InputError(
@@ -51,7 +53,7 @@ def stratified_independence(
     if association is None:
         return DEGENERATE
     statistic, dof = association.statistic, association.dof
-    p, method = float(chi2.sf(statistic, dof)), "cmh"
+    p, method = float(chdtrc(dof, statistic)), "cmh"
     low = expected_low(association.expected[association.expected > 0])
     if low and settings.fallback == "auto":
         p = monte_carlo_p(statistic, association.null_statistics(rng), alpha)
@@ -104,6 +106,8 @@ class _Association:
 
     def null_statistics(self, rng: np.random.Generator) -> Callable[[int], Floats]:
         """A sampler of the statistic when rows and columns are independent in every stratum."""
+        from scipy.stats import random_table
+
         nulls = []
         for table in self.tables:
             table, rows, columns = reduced(table)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from biasgraph.causal.comparing import Estimate, first_shares
+from biasgraph.causal.intervals import Interval
 from biasgraph.causal.resampling import image_sizes, pool_counts
-from biasgraph.causal.sensitivity import UNEQUAL, Interval, mixed
+from biasgraph.causal.sensitivity import UNEQUAL, mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import Arm, Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
@@ -195,8 +196,8 @@ class Strengths:
 
 
 def _number(estimate: Estimate) -> Fields:
-    low, high = Interval.of(estimate.value, estimate.draws).hull
-    return {"value": estimate.value, "ci": [max(0.0, low), high]}
+    interval = Interval.of(estimate.value, estimate.draws)
+    return {"value": estimate.value, "ci": list(interval.distance)}
 
 
 def _floor(draws: Floats) -> Fields:

@@ -11,6 +11,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from biasgraph.causal.rows import CountRow
+
 Codes = npt.NDArray[np.int16]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -200,26 +202,26 @@ def reduced(table: Counts) -> tuple[Counts, npt.NDArray[np.intp], npt.NDArray[np
     return table[np.ix_(rows, columns)], rows, columns
 
 
-def counts_rows(images: CodedImages, tallies: Tallies) -> list[dict[str, str | int]]:
+def counts_rows(images: CodedImages, tallies: Tallies) -> list[CountRow]:
     """The rows of tables.csv; axis and attribute are empty for the initial images."""
     sets = [("", "", tallies.initial)] + [
         (images.variables[x].name, images.variables[x].attributes[a], arm)
         for (x, a), arm in tallies.arms.items()
     ]
     return [
-        {
-            "prompt": images.prompt,
-            "axis": axis,
-            "attribute": attribute,
-            "target": variable.name,
-            "answer": answer,
-            "count": int(count),
-        }
+        CountRow(
+            prompt=images.prompt,
+            axis=axis,
+            attribute=attribute,
+            target=variable.name,
+            answer=answer,
+            count=int(count),
+        )
         for axis, attribute, per_variable in sets
-        for variable, one in zip(images.variables, per_variable, strict=True)
+        for variable, answers in zip(images.variables, per_variable, strict=True)
         for answer, count in zip(
             (*variable.attributes, "unknown", "gated"),
-            (*one.counts, one.n_unknown, one.n_gated),
+            (*answers.counts, answers.n_unknown, answers.n_gated),
             strict=True,
         )
     ]

@@ -1,7 +1,8 @@
 """The tables of a result as data frames and as CSV files, and back again.
 
-nodes.csv has a column for each number of a node, nested ones by a dotted name (`w1_null.q95`).
-Lists are JSON, except flags, which stand side by side with a semicolon between them.
+Their columns are the fields of the rows (`biasgraph.causal.rows`), nested ones under dotted names
+(`w1_null.q95`). Lists are JSON, except flags, which stand side by side with a semicolon between
+them.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import Any
 
 import pandas as pd
 
-PAIR_TEXTS = ("source", "target", "metric", "method", "sign", "status", "flags")
-PAIR_WHOLE = ("dof", "n_prompts", "n_mean_prompts")
+from biasgraph.causal.rows import CountRow, PairRow, columns
+
 LABEL = "toy"
-TABLE_COLUMNS = ("prompt", "axis", "attribute", "target", "answer", "count")
+PAIR_TYPES = {name: column.type for name, column in columns(PairRow).items()}
+PAIR_TEXTS = [name for name, kind in PAIR_TYPES.items() if kind in ("string", "list<string>")]
+TABLE_COLUMNS = list(columns(CountRow))
 
 
 def with_label(frame: pd.DataFrame, toy: str | None) -> pd.DataFrame:
@@ -23,10 +26,10 @@ def with_label(frame: pd.DataFrame, toy: str | None) -> pd.DataFrame:
     return frame if toy is None else frame.assign(**{LABEL: toy})
 
 
-def pairs_frame(pairs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def pairs_frame(pairs: Sequence[PairRow]) -> pd.DataFrame:
     """All ordered pairs of axes, the diagonal included; undefined numbers are missing."""
-    frame = pd.DataFrame.from_records([{**pair, "flags": _joined(pair["flags"])} for pair in pairs])
-    return _typed_pairs(frame)
+    records = [pair.record() | {"flags": _joined(pair.flags)} for pair in pairs]
+    return _typed_pairs(pd.DataFrame.from_records(records))
 
 
 def pairs_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
@@ -41,12 +44,12 @@ def _typed_pairs(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _typed(name: str, column: pd.Series) -> pd.Series:
     column = column.astype(object)
-    if name == "edge":
-        return column.astype(str) == "True"
     if name in PAIR_TEXTS:
         return column.where(column.notna(), None)
+    if PAIR_TYPES.get(name) == "bool":
+        return column.astype(str) == "True"
     numbers = column.map(float, na_action="ignore").astype("float64")
-    return numbers.astype("Int64") if name in PAIR_WHOLE else numbers
+    return numbers.astype("Int64") if PAIR_TYPES.get(name) == "int64" else numbers
 
 
 def nodes_frame(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -69,15 +72,16 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return frame[[name for name in frame.columns if name not in parts]]
 
 
-def counts_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def counts_frame(rows: Sequence[CountRow]) -> pd.DataFrame:
     """The counts behind every table, as tables.csv has them."""
-    frame = pd.DataFrame.from_records(list(rows), columns=list(TABLE_COLUMNS)).astype(object)
+    records = [row.record() for row in rows]
+    frame = pd.DataFrame.from_records(records, columns=TABLE_COLUMNS).astype(object)
     return frame.assign(count=frame["count"].astype("int64"))
 
 
 def counts_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
     """The frame of `counts_frame`, from the cells of tables.csv."""
-    texts = cells[list(TABLE_COLUMNS)].astype(object)
+    texts = cells[TABLE_COLUMNS].astype(object)
     return texts.assign(count=pd.to_numeric(texts["count"]).astype("int64"))
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from biasgraph.causal.agreement import wilson
-from biasgraph.causal.sensitivity import Interval, resample
+from biasgraph.causal.intervals import Interval, is_flat, wilson
+from biasgraph.causal.sensitivity import resample
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.data.findings import Bar, Finding, Number, Part, Ranking, Table, Text
@@ -79,13 +79,12 @@ def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessm
     each, mixed = intensity(shares), shares.mean(axis=0)
     drawn = _Drawn.of(counts, replicates, rng)
     level, mean_level = _levels(counts, rng)
+    fixed = wilson(counts.sum(axis=0), int(counts.sum())).tolist()
     return Assessment(
         shares=mixed,
         shares_ci=tuple(
-            _hull(share, draws) if 0 < share < 1 else _wilson(hits, int(counts.sum()))
-            for share, draws, hits in zip(
-                mixed.tolist(), drawn.mixed.T, counts.sum(axis=0).tolist(), strict=True
-            )
+            _hull(share, draws) if 0 < share < 1 else (low, high)
+            for share, draws, (low, high) in zip(mixed.tolist(), drawn.mixed.T, fixed, strict=True)
         ),
         intensity=float(intensity(mixed)),
         intensity_ci=_hull(float(intensity(mixed)), intensity(drawn.mixed)),
@@ -98,11 +97,6 @@ def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessm
         mean=float(each.mean()),
         mean_ci=_hull(float(each.mean()), drawn.mean),
     )
-
-
-def _wilson(hits: int, n: int) -> Ends:
-    low, high = wilson(hits, n) or (0.0, 1.0)
-    return low, high
 
 
 @dataclass(frozen=True)
@@ -124,14 +118,14 @@ class _Drawn:
             own = intensity(shares)
             plain += shares / len(counts)
             means[0] += own / len(counts)
-            if np.ptp(own) < ALIKE:
+            if is_flat(own):
                 shares = _shares(resample(row[None], replicates, spare, smooth=True)[:, 0])
                 own = intensity(shares)
             smooth += shares / len(counts)
             means[1] += own / len(counts)
             each[place] = own
         alike = bool(np.ptp(plain, axis=0).max() < ALIKE)
-        return cls(smooth if alike else plain, each, means[int(np.ptp(means[0]) < ALIKE)])
+        return cls(smooth if alike else plain, each, means[int(is_flat(means[0]))])
 
 
 def _shares(counts: Counts) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from biasgraph.causal.sensitivity import Interval
+from biasgraph.causal.intervals import Interval
 from biasgraph.causal.tables import Floats
 from biasgraph.data.findings import Bar, Bars, Entry, Finding, Number, Part, Ranking, Table, Text
 from biasgraph.errors import printable

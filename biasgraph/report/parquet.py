@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.causal.rows import NodeRow, columns
 from biasgraph.data import frames as tables
 from biasgraph.errors import MissingExtra
 
@@ -20,30 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasgraph.data.result import Result
-
-_NODE_TYPES = {
-    "string": ("id", "metric", "status"),
-    "list<string>": ("attributes", "flags"),
-    "list<int64>": ("initial.counts", "reference"),
-    "list<double>": (
-        *("initial.distribution", "ideal", "w1_ci"),
-        *(f"corrected.{name}" for name in ("distribution", "ideal", "w1_ci")),
-    ),
-    "list<list<double>>": (
-        *("distribution_ci", "distribution_bounds", "cost"),
-        "corrected.distribution_ci",
-    ),
-    "bool": ("near_ideal",),
-    "int64": (
-        *(f"initial.{name}" for name in ("n_total", "n_gated", "n_unknown", "n_valid")),
-        *("out_degree", "in_degree"),
-    ),
-    "double": (
-        *("w1", "corrected.w1", "w1_null.mean", "w1_null.q95", "out_strength", "in_strength"),
-        *("diagonal.p", "diagonal.cramers_v", "diagonal.accuracy"),
-    ),
-}
-"""Types of the nodes' columns, which hang on no data; any other column gets what fits it."""
 
 
 def parquet_files(result: Result) -> dict[str, bytes]:
@@ -84,20 +61,20 @@ def _columns(frame: pd.DataFrame) -> dict[str, Any]:
     import pandas as pd
     import pyarrow as pa
 
-    columns = {}
+    arrays = {}
     for name, column in frame.items():
         if isinstance(column.dtype, pd.CategoricalDtype):
             codes = pa.array(column)
-            columns[str(name)] = codes.cast(pa.dictionary(pa.int32(), pa.string()))
+            arrays[str(name)] = codes.cast(pa.dictionary(pa.int32(), pa.string()))
         elif pd.api.types.is_numeric_dtype(column.dtype):
-            columns[str(name)] = pa.array(column, from_pandas=True)
+            arrays[str(name)] = pa.array(column, from_pandas=True)
         else:
-            columns[str(name)] = _array(column, "string")
-    return columns
+            arrays[str(name)] = _array(column, "string")
+    return arrays
 
 
 def _node_columns(nodes: pd.DataFrame) -> dict[str, Any]:
-    types = {name: kind for kind, names in _NODE_TYPES.items() for name in names}
+    types = {name: column.type for name, column in columns(NodeRow).items()}
     return {str(name): _array(nodes[name], types.get(str(name))) for name in nodes}
 
 

@@ -14,13 +14,20 @@ from tests.causal.worlds import audit, codes, column, independent, variables
 SETTINGS = AnalysisSettings(amplification_replicates=100, noise_draws=200)
 
 
-def edge(source: str, target: str, value: float) -> dict[str, object]:
-    return {"source": source, "target": target, "is": value}
+Edge = tuple[str, str, float]
+
+
+def sources(edges: list[Edge]) -> list[tuple[str, float]]:
+    return [(source, value) for source, _, value in edges]
+
+
+def targets(edges: list[Edge]) -> list[tuple[str, float]]:
+    return [(target, value) for _, target, value in edges]
 
 
 def test_the_strongest_axis_has_the_most_edges() -> None:
-    edges = [edge("age", "gender", 0.01), edge("age", "emotion", 0.02), edge("gender", "age", 0.9)]
-    assert strongest(edges, "source") == {
+    edges = [("age", "gender", 0.01), ("age", "emotion", 0.02), ("gender", "age", 0.9)]
+    assert strongest(sources(edges)) == {
         "axis": "age",
         "edges": 2,
         "strength": pytest.approx(0.03),
@@ -29,18 +36,18 @@ def test_the_strongest_axis_has_the_most_edges() -> None:
 
 
 def test_ties_go_to_the_stronger_and_are_listed() -> None:
-    edges = [edge("age", "gender", 0.1), edge("body", "gender", -0.3), edge("cloth", "age", 0.1)]
-    found = strongest(edges, "source")
+    edges = [("age", "gender", 0.1), ("body", "gender", -0.3), ("cloth", "age", 0.1)]
+    found = strongest(sources(edges))
     assert found is not None and found["axis"] == "body" and found["tied"] == ["age", "cloth"]
-    influenced = strongest(edges, "target")
+    influenced = strongest(targets(edges))
     assert influenced is not None and influenced["axis"] == "gender" and influenced["tied"] == []
 
 
 def test_equal_ties_go_by_name_and_nothing_is_strongest_of_nothing() -> None:
-    edges = [edge("b", "c", 0.1), edge("a", "c", -0.1)]
-    found = strongest(edges, "source")
+    edges = [("b", "c", 0.1), ("a", "c", -0.1)]
+    found = strongest(sources(edges))
     assert found is not None and found["axis"] == "a" and found["tied"] == ["b"]
-    assert strongest([], "source") is None
+    assert strongest([]) is None
 
 
 def uniform(images: CodedImages) -> list[Ideal]:

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 from statsmodels.stats.inter_rater import cohens_kappa as oracle
-from statsmodels.stats.proportion import proportion_confint
 
 from biasgraph.causal.agreement import (
     Agreement,
@@ -18,7 +17,6 @@ from biasgraph.causal.agreement import (
     macro_f1,
     total_variation,
     uneven_errors,
-    wilson,
 )
 from biasgraph.causal.tables import GATED, UNKNOWN
 
@@ -89,11 +87,6 @@ def test_divergence_is_scipys_and_infinite_where_it_is() -> None:
     assert divergence(np.array([30, 0, 10]), q) == pytest.approx(entropy([30, 0, 10], q))
     assert np.isnan(divergence(p, np.zeros(3)))
     assert total_variation(p, q) == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize(("hits", "n"), [(0, 10), (7, 10), (10, 10), (48, 50)])
-def test_the_interval_of_accuracy_is_wilsons(hits: int, n: int) -> None:
-    assert wilson(hits, n) == pytest.approx(proportion_confint(hits, n, method="wilson"), abs=1e-9)
 
 
 def test_a_judge_against_itself() -> None:

@@ -6,18 +6,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from biasgraph.causal.correction import (
-    attenuation,
-    confusion,
-    corrected_sensitivity,
-    flip_confusion,
-    true_shares,
-)
+from biasgraph.causal.correction import CorrectedTarget, Unmixing, confusion
+from biasgraph.causal.rows import PairRow
 from biasgraph.causal.settings import AnalysisSettings, MetricName
+from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import Ideal, wasserstein
 from biasgraph.errors import InputError
 
 PAPER_SIZES = (2, 3, 6, 3, 2, 2, 4, 4)
+
+
+def flip_confusion(k: int, error: float) -> Floats:
+    """(k, k) confusion of a judge that errs with a probability, evenly over the other answers."""
+    return (1 - error) * np.eye(k) + error / (k - 1) * (1 - np.eye(k))
+
+
+def attenuation(k: int, error: float) -> float:
+    """The factor by which such errors shrink W1 to a uniform ideal, and so IS: 1 - e k / (k-1)."""
+    return 1 - error * k / (k - 1)
+
+
+def true_shares(observed: Floats, errors: Floats) -> Floats:
+    return Unmixing.of(errors).shares(observed)
 
 
 @pytest.mark.parametrize("metric", ["nominal", "ordinal", "index", "values"])
@@ -95,7 +105,20 @@ def test_a_judge_that_cannot_tell_is_refused() -> None:
         confusion(np.array([[52, 48], [48, 52]]))
 
 
-def corrected(labelled: list[list[int]], **options: object) -> object:
+def corrected_sensitivity(
+    initial: Counts,
+    arms: Counts,
+    ideal: Ideal,
+    labelled: Counts,
+    settings: AnalysisSettings,
+    rng: np.random.Generator,
+) -> PairRow:
+    target = CorrectedTarget.of(initial[None], ideal, labelled, settings, rng)
+    pair = PairRow(source="x", target="y", metric=ideal.metric)
+    return target.correct_pair(pair, arms[None], rng)
+
+
+def corrected(labelled: list[list[int]], **options: object) -> PairRow:
     settings = AnalysisSettings.resolve(bootstrap=300, **options)
     return corrected_sensitivity(
         np.array([40, 8]),
@@ -109,22 +132,22 @@ def corrected(labelled: list[list[int]], **options: object) -> object:
 
 def test_a_judge_without_error_changes_nothing() -> None:
     found = corrected([[100, 0], [0, 100]])
-    assert found.w1_before == pytest.approx(40 / 48 - 0.5)
-    assert found.w1_after == pytest.approx(54 / 96 - 0.5)
-    assert found.value == pytest.approx(found.w1_before - found.w1_after)
+    assert found.w1_before_corrected == pytest.approx(40 / 48 - 0.5)
+    assert found.w1_after_corrected == pytest.approx(54 / 96 - 0.5)
+    assert found.is_corrected == pytest.approx(found.w1_before_corrected - found.w1_after_corrected)
 
 
 def test_correction_undoes_the_attenuation_of_is() -> None:
     seen, truth = corrected([[100, 0], [0, 100]]), corrected([[90, 10], [10, 90]])
-    assert truth.value == pytest.approx(seen.value / attenuation(2, 0.1))
-    low, high = truth.interval.hull
-    assert low < truth.value < high
+    assert truth.is_corrected == pytest.approx(seen.is_corrected / attenuation(2, 0.1))
+    low, high = truth.is_corrected_ci_low, truth.is_corrected_ci_high
+    assert low < truth.is_corrected < high
 
 
 def test_few_labelled_images_widen_the_interval() -> None:
     sure, unsure = corrected([[900, 100], [100, 900]]), corrected([[18, 2], [2, 18]])
-    assert sure.value == pytest.approx(unsure.value)
-    widths = [np.diff(one.interval.hull)[0] for one in (sure, unsure)]
+    assert sure.is_corrected == pytest.approx(unsure.is_corrected)
+    widths = [one.is_corrected_ci_high - one.is_corrected_ci_low for one in (sure, unsure)]
     assert widths[1] > 1.1 * widths[0]
 
 
@@ -138,7 +161,7 @@ def test_pooled_arms_weigh_by_their_answers() -> None:
         settings,
         np.random.default_rng(0),
     )
-    assert found.w1_after == pytest.approx(40 / 60 - 0.5)
+    assert found.w1_after_corrected == pytest.approx(40 / 60 - 0.5)
 
 
 def test_an_ideal_from_images_was_seen_by_the_same_judge() -> None:
@@ -151,5 +174,5 @@ def test_an_ideal_from_images_was_seen_by_the_same_judge() -> None:
         AnalysisSettings(bootstrap=100),
         np.random.default_rng(0),
     )
-    assert found.w1_before == pytest.approx(0, abs=1e-6)
-    assert found.w1_after == pytest.approx(0.5)
+    assert found.w1_before_corrected == pytest.approx(0, abs=1e-6)
+    assert found.w1_after_corrected == pytest.approx(0.5)

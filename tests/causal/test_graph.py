@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
+from biasgraph.causal import graph as graphs
 from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
-from biasgraph.causal.graph import Analysis, analyze
 from biasgraph.causal.pooling import analyze_global
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import GATED, UNKNOWN, CodedImages, Variable
 from biasgraph.errors import InputError
-from tests.causal.worlds import audit, chain, codes, column, independent, variables
+from tests.causal.worlds import Records, audit, chain, codes, column, independent, variables
 
 QUICK = AnalysisSettings(bootstrap=300, amplification_replicates=50, noise_draws=50)
 PAPER = AnalysisSettings.resolve(
@@ -40,20 +40,24 @@ PAIR_FIELDS = {
 LINK_FIELDS = PAIR_FIELDS | {"table", "rows", "columns", "mediation", "weight"}
 
 
-def pair(analysis: Analysis, source: str, target: str) -> dict[str, Any]:
+def analyze(images: CodedImages, settings: AnalysisSettings, *given: Baseline) -> Records:
+    return Records.of(graphs.analyze(images, settings, *given))
+
+
+def pair(analysis: Records, source: str, target: str) -> dict[str, Any]:
     return next(one for one in analysis.pairs if (one["source"], one["target"]) == (source, target))
 
 
-def node(analysis: Analysis, name: str) -> dict[str, Any]:
+def node(analysis: Records, name: str) -> dict[str, Any]:
     return next(one for one in analysis.nodes if one["id"] == name)
 
 
 @pytest.fixture(scope="module")
-def chained() -> Analysis:
+def chained() -> Records:
     return analyze(chain(200, 4), QUICK)
 
 
-def test_a_chain_has_the_edges_of_a_chain(chained: Analysis) -> None:
+def test_a_chain_has_the_edges_of_a_chain(chained: Records) -> None:
     found = {(link["source"], link["target"]) for link in chained.links}
     assert found == {("a", "b"), ("b", "c"), ("a", "c")}
     (direct,) = [link for link in chained.links if link["mediation"]]
@@ -62,7 +66,7 @@ def test_a_chain_has_the_edges_of_a_chain(chained: Analysis) -> None:
     assert chained.graph["mediation_assumptions"]
 
 
-def test_every_promised_field_is_there_on_every_row(chained: Analysis) -> None:
+def test_every_promised_field_is_there_on_every_row(chained: Records) -> None:
     for one in chained.nodes:
         assert set(one) >= NODE_FIELDS
     for one in chained.pairs:
@@ -75,7 +79,7 @@ def test_every_promised_field_is_there_on_every_row(chained: Analysis) -> None:
     assert {"value", "ci", "noise_floor"} <= set(chained.graph["amplification"])
 
 
-def test_a_link_shows_the_table_that_was_tested(chained: Analysis) -> None:
+def test_a_link_shows_the_table_that_was_tested(chained: Records) -> None:
     for link in chained.links:
         expected = chi2_contingency(np.array(link["table"]), correction=False)
         assert link["statistic"] == pytest.approx(expected.statistic)
@@ -86,8 +90,8 @@ def test_a_link_shows_the_table_that_was_tested(chained: Analysis) -> None:
     assert chained.links[0]["columns"] == ["b0", "b1"]
 
 
-def test_the_graph_opens_in_networkx(chained: Analysis) -> None:
-    document = json.loads(json.dumps(chained.node_link(), allow_nan=False))
+def test_the_graph_opens_in_networkx(chained: Records) -> None:
+    document = json.loads(json.dumps(chained.document, allow_nan=False))
     graph = nx.node_link_graph(document, edges="links")
     assert isinstance(graph, nx.DiGraph)
     assert set(graph.nodes) == {"a", "b", "c"} and graph.number_of_edges() == 3
@@ -111,7 +115,7 @@ def test_the_weight_of_an_edge_away_from_the_ideal_is_negative() -> None:
     assert node(found, "c")["in_strength"] > 0
 
 
-def test_all_pairs_are_rows_and_the_diagonal_is_a_manipulation_check(chained: Analysis) -> None:
+def test_all_pairs_are_rows_and_the_diagonal_is_a_manipulation_check(chained: Records) -> None:
     assert len(chained.pairs) == 9
     for name in "abc":
         row = pair(chained, name, name)
@@ -136,7 +140,7 @@ def test_independent_axes_have_no_edges() -> None:
 def test_the_same_answers_and_seed_give_the_same_analysis() -> None:
     images = independent([2, 3, 4], lost=0.1)
     first, second = analyze(images, QUICK), analyze(images, QUICK)
-    assert json.dumps(first.node_link()) == json.dumps(second.node_link())
+    assert json.dumps(first.document) == json.dumps(second.document)
     assert first.pairs == second.pairs
     other = analyze(images, replace(QUICK, seed=1))
     assert pair(other, "a", "b")["is"] == pair(first, "a", "b")["is"]
@@ -170,7 +174,7 @@ def test_whatever_the_answers_the_result_is_plain_and_explained(
     images = independent(sizes, n=n, seed=seed, lost=lost)
     for options in (QUICK, PAPER):
         found = analyze(images, options)
-        json.dumps([found.node_link(), found.pairs, found.tables], allow_nan=False)
+        json.dumps([found.document, found.pairs, found.tables], allow_nan=False)
         assert len(found.pairs) == len(sizes) ** 2
         for one in [*found.pairs, *found.nodes]:
             assert one["status"] in STATUS_WORDS
@@ -542,12 +546,12 @@ def test_every_flag_can_come_up() -> None:
     )
     analyses += [analyze(unequal, PAPER), analyze(three, PAPER)]
     few = replace(effect(), prompt="a nurse", arms={})
-    both = [analyze(effect(), QUICK)] * 2
-    analyses.append(analyze_global([effect(), few], both, QUICK))
+    both = [graphs.analyze(effect(), QUICK)] * 2
+    analyses.append(Records.of(analyze_global([effect(), few], both, QUICK)))
     clear = [pair for pair in analyses[-1].pairs if abs(pair["is"] or 0) > 0.03]
-    for pair in both[0].pairs:
-        pair["is"] = -clear[0]["is"]
-    analyses.append(analyze_global([effect(), few], both, QUICK))
+    against = [replace(pair, is_=-clear[0]["is"]) for pair in both[0].pairs]
+    both = [replace(both[0], pairs=against)] * 2
+    analyses.append(Records.of(analyze_global([effect(), few], both, QUICK)))
     for one in analyses:
         raised.update(one.graph["flags"])
         for row in [*one.nodes, *one.pairs]:

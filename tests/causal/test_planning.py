@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biasgraph.causal.graph import measured
+from biasgraph.causal.graph import measure_axes
 from biasgraph.causal.planning import rank_strategies
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Pool
@@ -22,7 +22,8 @@ def ranked(prompts: Sequence[CodedImages], **options: Any) -> dict[str, Any]:
     settings = AnalysisSettings.resolve(**{"bootstrap": 1000, **options})
     pool = Pool.of("prompts", prompts)
     ideals = resolve_ideals(pool.variables, settings.metric, None, None)
-    nodes, pairs = measured(pool, ideals, settings, settings.prompt_rule)
+    rows = measure_axes(pool, ideals, settings, settings.prompt_rule)
+    nodes, pairs = ([row.record() for row in part] for part in rows)
     plan = rank_strategies(pool, ideals, nodes, pairs, settings)
     by_name = {(pair["source"], pair["target"]): pair for pair in pairs}
     for axis in plan["axes"]:

@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
+from biasgraph.causal import graph as graphs
 from biasgraph.causal.baseline import UNIFORM, Baseline
-from biasgraph.causal.graph import Analysis, analyze
 from biasgraph.causal.mediation import ASSUMPTIONS
 from biasgraph.causal.pooling import analyze_global
-from biasgraph.causal.sensitivity import TargetDraws, sensitivity
+from biasgraph.causal.rows import PairRow
+from biasgraph.causal.sensitivity import TargetDraws, measure_sensitivity
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Counts
 from biasgraph.causal.transport import Ideal
 from biasgraph.errors import InputError
-from tests.causal.worlds import audit, chain, codes, column, variables
+from tests.causal.worlds import Records, audit, chain, codes, column, variables
 
 QUICK = AnalysisSettings(bootstrap=200, amplification_replicates=50, noise_draws=50)
 PAPER = AnalysisSettings.resolve(
@@ -46,12 +47,16 @@ def pooled(
     prompts: Sequence[CodedImages],
     settings: AnalysisSettings = QUICK,
     baseline: Baseline = UNIFORM,
-) -> Analysis:
-    analyses = [analyze(prompt, settings, baseline) for prompt in prompts]
-    return analyze_global(prompts, analyses, settings, baseline)
+) -> Records:
+    analyses = [graphs.analyze(prompt, settings, baseline) for prompt in prompts]
+    return Records.of(analyze_global(prompts, analyses, settings, baseline))
 
 
-def pair(found: Analysis, source: str = "a", target: str = "b") -> dict[str, Any]:
+def analyze(images: CodedImages, settings: AnalysisSettings) -> Records:
+    return Records.of(graphs.analyze(images, settings))
+
+
+def pair(found: Records, source: str = "a", target: str = "b") -> dict[str, Any]:
     return next(p for p in found.pairs if (p["source"], p["target"]) == (source, target))
 
 
@@ -196,7 +201,7 @@ def test_one_prompt_is_its_own_sum() -> None:
 
 def test_what_the_graph_says_of_its_prompts() -> None:
     prompts = named(random_prompts(3))
-    analyses = [analyze(images, QUICK) for images in prompts]
+    analyses = [graphs.analyze(images, QUICK) for images in prompts]
     graph = analyze_global(prompts, analyses, QUICK).graph
     assert graph["prompt"] is None
     assert [one["prompt"] for one in graph["prompts"]] == ["prompt 0", "prompt 1", "prompt 2"]
@@ -240,8 +245,9 @@ def test_matching_is_unbiased_when_prompts_differ_and_nothing_happens() -> None:
 
     def matched(counts: Counts) -> float:
         draws = TargetDraws.of(counts[:, 0], ideal, 100, random)
-        found = sensitivity(counts[:, 0], counts[:, 1:], ideal, draws, FAST, random)
-        return float(found.fields["is_matched"])
+        row = PairRow(source="a", target="b", metric="nominal")
+        found = measure_sensitivity(row, counts[:, 0], counts[:, 1:], ideal, draws, FAST, random)
+        return float(found.is_matched)
 
     within, summed = [], []
     for _ in range(300):

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from biasgraph.causal.intervals import Interval
+from biasgraph.causal.rows import PairRow
 from biasgraph.causal.sensitivity import (
-    Interval,
-    Sensitivity,
     TargetDraws,
+    decide_sign,
+    measure_sensitivity,
     mixed,
     resample,
-    sensitivity,
-    sign,
 )
 from biasgraph.causal.settings import AnalysisSettings, MetricName
 from biasgraph.causal.transport import Ideal
@@ -26,25 +26,29 @@ def uniform(k: int, metric: MetricName = "nominal") -> Ideal:
     return Ideal(metric, np.full(k, 1 / k), cost if metric == "cost" else None)
 
 
+def pair(ideal: Ideal) -> PairRow:
+    return PairRow(source="x", target="y", metric=ideal.metric)
+
+
 def measure(
     initial: list[int],
     arms: list[list[int]],
     ideal: Ideal | None = None,
     options: AnalysisSettings = QUICK,
     seed: int = 0,
-) -> Sensitivity:
+) -> PairRow:
     ideal = ideal or uniform(len(initial))
     rng = np.random.default_rng(seed)
     before, after = np.array([initial]), np.array([arms])
     draws = TargetDraws.of(before, ideal, options.bootstrap, rng)
-    return sensitivity(before, after, ideal, draws, options, rng)
+    return measure_sensitivity(pair(ideal), before, after, ideal, draws, options, rng)
 
 
 # What BiasConnect prints in fig. 3, at 48 images for each prompt.
 @pytest.mark.parametrize("metric", ["nominal", "ordinal", "index", "values", "cost"])
 def test_minus_0_198_is_minus_57_of_288_under_every_metric(metric: MetricName) -> None:
     arms = [[48, 0]] * 5 + [[21, 27]]  # 261 of 288, where 34 of 48 were before
-    found = measure([34, 14], arms, uniform(2, metric)).fields["is"]
+    found = measure([34, 14], arms, uniform(2, metric)).is_
     assert found == pytest.approx(-57 / 288)
     assert round(found, 3) == -0.198
 
@@ -59,7 +63,7 @@ def test_minus_0_198_is_minus_57_of_288_under_every_metric(metric: MetricName) -
 def test_0_115_is_11_of_96_under_nominal_and_22_of_192_under_values(
     metric: MetricName, arms: list[list[int]]
 ) -> None:
-    found = measure([30, 6, 6, 6], arms, uniform(4, metric)).fields["is"]
+    found = measure([30, 6, 6, 6], arms, uniform(4, metric)).is_
     assert found == pytest.approx(11 / 96)
     assert round(found, 3) == 0.115
 
@@ -78,8 +82,8 @@ def test_the_mix_of_the_arms() -> None:
 def test_pooling_weighs_the_arms_by_their_answers() -> None:
     arms = [[40, 0], [10, 10]]
     pooled = measure([30, 10], arms, options=AnalysisSettings(mix="pooled", bootstrap=400))
-    assert pooled.fields["w1_after"] == pytest.approx(50 / 60 - 0.5)
-    assert measure([30, 10], arms).fields["w1_after"] == pytest.approx(0.75 - 0.5)
+    assert pooled.w1_after == pytest.approx(50 / 60 - 0.5)
+    assert measure([30, 10], arms).w1_after == pytest.approx(0.75 - 0.5)
 
 
 @given(
@@ -91,7 +95,7 @@ def test_pooling_weighs_the_arms_by_their_answers() -> None:
 def test_arms_that_answer_as_the_initial_images_change_nothing(
     initial: list[int], arms: int, metric: MetricName
 ) -> None:
-    found = measure(initial, [initial] * arms, uniform(len(initial), metric)).fields
+    found = measure(initial, [initial] * arms, uniform(len(initial), metric)).record()
     assert found["is"] == pytest.approx(0, abs=1e-12)
     assert found["w1_before"] == pytest.approx(found["w1_after"])
 
@@ -114,7 +118,7 @@ def test_the_hull_holds_both_intervals_and_the_probability_is_one(
     counts: tuple[list[int], list[list[int]]], metric: MetricName
 ) -> None:
     initial, arms = counts
-    found = measure(initial, arms, uniform(len(initial), metric)).fields
+    found = measure(initial, arms, uniform(len(initial), metric)).record()
     for kind in ("percentile", "basic"):
         assert found["is_ci_low"] <= found[f"ci_{kind}_low"] <= found[f"ci_{kind}_high"]
         assert found[f"ci_{kind}_high"] <= found["is_ci_high"]
@@ -128,8 +132,8 @@ def test_the_hull_holds_both_intervals_and_the_probability_is_one(
 @settings(max_examples=10)
 def test_nominal_sensitivity_does_not_mind_relabelling(order: list[int]) -> None:
     initial, arms = np.array([30, 10, 6, 2]), np.array([[20, 10, 10, 8], [40, 4, 2, 2]])
-    found = measure(initial.tolist(), arms.tolist()).fields
-    moved = measure(initial[order].tolist(), arms[:, order].tolist()).fields
+    found = measure(initial.tolist(), arms.tolist()).record()
+    moved = measure(initial[order].tolist(), arms[:, order].tolist()).record()
     assert moved["is"] == pytest.approx(found["is"])
     assert moved["is_matched"] == pytest.approx(found["is_matched"])
 
@@ -159,19 +163,19 @@ def test_a_smooth_resample_lets_unseen_attributes_appear() -> None:
 def test_without_any_variety_the_interval_is_smoothed_and_says_so() -> None:
     found = measure([48, 0], [[48, 0], [48, 0]])
     assert "zero_width" in found.flags
-    assert found.fields["is"] == 0
-    assert found.fields["is_ci_low"] < 0 < found.fields["is_ci_high"]
-    assert found.fields["sign"] == "undetermined"
+    assert found.is_ == 0
+    assert found.is_ci_low < 0 < found.is_ci_high
+    assert found.sign == "undetermined"
     turned = measure([48, 0], [[0, 48], [0, 48]])  # from one corner to the other
-    assert "zero_width" in turned.flags and turned.fields["sign"] == "undetermined"
+    assert "zero_width" in turned.flags and turned.sign == "undetermined"
     assert "zero_width" not in measure([47, 1], [[48, 0], [48, 0]]).flags
 
 
 def test_a_large_move_towards_the_ideal_is_claimed_and_away_too() -> None:
-    towards = measure([46, 2], [[24, 24], [25, 23]]).fields
+    towards = measure([46, 2], [[24, 24], [25, 23]]).record()
     assert towards["sign"] == "towards" and towards["sign_probability"] > 0.975
     assert towards["is_ci_low"] > 0 and towards["is_matched_ci_low"] > 0
-    away = measure([26, 22], [[48, 0], [46, 2]]).fields
+    away = measure([26, 22], [[48, 0], [46, 2]]).record()
     assert away["sign"] == "away" and away["sign_probability"] < 0.025
     assert away["is_ci_high"] < 0 and away["is_matched_ci_high"] < 0
 
@@ -192,13 +196,13 @@ def test_a_large_move_towards_the_ideal_is_claimed_and_away_too() -> None:
 def test_the_rule_of_the_sign(
     value: float, probability: float | None, rule: str, expected: str
 ) -> None:
-    assert sign(value, probability, rule) == expected
+    assert decide_sign(value, probability, rule) == expected
 
 
 def test_the_paper_preset_takes_is_at_its_word() -> None:
     tiny = AnalysisSettings.resolve("paper", bootstrap=400)
-    assert measure([25, 23], [[25, 23], [24, 24]], options=tiny).fields["sign"] == "towards"
-    assert measure([25, 23], [[25, 23], [24, 24]]).fields["sign"] == "undetermined"
+    assert measure([25, 23], [[25, 23], [24, 24]], options=tiny).sign == "towards"
+    assert measure([25, 23], [[25, 23], [24, 24]]).sign == "undetermined"
 
 
 def bias_under_no_effect(k: int, arms: int) -> tuple[float, float]:
@@ -210,7 +214,9 @@ def bias_under_no_effect(k: int, arms: int) -> tuple[float, float]:
         counts = rng.multinomial(48, ideal.shares, size=arms + 1)
         draws = TargetDraws.of(counts[:1], ideal, 100, rng)
         fast = AnalysisSettings(bootstrap=100)
-        found = sensitivity(counts[:1], counts[None, 1:], ideal, draws, fast, rng).fields
+        found = measure_sensitivity(
+            pair(ideal), counts[:1], counts[None, 1:], ideal, draws, fast, rng
+        ).record()
         plain.append(found["is"])
         matched.append(found["is_matched"])
     return float(np.mean(plain)), float(np.mean(matched))
@@ -234,8 +240,9 @@ def test_the_matched_distance_of_the_arms_is_that_of_as_few_images(k: int) -> No
     draws = TargetDraws.of(one[None], uniform(k), 100, rng)
     found = []
     for arm in arms:
-        fields = sensitivity(one[None], arm[None], uniform(k), draws, fast, rng).fields
-        found.append(fields["w1_before"] - fields["is_matched"])
+        row = pair(uniform(k))
+        row = measure_sensitivity(row, one[None], arm[None], uniform(k), draws, fast, rng)
+        found.append(row.w1_before - row.is_matched)
     assert np.mean(found) == pytest.approx(exact, abs=0.005)
 
 
@@ -243,7 +250,7 @@ def test_arms_of_unequal_size_are_cut_to_one_size() -> None:
     found = measure([30, 18], [[48, 0], [0, 24]])
     assert "unequal_arms" in found.flags
     # 24 images from each arm: always 24 and 24, at the ideal; 48 of 48 initial images.
-    assert found.fields["is_matched"] == pytest.approx(30 / 48 - 0.5)
+    assert found.is_matched == pytest.approx(30 / 48 - 0.5)
     assert "unequal_arms" not in measure([30, 18], [[48, 0], [0, 44]]).flags
     assert "unequal_arms" in measure([30, 18], [[48, 0], [0, 43]]).flags
     assert "unequal_arms" not in measure([30, 18], [[50, 0], [0, 45]]).flags  # 10 %, not over
@@ -252,27 +259,27 @@ def test_arms_of_unequal_size_are_cut_to_one_size() -> None:
 def test_more_initial_images_than_in_the_arms_are_cut_down_too() -> None:
     found = measure([60, 36], [[24, 24]])
     few = measure([30, 18], [[24, 24]])
-    assert found.fields["is"] == pytest.approx(few.fields["is"])
-    assert found.fields["is_matched"] > few.fields["is_matched"]
+    assert found.is_ == pytest.approx(few.is_)
+    assert found.is_matched > few.is_matched
 
 
 def test_too_few_answers_to_match_leave_the_direction_open() -> None:
     found = measure([2, 0], [[1, 0], [0, 2], [5, 5]])
     assert "too_few_to_match" in found.flags
-    assert found.fields["is_matched"] is None and found.fields["sign_probability"] is None
-    assert found.fields["sign"] == "undetermined"
-    assert found.fields["is"] is not None
+    assert found.is_matched is None and found.sign_probability is None
+    assert found.sign == "undetermined"
+    assert found.is_ is not None
 
 
 def test_one_image_on_each_side() -> None:
-    found = measure([1, 0], [[1, 0], [0, 1]]).fields
+    found = measure([1, 0], [[1, 0], [0, 1]]).record()
     assert found["is"] == pytest.approx(0.5)
     assert found["is_matched"] == pytest.approx(0)  # one image is always half away from uniform
 
 
 def test_a_cost_matrix_goes_all_the_way() -> None:
-    found = measure([30, 10, 8], [[20, 14, 14], [16, 16, 16]], uniform(3, "cost")).fields
-    plain = measure([30, 10, 8], [[20, 14, 14], [16, 16, 16]], uniform(3, "ordinal")).fields
+    found = measure([30, 10, 8], [[20, 14, 14], [16, 16, 16]], uniform(3, "cost")).record()
+    plain = measure([30, 10, 8], [[20, 14, 14], [16, 16, 16]], uniform(3, "ordinal")).record()
     assert found["is"] == pytest.approx(plain["is"])
     assert found["is_matched"] == pytest.approx(plain["is_matched"], abs=0.01)
     assert found["is_ci_low"] == pytest.approx(plain["is_ci_low"], abs=1e-9)
@@ -282,8 +289,8 @@ def test_a_cost_matrix_goes_all_the_way() -> None:
 def test_an_ideal_from_few_images_widens_the_interval() -> None:
     shares = np.array([0.5, 0.5])
     arms = [[24, 24], [24, 24]]
-    sure = measure([40, 8], arms, Ideal("nominal", shares)).fields
-    unsure = measure([40, 8], arms, Ideal("nominal", shares, reference=np.array([10, 10]))).fields
+    sure = measure([40, 8], arms, Ideal("nominal", shares)).record()
+    unsure = measure([40, 8], arms, Ideal("nominal", shares, reference=np.array([10, 10]))).record()
     assert sure["is"] == unsure["is"]
     width = [f["is_ci_high"] - f["is_ci_low"] for f in (sure, unsure)]
     assert width[1] > 1.3 * width[0]
@@ -292,9 +299,9 @@ def test_an_ideal_from_few_images_widens_the_interval() -> None:
 def test_before_and_after_are_compared_with_the_same_resampled_ideal() -> None:
     """Far on one side of the ideal its own uncertainty cancels out of the difference."""
     arms = [[44, 4], [44, 4]]
-    sure = measure([44, 4], arms, Ideal("nominal", np.array([0.3, 0.7]))).fields
+    sure = measure([44, 4], arms, Ideal("nominal", np.array([0.3, 0.7]))).record()
     reference = np.array([9, 21])
-    unsure = measure([44, 4], arms, Ideal("nominal", reference / 30, reference=reference)).fields
+    unsure = measure([44, 4], arms, Ideal("nominal", reference / 30, reference=reference)).record()
     for kind in ("is_ci", "is_matched_ci"):
         widths = [f[f"{kind}_high"] - f[f"{kind}_low"] for f in (sure, unsure)]
         assert widths[1] == pytest.approx(widths[0], rel=0.15)
@@ -302,8 +309,8 @@ def test_before_and_after_are_compared_with_the_same_resampled_ideal() -> None:
 
 def test_where_nothing_can_change_either_direction_is_as_likely() -> None:
     found = measure([48], [[48], [48]])
-    assert found.fields["sign_probability"] == 0.5
-    assert found.fields["sign"] == "undetermined" and "zero_width" in found.flags
+    assert found.sign_probability == 0.5
+    assert found.sign == "undetermined" and "zero_width" in found.flags
 
 
 def test_the_same_generator_gives_the_same_numbers() -> None:

@@ -29,11 +29,7 @@ def test_strengths_are_sums_of_absolute_sensitivities() -> None:
     axes, totals = strengths(*audits)
     for run, images in enumerate(audits):
         found = analyze(images, AnalysisSettings.resolve(bootstrap=100))
-        sizes = {
-            (p["source"], p["target"]): abs(p["is"])
-            for p in found.pairs
-            if p["source"] != p["target"]
-        }
+        sizes = {(p.source, p.target): abs(p.is_) for p in found.pairs if p.source != p.target}
         for axis, name in enumerate("abc"):
             incoming = sum(size for (_, y), size in sizes.items() if y == name)
             outgoing = sum(size for (x, _), size in sizes.items() if x == name)

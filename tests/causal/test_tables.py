@@ -88,7 +88,7 @@ def test_codes_that_cannot_be_are_refused(initial: object, arms: object, message
 
 def test_the_rows_of_tables_csv_hold_every_answer() -> None:
     images = independent([2, 3], n=20, lost=0.3)
-    rows = counts_rows(images, Tallies.of(images))
+    rows = [row.record() for row in counts_rows(images, Tallies.of(images))]
     assert list(rows[0]) == ["prompt", "axis", "attribute", "target", "answer", "count"]
     assert len(rows) == 6 * (2 + 2 + 3 + 2)
     assert sum(row["count"] for row in rows) == 6 * 20 * 2

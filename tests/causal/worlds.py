@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from biasgraph.causal.graph import Analysis
 from biasgraph.causal.tables import CodedImages, Variable
 
 Codes = npt.NDArray[np.int16]
+
+
+@dataclass(frozen=True)
+class Records:
+    """An analysis in the plain JSON types of graph.json and the tables."""
+
+    nodes: list[dict[str, Any]]
+    pairs: list[dict[str, Any]]
+    links: list[dict[str, Any]]
+    tables: list[dict[str, Any]]
+    graph: dict[str, Any]
+    document: dict[str, Any]
+
+    @classmethod
+    def of(cls, analysis: Analysis) -> Records:
+        document = analysis.node_link()
+        pairs = [pair.record() for pair in analysis.pairs]
+        counts = [row.record() for row in analysis.counts]
+        graph = analysis.graph
+        return cls(document["nodes"], pairs, document["links"], counts, graph, document)
 
 
 def variables(*sizes: int) -> tuple[Variable, ...]:

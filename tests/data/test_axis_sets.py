@@ -25,7 +25,7 @@ from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.runs.questions import questions_about
 from tests.models.tiny_clips import clip
 
-READ = Path(__file__).parent / "data" / "axis_sets.tsv"
+READ = Path(__file__).parent / "axis_sets.tsv"
 
 PROMPTS = {
     "animal": [

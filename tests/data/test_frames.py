@@ -132,7 +132,7 @@ def test_toy_results_say_so_in_every_file(result: biasgraph.Result, tmp_path: Pa
     for name in ("tables.csv", "pairs.csv", "nodes.csv"):
         assert csv(toy, name)["toy"].str.contains("toy").all()
     assert "toy" not in csv(result, "pairs.csv")
-    toy.save(tmp_path / "toy")
+    biasgraph.save(toy, tmp_path / "toy")
     back = biasgraph.load(tmp_path / "toy")
     pd.testing.assert_frame_equal(back.pairs, toy.pairs, check_exact=True)
     assert back.files() == files

@@ -273,7 +273,9 @@ def _run(
     graph, nodes, links = document["graph"], document["nodes"], document["links"]
     if len(variables) < len(evidence.axes) or len(images) < len(evidence.images):
         again = _again(graph, images, ideals, evidence.settings)
-        graph, nodes, pairs, links = {**graph, **again.graph}, again.nodes, again.pairs, again.links
+        graph, pairs = {**graph, **again.graph}, [pair.record() for pair in again.pairs]
+        document = again.node_link()
+        nodes, links = document["nodes"], document["links"]
     of_axis = {node["id"]: node for node in nodes}
     return Run(
         name,

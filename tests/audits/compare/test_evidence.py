@@ -48,7 +48,7 @@ def again(evidence: Evidence) -> list[dict[str, object]]:
         settings = biasgraph.causal.settings.AnalysisSettings.resolve(
             bootstrap=settings.bootstrap, seed=settings.seed
         )
-    return analyze(images, settings, ideal).pairs
+    return [pair.record() for pair in analyze(images, settings, ideal).pairs]
 
 
 @pytest.mark.parametrize("options", [{}, {"only": "clothing,gender"}, {"preset": "paper"}])

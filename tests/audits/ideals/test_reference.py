@@ -270,7 +270,7 @@ def test_only_the_judges_own_errors_are_undone() -> None:
     def corrected(judged: bool) -> Any:
         settings = AnalysisSettings(bootstrap=200)
         found = analyze_codes(images, settings, None, counts, labelled, judged=judged)
-        return found.nodes[0]["corrected"]["ideal"]
+        return found.nodes[0].corrected.ideal
 
     assert corrected(judged=False) == pytest.approx([0.6, 0.4])
     assert corrected(judged=True) == pytest.approx([0.5, 0.5])  # 0.9 p + 0.3 (1 - p) = 0.6

@@ -1,0 +1,330 @@
+"""The rows of a graph: nodes, pairs, links and counts, each a frozen dataclass.
+
+A field says what it holds, in which unit and range, and where it is defined. graph.json, the tables
+and the field tables of docs/files.md follow from the fields. A field's name is its key there, less
+an underscore at the end (`is_`: Python keeps the word for itself).
+"""
+
+# ruff: noqa: RUF009  (every call makes a field, none a value)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from functools import partial
+from types import UnionType
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from biasgraph.causal.settings import MetricName
+
+Sign = Literal["towards", "away", "undetermined"]
+Status = Literal["ok", "degenerate", "insufficient"]
+Shares = tuple[float, ...]
+Ends = tuple[float, float]
+
+_KEY = "biasgraph.measure"
+
+
+class Unset(Enum):
+    """The value of a field that some rows lack: not even a null stands in its place."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a field holds.
+
+    Attributes:
+        about: What it means.
+        unit: What it counts, or is measured in.
+        range: The values it may have.
+        source: Where it is defined: a paper, or a section of docs/statistics.md.
+    """
+
+    about: str
+    unit: str
+    range: str
+    source: str
+
+
+def measure(about: str, *, unit: str, range: str, source: str = "Nodes", **default: Any) -> Any:
+    """A field of a row with its `Measure`; default: as for `dataclasses.field`."""
+    return field(**default, metadata={_KEY: Measure(about, unit, range, source)})
+
+
+class Row:
+    """A frozen dataclass that is a record of graph.json and a row of tables."""
+
+    def record(self) -> dict[str, Any]:
+        """The row in plain JSON types by key; what is `UNSET` is left out."""
+        values = ((part.name.rstrip("_"), getattr(self, part.name)) for part in fields(self))  # type: ignore[arg-type]
+        return {name: _plain(value) for name, value in values if value is not UNSET}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Row):
+        return value.record()
+    if isinstance(value, Mapping):
+        return dict(value)
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table of rows.
+
+    Attributes:
+        measure: What it holds.
+        type: Arrow's name of its type ("double", "list<string>"); None where only its values tell.
+    """
+
+    measure: Measure
+    type: str | None
+
+
+def columns(row: type[Row], prefix: str = "") -> dict[str, Column]:
+    """The columns of a kind of row by name; those of nested records have dotted names."""
+    hints = get_type_hints(row)
+    found: dict[str, Column] = {}
+    for part in fields(row):  # type: ignore[arg-type]
+        name, hint = prefix + part.name.rstrip("_"), _without_none(hints[part.name])
+        if isinstance(hint, type) and issubclass(hint, Row):
+            found |= columns(hint, f"{name}.")
+        else:
+            found[name] = Column(part.metadata[_KEY], _arrow_type(hint))
+    return found
+
+
+def _without_none(hint: Any) -> Any:
+    if get_origin(hint) not in (Union, UnionType):
+        return hint
+    return next(part for part in get_args(hint) if part not in (type(None), Unset))
+
+
+def _arrow_type(hint: Any) -> str | None:
+    if get_origin(hint) is tuple:
+        inner = _arrow_type(get_args(hint)[0])
+        return inner and f"list<{inner}>"
+    if get_origin(hint) is Literal:
+        return "string"
+    return {str: "string", bool: "bool", int: "int64", float: "double"}.get(hint)
+
+
+_name = partial(measure, unit="name")
+_axis = partial(measure, unit="axis", range="name", source="BiasConnect sec. 3.1")
+_images = partial(measure, unit="images", range=">= 0")
+_share = partial(measure, unit="share", range="0 to 1")
+_w1 = partial(measure, unit="W1", range=">= 0", source="BiasConnect eq. 1")
+_degree = partial(measure, range=">= 0", source="The graph")
+_truth = partial(measure, unit="truth value", range="true, false")
+
+_attributes = partial(measure, unit="attributes", range="names", source="BiasConnect sec. 3.1")
+_CORRECTED = {"source": "What is not corrected"}
+_flags = partial(measure, unit="flags", range="names", source="Flags", default=())
+METRICS = "nominal, ordinal, index, values, cost"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitialAnswers(Row):
+    """The answers about one axis in the initial images."""
+
+    counts: tuple[int, ...] = _images("with each attribute")
+    distribution: Shares | None = _share("`counts` / `n_valid`")
+    n_total: int = _images("all: `n_gated` + `n_unknown` + `n_valid`")
+    n_gated: int = _images("withheld, or without what the gate question asks for")
+    n_unknown: int = _images("with an unknown answer, or one that is not on the list")
+    n_valid: int = _images("with one of the attributes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NullBand(Row):
+    """How far images drawn from the ideal itself lie from it."""
+
+    mean: float | None = _w1("mean of `w1` for images drawn from the ideal", default=None)
+    q95: float | None = _w1("95 % quantile of `w1` for images drawn from the ideal", default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManipulationCheck(Row):
+    """Whether naming an axis's attributes changed the axis itself."""
+
+    p: float | None = measure(
+        "of the axis under its own interventions",
+        unit="probability",
+        range="0 to 1",
+        default=None,
+    )
+    cramers_v: float | None = measure(
+        "of the axis under its own interventions", unit="V", range="0 to 1", default=None
+    )
+    accuracy: float | None = _share("of answers that name what was asked for", default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectedAnswers(Row):
+    """The initial images of one axis without the judge's errors."""
+
+    distribution: Shares = _share("`initial.distribution` without the errors", **_CORRECTED)
+    distribution_ci: tuple[Ends, ...] = _share("its 95 % bootstrap intervals", **_CORRECTED)
+    ideal: Shares = _share("the ideal, without them where the same judge saw it", **_CORRECTED)
+    w1: float = _w1("between the two", **_CORRECTED)
+    w1_ci: Ends = _w1("its 95 % bootstrap interval", **_CORRECTED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeRow(Row):
+    """One axis: its initial images, and its place in the graph."""
+
+    id: str = _axis("the axis")
+    metric: MetricName = _name("its ground metric", range=METRICS)
+    attributes: tuple[str, ...] = _attributes("its attributes")
+    initial: InitialAnswers
+    distribution_ci: tuple[Ends, ...] | None = _share("Wilson 95 % interval of each share")
+    distribution_bounds: tuple[Ends, ...] | None = _share(
+        "lowest and highest shares that the unknown answers could hide"
+    )
+    ideal: Shares = _share("the ideal distribution", source="BiasConnect sec. 3.2")
+    w1: float | None = _w1("Wasserstein-1 distance to the ideal", default=None)
+    w1_ci: Ends | None = _w1("its 95 % bootstrap interval", default=None)
+    w1_null: NullBand = NullBand()
+    near_ideal: bool | None = _truth("whether `w1` is within `w1_null.q95`", default=None)
+    status: Status = _name("whether there is a `w1`", range="ok, insufficient", default="ok")
+    flags: tuple[str, ...] = _flags("what to know")
+    findings: Mapping[str, object] = measure(
+        "what other methods found ([methods.md](methods.md))",
+        unit="by method",
+        range="by method",
+        source="the methods' papers",
+        default_factory=dict,
+    )
+    cost: tuple[Shares, ...] | Unset = measure(
+        "ground costs between the attributes; only where the metric is `cost`",
+        unit="cost",
+        range=">= 0",
+        default=UNSET,
+    )
+    reference: tuple[int, ...] | Unset = _images(
+        "that `ideal` was counted from; only with a reference ([reference.md](reference.md))",
+        source="BiasConnect supp. A.9",
+        default=UNSET,
+    )
+    corrected: CorrectedAnswers | Unset | None = UNSET
+    diagonal: ManipulationCheck = ManipulationCheck()
+    out_degree: int = _degree("edges that leave it", unit="edges", default=0)
+    in_degree: int = _degree("edges that enter it", unit="edges", default=0)
+    out_strength: float = _degree("sum of their \\|IS\\|, leaving", unit="W1", default=0.0)
+    in_strength: float = _degree("sum of their \\|IS\\|, entering", unit="W1", default=0.0)
+
+
+_test = partial(measure, source="BiasConnect sec. 3.3", default=None)
+_p = partial(_test, unit="probability", range="0 to 1")
+_v = partial(_test, unit="V", range="0 to 1", source="Pairs")
+_distance = partial(_w1, default=None)
+_is = partial(measure, unit="W1", range="any", source="BiasConnect eq. 4", default=None)
+_end = partial(_is, source="Pairs")
+_prompts = partial(measure, unit="prompts", range=">= 0", source="Many prompts", default=UNSET)
+_corrected = partial(_end, **_CORRECTED, default=UNSET)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairRow(Row):
+    """An ordered pair of axes, edge or not."""
+
+    source: str = _axis("diversifying `source` ...")
+    target: str = _axis("... may move `target`")
+    metric: MetricName = _name("ground metric of the target", range=METRICS)
+    statistic: float | None = _test(
+        "chi-square of the interventions on `source` against the answers about `target`",
+        unit="chi-square",
+        range=">= 0",
+    )
+    dof: int | None = _test("its degrees of freedom", unit="degrees of freedom", range=">= 0")
+    p: float | None = _p("of that test")
+    p_adjusted: float | None = _p("Benjamini-Hochberg's, over the pairs of different axes")
+    method: str | None = _test(
+        "of `p`: Pearson's test, or within prompts Cochran-Mantel-Haenszel's",
+        unit="name",
+        range="asymptotic, monte_carlo, cmh, cmh_monte_carlo",
+    )
+    cramers_v: float | None = _v("strength of the association")
+    cramers_v_corrected: float | None = _v("the same, bias-corrected (Bergsma 2013)")
+    detectable_v: float | None = _v("smallest V that could be significant")
+    detectable_v_80: float | None = _v("V that is found in 80 % of cases")
+    w1_before: float | None = _distance("of the target to its ideal in the initial images")
+    w1_after: float | None = _distance("the same with `source` diversified")
+    is_: float | None = _is("Intersectional Sensitivity: `w1_before` - `w1_after`")
+    is_matched: float | None = _end("`is` at equal sample sizes: for its sign, not for quoting")
+    is_matched_ci_low: float | None = _end("95 % bootstrap interval of `is_matched`: lower end")
+    is_matched_ci_high: float | None = _end("its upper end")
+    is_ci_low: float | None = _end("95 % interval of `is`, the hull of the next two: lower end")
+    is_ci_high: float | None = _end("its upper end")
+    ci_percentile_low: float | None = _end("percentile bootstrap interval of `is`: lower end")
+    ci_percentile_high: float | None = _end("its upper end")
+    ci_basic_low: float | None = _end("basic bootstrap interval of `is`: lower end")
+    ci_basic_high: float | None = _end("its upper end")
+    sign: Sign | None = _name(
+        "where the target moves", range="towards, away, undetermined", source="Pairs", default=None
+    )
+    sign_probability: float | None = _p("share of resamples with `is_matched` above 0")
+    shift_p: float | None = _p("of the initial images against all interventions together")
+    edge: bool = _truth("whether the pair is an edge", source="Pairs", default=False)
+    status: Status = _name("of the test", range="ok, degenerate, insufficient", default="ok")
+    flags: tuple[str, ...] = _flags("what to know; with `;` between them in tables")
+    w1_before_corrected: float | Unset | None = _corrected(
+        "`w1_before` without the judge's errors; these five only with `--correct`", range=">= 0"
+    )
+    w1_after_corrected: float | Unset | None = _corrected("`w1_after` without them", range=">= 0")
+    is_corrected: float | Unset | None = _corrected("`is` without them")
+    is_corrected_ci_low: float | Unset | None = _corrected("its 95 % interval: lower end")
+    is_corrected_ci_high: float | Unset | None = _corrected("its upper end")
+    n_prompts: int | Unset = _prompts(
+        "with answers about `target` in interventions on `source`; these three only with several"
+    )
+    n_mean_prompts: int | Unset = _prompts("with an `is` of their own")
+    is_mean_prompt: float | Unset | None = _prompts(
+        "mean of their `is`; opposite effects cancel in `is`, not here", unit="W1", range="any"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkRow(PairRow):
+    """A pair that is an edge, with the table that was tested."""
+
+    rows: tuple[str, ...] = _attributes("of `source`, the rows of `table`")
+    columns: tuple[str, ...] = _attributes("of `target`, its columns")
+    table: tuple[tuple[int, ...], ...] = _images(
+        "the contingency table that was tested", source="BiasConnect sec. 3.3"
+    )
+    mediation: tuple[Mapping[str, object], ...] = measure(
+        "axes that may stand between, with checks and verdicts",
+        unit="checks",
+        range="by axis",
+        source="Pairs",
+        default=(),
+    )
+    weight: float = _is("the same number as `is`")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountRow(Row):
+    """One count of tables.csv."""
+
+    prompt: str = _name("the initial prompt", range="text")
+    axis: str = _axis("the intervention; empty for the initial images")
+    attribute: str = _name("its attribute; empty for the initial images", range="text")
+    target: str = _axis("the axis that was asked about")
+    answer: str = _name("an attribute, `unknown` or `gated`", range="text")
+    count: int = _images("with this answer")
+
+
+Flagged = TypeVar("Flagged", NodeRow, PairRow)
+
+
+def flag(row: Flagged, *flags: str) -> Flagged:
+    """The row with more flags behind those it has."""
+    return replace(row, flags=(*row.flags, *flags))
