@@ -9,6 +9,7 @@ import pytest
 
 import biasgraph
 from biasgraph.audits.compare.evidence import Evidence, evidence_of
+from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.graph import analyze
 from biasgraph.causal.transport import resolve_ideals
 from biasgraph.errors import InputError
@@ -48,7 +49,7 @@ def again(evidence: Evidence) -> list[dict[str, object]]:
         settings = biasgraph.causal.settings.AnalysisSettings.resolve(
             bootstrap=settings.bootstrap, seed=settings.seed
         )
-    return [pair.record() for pair in analyze(images, settings, ideal).pairs]
+    return [pair.record() for pair in analyze(images, settings, Baseline(ideal)).pairs]
 
 
 @pytest.mark.parametrize("options", [{}, {"only": "clothing,gender"}, {"preset": "paper"}])

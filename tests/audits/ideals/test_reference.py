@@ -15,6 +15,7 @@ import pytest
 import biasgraph
 from biasgraph.audits.compare.evidence import evidence_of
 from biasgraph.audits.ideals.reference import Reference, read_reference
+from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.graph import analyze as analyze_codes
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Variable
@@ -269,7 +270,7 @@ def test_only_the_judges_own_errors_are_undone() -> None:
 
     def corrected(judged: bool) -> Any:
         settings = AnalysisSettings(bootstrap=200)
-        found = analyze_codes(images, settings, None, counts, labelled, judged=judged)
+        found = analyze_codes(images, settings, Baseline(None, counts, labelled, judged))
         return found.nodes[0].corrected.ideal
 
     assert corrected(judged=False) == pytest.approx([0.6, 0.4])
