@@ -7,13 +7,19 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: demo test lint bench docs clean
+# Whole files go to the cores, so that the runs that a file makes are made once.
+PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+
+.PHONY: demo test test-all lint bench docs clean
 
 demo: $(VENV)/.demo ## audit "a librarian" with the built-in models
 	$(BIN)/biasgraph build --prompt "a librarian" $(ARGS)
 
-test: $(VENV)/.test ## run the tests, a file at a time on each core
-	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
+test: $(VENV)/.test ## run the tests but the slow ones
+	$(PYTEST) -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.test ## run every test
+	$(PYTEST) $(ARGS)
 
 lint: $(VENV)/.test ## check style and types
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ def _command(arguments: Sequence[str], outputs: Sequence[Path]) -> int:
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
     from biasgraph.commands import main
 
+    warnings.simplefilter("error")
     sys.argv = ["biasgraph", *arguments]
     return main(arguments)
 

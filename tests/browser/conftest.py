@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +15,13 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests import forked
+from tests.shared_runs import copy_run
+
+SMALL = (
+    "--images", "20", "--only", "gender,age,clothing,emotion", "--bootstrap", "200",
+    "--alpha", "0.01", "--quiet",
+)  # fmt: skip
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 HOW = (
     "no Chromium found: `apt-get install chromium` (Debian, Ubuntu), or install Chrome or Chromium "
@@ -103,20 +107,14 @@ def open_page(chromium: Any) -> Iterator[Open]:
 
 def biasgraph(*arguments: str | Path) -> None:
     """Run the command line as a user does."""
-    subprocess.run(
-        [sys.executable, ROOT / "cli.py", *map(str, arguments)],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "PYTHONWARNINGS": "error"},
-        timeout=600,
-    )
+    completed = forked.biasgraph(*map(str, arguments))
+    assert completed.returncode == 0, completed.stderr
 
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small run of the sandbox with its report."""
     directory = tmp_path_factory.mktemp("run") / "librarian"
-    options = "--images 20 --only gender,age,clothing,emotion --bootstrap 200 --alpha 0.01 --quiet"
-    biasgraph("build", "--prompt", "a librarian", *options.split(), "-o", directory)
+    copy_run(directory, "build", "--prompt", "a librarian", *SMALL)
     biasgraph("report", directory)
     return directory

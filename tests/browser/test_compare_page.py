@@ -12,8 +12,9 @@ import biasgraph as package
 from biasgraph.audits.compare.comparison import compare_results
 from biasgraph.audits.compare.gates import Gate
 from tests.answer_tables import librarian_table
-from tests.browser.conftest import Open, biasgraph
+from tests.browser.conftest import SMALL, Open, biasgraph
 from tests.hostile import HOSTILE, UNWRITABLE
+from tests.shared_runs import copy_run
 
 Json = dict[str, Any]
 
@@ -22,10 +23,9 @@ Json = dict[str, Any]
 def comparison(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The debiased sandbox as the baseline of the stereotyped one."""
     folder = tmp_path_factory.mktemp("compared")
-    options = "--images 20 --only gender,age,clothing,emotion --bootstrap 200 --alpha 0.01 --quiet"
-    model = ("--model", "sandbox:debiased")
     baseline = folder / "a baseline & more"
-    biasgraph("build", "--prompt", "a librarian", *model, *options.split(), "-o", baseline)
+    model = ("--model", "sandbox:debiased")
+    copy_run(baseline, "build", "--prompt", "a librarian", *model, *SMALL)
     biasgraph("compare", baseline, run, "-o", folder / "out", "-q", "--fail-if", "new-edges>9")
     return folder / "out"
 

@@ -19,6 +19,7 @@ from biasgraph.commands import main
 from biasgraph.data.result import load
 from tests.forked import biasgraph
 from tests.kill_trials import kill_trials
+from tests.shared_runs import copy_run
 
 SMALL = ("--images", "6", "--only", "gender,clothing", "--min-valid", "2", "--bootstrap", "100")
 PROMPTS = 5  # the initial one, two of gender, two of clothing
@@ -50,8 +51,8 @@ def images_of(directory: Path) -> dict[str, tuple[str, int]]:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("build") / "run"
-    done = build(directory, *SMALL)
-    assert "toy" in done.stdout
+    printed = copy_run(directory, "build", "--prompt", "a librarian", *SMALL)
+    assert "toy" in printed
     return directory
 
 

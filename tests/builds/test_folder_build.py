@@ -21,6 +21,7 @@ from biasgraph.data.result import load
 from biasgraph.errors import InputError
 from biasgraph.models.image_files import FORMATS, MAX_PIXELS
 from tests.runs.pictures.pictures import folder_of
+from tests.shared_runs import copy_run
 
 SMALL = ("--only", "gender,age", "--min-valid", "2", "--bootstrap", "100", "--quiet")
 COUNTS = {"initial": 4, "gender/male": 4, "gender/female": 4}
@@ -41,7 +42,7 @@ def answers_of(run: Path) -> pd.DataFrame:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the sandbox's."""
     run = tmp_path_factory.mktemp("made") / "run"
-    build("--prompt", "a librarian", "--images", "4", "-o", run)
+    copy_run(run, "build", "--prompt", "a librarian", "--images", "4", *SMALL)
     return run
 
 

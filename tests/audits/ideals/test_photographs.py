@@ -18,6 +18,7 @@ from biasgraph.runs.directory import read_run
 from biasgraph.sandbox.training.drawing import draw_empty
 from biasgraph.sandbox.world import EMPTY_SCENES
 from tests.answer_tables import librarian_table
+from tests.shared_runs import copy_run
 
 SMALL = ("--min-valid", "2", "--bootstrap", "100")
 MADE = ("--annotate", "none")
@@ -43,7 +44,8 @@ def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run, and its pictures as if they were photographs: initial/ and gender/ALL beside it."""
     directory = tmp_path_factory.mktemp("street")
     asked = ("--prompt", "a librarian", "--images", str(IMAGES), "--only", "gender,age")
-    build(*asked, "--model", "sandbox:debiased", "-o", directory / "run")
+    model = ("--model", "sandbox:debiased")
+    copy_run(directory / "run", "build", *asked, *model, *SMALL, *MADE, "-q")
     folder = str(directory / "photos")
     assert main(["export", str(directory / "run"), "--to", "folder", "-o", folder]) == 0
     return directory

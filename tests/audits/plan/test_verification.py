@@ -16,6 +16,7 @@ from biasgraph.audits.plan.verification import JointWork
 from biasgraph.data.result import load
 from biasgraph.errors import InputError
 from tests import forked
+from tests.shared_runs import copy_run
 
 TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml")
 BUILD = (
@@ -47,7 +48,7 @@ IMAGES = "SELECT images.id, role, sha256 FROM images JOIN prompts ON prompts.id 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("verification") / "run"
-    biasgraph(*BUILD, "-o", directory)
+    copy_run(directory, *BUILD)
     return directory
 
 
