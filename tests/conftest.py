@@ -2,7 +2,17 @@
 
 import os
 
+import pytest
+
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does
 
 if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) > 1:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # workers share the cores
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a test that `make test` leaves out without saying why."""
+    for item in items:
+        for marker in item.iter_markers("slow"):
+            if not marker.kwargs.get("reason"):
+                raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.slow needs a reason=")

@@ -246,6 +246,7 @@ def test_bad_input_is_one_line_and_nothing_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow(reason="41 builds of the sandbox; runs/test_kill.py does the same with fakes")
 def test_twenty_kills_lose_nothing(tmp_path: Path) -> None:
     words = ("build", "--prompt", "a nurse", "--quiet", *SMALL, "--images", "20")
     words += ("--annotate", "none")

@@ -29,6 +29,11 @@ AGE = Question(
 GATE = Question("Is there a person in the image (yes or no)?", ("yes", "no"), ("some", "none"))
 BLIND = Question("Is this person blind (yes or no)?", ("yes", "no"), ("blind", "fit"))
 QUESTIONS = [GATE, AGE, BLIND]
+SLOW = pytest.mark.slow(reason="each family builds a model of its own; two stay in make test")
+EVERY_FAMILY = [
+    family if family in ("llava", "qwen3_vl") else pytest.param(family, marks=SLOW)
+    for family in FAMILIES
+]
 WAYS = {"blip2": "features", "qwen3_5": "prefix_one_by_one"}
 EXACT = 2e-6  # what another batch, another order or another way may change in a probability
 
@@ -71,7 +76,7 @@ def numbers(answers) -> np.ndarray:
     return np.array([[p for answer in row for p in answer.probabilities] for row in answers])
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", EVERY_FAMILY)
 def test_a_shortcut_gives_what_the_plain_way_gives(family, judges, folders) -> None:
     judge = judges(family)
     answers = judge.answer(PICTURES, QUESTIONS)
@@ -87,7 +92,7 @@ def test_a_shortcut_gives_what_the_plain_way_gives(family, judges, folders) -> N
             assert sum(answer.probabilities) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", EVERY_FAMILY)
 def test_an_answer_does_not_depend_on_other_pictures_or_questions(family, judges) -> None:
     judge = judges(family)
     together = numbers(judge.answer(PICTURES, QUESTIONS))
@@ -100,7 +105,7 @@ def test_an_answer_does_not_depend_on_other_pictures_or_questions(family, judges
         assert other == pytest.approx(together, abs=EXACT)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", EVERY_FAMILY)
 def test_a_picture_is_seen_once_for_all_questions(family, judges) -> None:
     judge = judges(family)
     judge.answer(PICTURES[:1], QUESTIONS)  # by now the way is chosen
@@ -151,7 +156,7 @@ def test_the_plain_way_is_the_model_of_transformers_itself(judges, folders) -> N
     assert found.probabilities == pytest.approx(expected.probabilities, abs=EXACT)
 
 
-@pytest.mark.parametrize("family", ["llava", "qwen3_vl", "blip2"])
+@pytest.mark.parametrize("family", ["llava", "qwen3_vl", pytest.param("blip2", marks=SLOW)])
 def test_descriptions_do_not_depend_on_the_batch(family, judges) -> None:
     judge = judges(family)
     assert isinstance(judge, Describer)
