@@ -15,17 +15,28 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-_FORKED = multiprocessing.get_context("forkserver")
-_FORKED.set_forkserver_preload(
-    [
-        "biasgraph.commands",
-        "pandas",
-        "scipy.stats",
-        "torch",
-        "diffusers.pipelines.stable_diffusion.pipeline_stable_diffusion",
-        "transformers.models.clip.modeling_clip",
-    ]
+ROOT = Path(__file__).resolve().parents[1]
+LIBRARIES = (
+    "pandas",
+    "scipy.stats",
+    "torch",
+    "diffusers.pipelines.auto_pipeline",
+    "diffusers.pipelines.stable_diffusion.pipeline_stable_diffusion",
+    "transformers.models.clip.modeling_clip",
+    "networkx",
+    "nltk",
+    "pyvis.network",
 )
+
+
+def _own_modules() -> list[str]:
+    paths = (path.relative_to(ROOT).with_suffix("") for path in ROOT.glob("biasgraph/**/*.py"))
+    names = (".".join(path.parts).removesuffix(".__init__") for path in sorted(paths))
+    return [name for name in names if not name.endswith("__main__")]
+
+
+_FORKED = multiprocessing.get_context("forkserver")
+_FORKED.set_forkserver_preload([*_own_modules(), *LIBRARIES])
 
 
 def started(function: Callable[..., object], *arguments: Any) -> Any:
