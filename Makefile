@@ -29,8 +29,9 @@ lint: $(VENV)/.test ## check style and types
 bench: $(VENV)/.test ## run the benchmarks and print their ratios
 	for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
-docs: $(VENV)/.test ## write docs/cli.md again
-	$(BIN)/python -m biasgraph.commands.reference
+docs: $(VENV)/.test ## write docs/cli.md and the field tables of docs/files.md again
+	$(BIN)/python -m biasgraph.commands.cli_reference
+	$(BIN)/python -m biasgraph.data.field_reference
 
 $(VENV)/.demo: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -115,65 +115,66 @@ def _arrow_type(hint: Any) -> str | None:
     return {str: "string", bool: "bool", int: "int64", float: "double"}.get(hint)
 
 
+METRICS = "nominal, ordinal, index, values, cost"
+
 _name = partial(measure, unit="name")
-_axis = partial(measure, unit="axis", range="name", source="BiasConnect sec. 3.1")
+_text = partial(measure, unit="text", range="any", source="BiasConnect sec. 3.1")
+_axis = partial(measure, unit="name", range="an axis", source="BiasConnect sec. 3.1")
+_attributes = partial(measure, unit="names", range="attributes", source="BiasConnect sec. 3.1")
+_flags = partial(measure, unit="names", range="flags", source="Flags", default=())
+_truth = partial(measure, unit="", range="true, false", source="Pairs")
 _images = partial(measure, unit="images", range=">= 0")
 _share = partial(measure, unit="share", range="0 to 1")
 _w1 = partial(measure, unit="W1", range=">= 0", source="BiasConnect eq. 1")
-_degree = partial(measure, range=">= 0", source="The graph")
-_truth = partial(measure, unit="truth value", range="true, false")
-
-_attributes = partial(measure, unit="attributes", range="names", source="BiasConnect sec. 3.1")
-_CORRECTED = {"source": "What is not corrected"}
-_flags = partial(measure, unit="flags", range="names", source="Flags", default=())
-METRICS = "nominal, ordinal, index, values, cost"
+_graph = partial(measure, range=">= 0", source="The graph")
+_test = partial(measure, source="BiasConnect sec. 3.3", default=None)
+_p = partial(_test, unit="probability", range="0 to 1")
+_v = partial(_test, unit="Cramér's V", range="0 to 1", source="Pairs")
+_is = partial(measure, unit="W1", range="any", source="BiasConnect eq. 4", default=None)
+_end = partial(_is, source="Pairs")
+_prompts = partial(measure, unit="prompts", range=">= 0", source="Many prompts", default=UNSET)
+_errors = {"source": "What is not corrected"}
+_corrected = partial(_end, **_errors, default=UNSET)
 
 
 @dataclass(frozen=True, kw_only=True)
 class InitialAnswers(Row):
     """The answers about one axis in the initial images."""
 
-    counts: tuple[int, ...] = _images("with each attribute")
+    counts: tuple[int, ...] = _images("initial images with each attribute")
     distribution: Shares | None = _share("`counts` / `n_valid`")
-    n_total: int = _images("all: `n_gated` + `n_unknown` + `n_valid`")
-    n_gated: int = _images("withheld, or without what the gate question asks for")
-    n_unknown: int = _images("with an unknown answer, or one that is not on the list")
-    n_valid: int = _images("with one of the attributes")
+    n_total: int = _images("all initial images: `n_gated` + `n_unknown` + `n_valid`")
+    n_gated: int = _images("those withheld, or without what the gate question asks for")
+    n_unknown: int = _images("those with an unknown answer, or one that is not listed")
+    n_valid: int = _images("those with one of the attributes")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NullBand(Row):
     """How far images drawn from the ideal itself lie from it."""
 
-    mean: float | None = _w1("mean of `w1` for images drawn from the ideal", default=None)
-    q95: float | None = _w1("95 % quantile of `w1` for images drawn from the ideal", default=None)
+    mean: float | None = _w1("mean of `w1` when as many images follow the ideal", default=None)
+    q95: float | None = _w1("95 % quantile of `w1` in that case", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ManipulationCheck(Row):
     """Whether naming an axis's attributes changed the axis itself."""
 
-    p: float | None = measure(
-        "of the axis under its own interventions",
-        unit="probability",
-        range="0 to 1",
-        default=None,
-    )
-    cramers_v: float | None = measure(
-        "of the axis under its own interventions", unit="V", range="0 to 1", default=None
-    )
-    accuracy: float | None = _share("of answers that name what was asked for", default=None)
+    p: float | None = _p("test of the axis under its own interventions")
+    cramers_v: float | None = _v("strength of that association")
+    accuracy: float | None = _share("answers that name the attribute asked for", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectedAnswers(Row):
     """The initial images of one axis without the judge's errors."""
 
-    distribution: Shares = _share("`initial.distribution` without the errors", **_CORRECTED)
-    distribution_ci: tuple[Ends, ...] = _share("its 95 % bootstrap intervals", **_CORRECTED)
-    ideal: Shares = _share("the ideal, without them where the same judge saw it", **_CORRECTED)
-    w1: float = _w1("between the two", **_CORRECTED)
-    w1_ci: Ends = _w1("its 95 % bootstrap interval", **_CORRECTED)
+    distribution: Shares = _share("`initial.distribution` without the judge's errors", **_errors)
+    distribution_ci: tuple[Ends, ...] = _share("its 95 % bootstrap intervals", **_errors)
+    ideal: Shares = _share("`ideal`, corrected where the same judge saw it", **_errors)
+    w1: float = _w1("distance between the two", **_errors)
+    w1_ci: Ends = _w1("its 95 % bootstrap interval", **_errors)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,106 +187,101 @@ class NodeRow(Row):
     initial: InitialAnswers
     distribution_ci: tuple[Ends, ...] | None = _share("Wilson 95 % interval of each share")
     distribution_bounds: tuple[Ends, ...] | None = _share(
-        "lowest and highest shares that the unknown answers could hide"
+        "lowest and highest share that the unknown answers could hide"
     )
-    ideal: Shares = _share("the ideal distribution", source="BiasConnect sec. 3.2")
+    ideal: Shares = _share("ideal distribution", source="BiasConnect sec. 3.4")
     w1: float | None = _w1("Wasserstein-1 distance to the ideal", default=None)
     w1_ci: Ends | None = _w1("its 95 % bootstrap interval", default=None)
     w1_null: NullBand = NullBand()
-    near_ideal: bool | None = _truth("whether `w1` is within `w1_null.q95`", default=None)
-    status: Status = _name("whether there is a `w1`", range="ok, insufficient", default="ok")
+    near_ideal: bool | None = _truth(
+        "whether `w1` is at most `w1_null.q95`", source="Nodes", default=None
+    )
+    status: Status = _name("whether `w1` could be computed", range="ok, insufficient")
     flags: tuple[str, ...] = _flags("what to know")
     findings: Mapping[str, object] = measure(
-        "what other methods found ([methods.md](methods.md))",
+        "what other methods found",
         unit="by method",
         range="by method",
-        source="the methods' papers",
+        source="[methods.md](methods.md)",
         default_factory=dict,
     )
     cost: tuple[Shares, ...] | Unset = measure(
-        "ground costs between the attributes; only where the metric is `cost`",
+        "ground costs between the attributes; only with the metric `cost`",
         unit="cost",
         range=">= 0",
         default=UNSET,
     )
     reference: tuple[int, ...] | Unset = _images(
-        "that `ideal` was counted from; only with a reference ([reference.md](reference.md))",
+        "counts that `ideal` was taken from; only with a reference ([reference.md](reference.md))",
         source="BiasConnect supp. A.9",
         default=UNSET,
     )
     corrected: CorrectedAnswers | Unset | None = UNSET
     diagonal: ManipulationCheck = ManipulationCheck()
-    out_degree: int = _degree("edges that leave it", unit="edges", default=0)
-    in_degree: int = _degree("edges that enter it", unit="edges", default=0)
-    out_strength: float = _degree("sum of their \\|IS\\|, leaving", unit="W1", default=0.0)
-    in_strength: float = _degree("sum of their \\|IS\\|, entering", unit="W1", default=0.0)
-
-
-_test = partial(measure, source="BiasConnect sec. 3.3", default=None)
-_p = partial(_test, unit="probability", range="0 to 1")
-_v = partial(_test, unit="V", range="0 to 1", source="Pairs")
-_distance = partial(_w1, default=None)
-_is = partial(measure, unit="W1", range="any", source="BiasConnect eq. 4", default=None)
-_end = partial(_is, source="Pairs")
-_prompts = partial(measure, unit="prompts", range=">= 0", source="Many prompts", default=UNSET)
-_corrected = partial(_end, **_CORRECTED, default=UNSET)
+    out_degree: int = _graph("edges that leave the axis", unit="edges", default=0)
+    in_degree: int = _graph("edges that enter it", unit="edges", default=0)
+    out_strength: float = _graph("sum of |IS| of the edges that leave it", unit="W1", default=0.0)
+    in_strength: float = _graph("sum of |IS| of the edges that enter it", unit="W1", default=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairRow(Row):
     """An ordered pair of axes, edge or not."""
 
-    source: str = _axis("diversifying `source` ...")
-    target: str = _axis("... may move `target`")
+    source: str = _axis("the axis that is diversified")
+    target: str = _axis("the axis that may move with it")
     metric: MetricName = _name("ground metric of the target", range=METRICS)
     statistic: float | None = _test(
-        "chi-square of the interventions on `source` against the answers about `target`",
+        "test of the interventions on `source` against the answers about `target`",
         unit="chi-square",
         range=">= 0",
     )
-    dof: int | None = _test("its degrees of freedom", unit="degrees of freedom", range=">= 0")
-    p: float | None = _p("of that test")
-    p_adjusted: float | None = _p("Benjamini-Hochberg's, over the pairs of different axes")
+    dof: int | None = _test("its degrees of freedom", unit="", range=">= 0")
+    p: float | None = _p("its p-value")
+    p_adjusted: float | None = _p("Benjamini-Hochberg's, over all pairs of different axes")
     method: str | None = _test(
-        "of `p`: Pearson's test, or within prompts Cochran-Mantel-Haenszel's",
+        "how `p` was computed: chi-square or, within prompts, Cochran-Mantel-Haenszel",
         unit="name",
         range="asymptotic, monte_carlo, cmh, cmh_monte_carlo",
     )
     cramers_v: float | None = _v("strength of the association")
     cramers_v_corrected: float | None = _v("the same, bias-corrected (Bergsma 2013)")
     detectable_v: float | None = _v("smallest V that could be significant")
-    detectable_v_80: float | None = _v("V that is found in 80 % of cases")
-    w1_before: float | None = _distance("of the target to its ideal in the initial images")
-    w1_after: float | None = _distance("the same with `source` diversified")
+    detectable_v_80: float | None = _v("V that is detected in 80 % of cases")
+    w1_before: float | None = _w1("the target's distance to its ideal, initially", default=None)
+    w1_after: float | None = _w1("the same when `source` is diversified", default=None)
     is_: float | None = _is("Intersectional Sensitivity: `w1_before` - `w1_after`")
-    is_matched: float | None = _end("`is` at equal sample sizes: for its sign, not for quoting")
-    is_matched_ci_low: float | None = _end("95 % bootstrap interval of `is_matched`: lower end")
-    is_matched_ci_high: float | None = _end("its upper end")
-    is_ci_low: float | None = _end("95 % interval of `is`, the hull of the next two: lower end")
-    is_ci_high: float | None = _end("its upper end")
-    ci_percentile_low: float | None = _end("percentile bootstrap interval of `is`: lower end")
-    ci_percentile_high: float | None = _end("its upper end")
-    ci_basic_low: float | None = _end("basic bootstrap interval of `is`: lower end")
-    ci_basic_high: float | None = _end("its upper end")
+    is_matched: float | None = _end("IS at equal sample sizes: decides the sign, not for quoting")
+    is_matched_ci_low: float | None = _end("95 % percentile interval of `is_matched`, lower end")
+    is_matched_ci_high: float | None = _end("upper end")
+    is_ci_low: float | None = _end("95 % interval of `is`, the hull of the two below, lower end")
+    is_ci_high: float | None = _end("upper end")
+    ci_percentile_low: float | None = _end("percentile bootstrap interval of `is`, lower end")
+    ci_percentile_high: float | None = _end("upper end")
+    ci_basic_low: float | None = _end("basic bootstrap interval of `is`, lower end")
+    ci_basic_high: float | None = _end("upper end")
     sign: Sign | None = _name(
         "where the target moves", range="towards, away, undetermined", source="Pairs", default=None
     )
-    sign_probability: float | None = _p("share of resamples with `is_matched` above 0")
-    shift_p: float | None = _p("of the initial images against all interventions together")
-    edge: bool = _truth("whether the pair is an edge", source="Pairs", default=False)
-    status: Status = _name("of the test", range="ok, degenerate, insufficient", default="ok")
-    flags: tuple[str, ...] = _flags("what to know; with `;` between them in tables")
+    sign_probability: float | None = _p(
+        "share of resamples of `is_matched` above 0", source="Pairs"
+    )
+    shift_p: float | None = _p("initial images against all interventions together", source="Pairs")
+    edge: bool = _truth("whether the pair is an edge", default=False)
+    status: Status = _name("of the test", range="ok, degenerate, insufficient", source="Pairs")
+    flags: tuple[str, ...] = _flags("what to know; in tables with `;` between them")
     w1_before_corrected: float | Unset | None = _corrected(
-        "`w1_before` without the judge's errors; these five only with `--correct`", range=">= 0"
+        "`w1_before` without the judge's errors; this and the next four only with `--correct`",
+        range=">= 0",
     )
     w1_after_corrected: float | Unset | None = _corrected("`w1_after` without them", range=">= 0")
     is_corrected: float | Unset | None = _corrected("`is` without them")
-    is_corrected_ci_low: float | Unset | None = _corrected("its 95 % interval: lower end")
-    is_corrected_ci_high: float | Unset | None = _corrected("its upper end")
+    is_corrected_ci_low: float | Unset | None = _corrected("its 95 % interval, lower end")
+    is_corrected_ci_high: float | Unset | None = _corrected("upper end")
     n_prompts: int | Unset = _prompts(
-        "with answers about `target` in interventions on `source`; these three only with several"
+        "prompts with answers about the pair; this and the next two only with several prompts"
     )
-    n_mean_prompts: int | Unset = _prompts("with an `is` of their own")
+    n_mean_prompts: int | Unset = _prompts("prompts with an `is` of their own")
     is_mean_prompt: float | Unset | None = _prompts(
         "mean of their `is`; opposite effects cancel in `is`, not here", unit="W1", range="any"
     )
@@ -295,15 +291,13 @@ class PairRow(Row):
 class LinkRow(PairRow):
     """A pair that is an edge, with the table that was tested."""
 
-    rows: tuple[str, ...] = _attributes("of `source`, the rows of `table`")
-    columns: tuple[str, ...] = _attributes("of `target`, its columns")
-    table: tuple[tuple[int, ...], ...] = _images(
-        "the contingency table that was tested", source="BiasConnect sec. 3.3"
-    )
+    rows: tuple[str, ...] = _attributes("attributes of `source`, the rows of `table`")
+    columns: tuple[str, ...] = _attributes("attributes of `target`, its columns")
+    table: tuple[tuple[int, ...], ...] = _images("contingency table", source="BiasConnect sec. 3.3")
     mediation: tuple[Mapping[str, object], ...] = measure(
         "axes that may stand between, with checks and verdicts",
-        unit="checks",
-        range="by axis",
+        unit="by check",
+        range="by check",
         source="Pairs",
         default=(),
     )
@@ -314,12 +308,14 @@ class LinkRow(PairRow):
 class CountRow(Row):
     """One count of tables.csv."""
 
-    prompt: str = _name("the initial prompt", range="text")
-    axis: str = _axis("the intervention; empty for the initial images")
-    attribute: str = _name("its attribute; empty for the initial images", range="text")
-    target: str = _axis("the axis that was asked about")
-    answer: str = _name("an attribute, `unknown` or `gated`", range="text")
-    count: int = _images("with this answer")
+    prompt: str = _text("the initial prompt")
+    axis: str = _axis("the axis intervened on; empty for the initial images")
+    attribute: str = _text("the attribute it names; empty for the initial images")
+    target: str = _axis("the axis asked about")
+    answer: str = _text(
+        "an attribute of `target`, `unknown` or `gated`", source="BiasConnect sec. 3.2"
+    )
+    count: int = _images("images with this answer")
 
 
 Flagged = TypeVar("Flagged", NodeRow, PairRow)
