@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from biasgraph.causal.tables import Counts
+from biasgraph.data.findings import Bar, Finding
 from biasgraph.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from PIL.Image import Image
 
     from biasgraph.data.axes import AxisSet
-    from biasgraph.data.findings import Finding
     from biasgraph.models.base import Message
     from biasgraph.models.json_replies import Schema
     from biasgraph.prompts.counterfactuals import Prompt
@@ -32,6 +33,10 @@ class Media(Protocol):
     @property
     def describer(self) -> str | None:
         """The spec of the judge that answers open questions; None where none can."""
+        ...
+
+    def picture(self, image: str) -> Image:
+        """The pixels of an image, RGB."""
         ...
 
     def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
@@ -166,3 +171,22 @@ class Annotation:
 
     graph: Finding | None = None
     nodes: Mapping[str, Finding] = field(default_factory=dict)
+
+
+def rank_axes(findings: Mapping[str, Finding], score: str, reference: str) -> list[Bar]:
+    """The axes that have a score, the highest first, each with its interval.
+
+    Args:
+        findings: By the names of axes.
+        score: The name of the number; its ends are ``_ci_low`` and ``_ci_high``.
+        reference: The name of the number that it is compared with.
+    """
+    bars = [
+        Bar(
+            axis,
+            *(numbers[name] for name in (score, f"{score}_ci_low", f"{score}_ci_high", reference)),
+        )
+        for axis, finding in findings.items()
+        if (numbers := finding.numbers)[score] is not None
+    ]
+    return sorted(bars, key=lambda bar: (-(bar.value or 0.0), bar.label))

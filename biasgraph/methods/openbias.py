@@ -13,9 +13,9 @@ from biasgraph.causal.intervals import Interval, is_flat, wilson
 from biasgraph.causal.sensitivity import resample
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import Counts, Floats
-from biasgraph.data.findings import Bar, Finding, Number, Part, Ranking, Table, Text
+from biasgraph.data.findings import Finding, Number, Part, Ranking, Table, Text
 from biasgraph.errors import InputError
-from biasgraph.methods.base import Annotation, MethodInput
+from biasgraph.methods.base import Annotation, MethodInput, rank_axes
 from biasgraph.methods.bias_knowledge import TASK, conversation, lacking
 from biasgraph.methods.bias_wording import CaptionReader
 from biasgraph.methods.wordnet import best_synonyms
@@ -224,23 +224,8 @@ def _about(node: Mapping[str, Any], given: MethodInput) -> Finding:
 
 
 def _ranking(found: Mapping[str, Finding], further: Sequence[Part]) -> Finding:
-    scored = [
-        (name, finding)
-        for name, finding in found.items()
-        if finding.numbers["intensity"] is not None
-    ]
-    scored.sort(key=lambda item: (-float(item[1].numbers["intensity"] or 0), item[0]))
-    bars = [
-        Bar(
-            name,
-            finding.numbers["intensity"],
-            finding.numbers["intensity_ci_low"],
-            finding.numbers["intensity_ci_high"],
-            finding.numbers["intensity_uniform_q95"],
-        )
-        for name, finding in scored
-    ]
-    sizes = sorted(int(finding.numbers["n_valid"] or 0) for _, finding in scored)
+    bars = rank_axes(found, "intensity", "intensity_uniform_q95")
+    sizes = sorted(int(found[bar.label].numbers["n_valid"] or 0) for bar in bars)
     answers = " to ".join(f"{size:,}" for size in dict.fromkeys([*sizes[:1], *sizes[-1:]]))
     caption = (
         f"Intensity of every axis ({answers or 'no'} valid answers each), with what uniform "

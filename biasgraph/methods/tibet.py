@@ -12,7 +12,7 @@ from biasgraph.causal.tables import Floats
 from biasgraph.data.findings import Bar, Bars, Entry, Finding, Number, Part, Ranking, Table, Text
 from biasgraph.errors import printable
 from biasgraph.methods import open_pairs as openpairs
-from biasgraph.methods.base import Annotation, MethodInput
+from biasgraph.methods.base import Annotation, MethodInput, rank_axes
 from biasgraph.methods.concepts import TABLE, top
 from biasgraph.methods.image_sets import (
     INITIAL,
@@ -96,22 +96,19 @@ def _described(given: MethodInput) -> tuple[dict[str, ImageSets], Text]:
     return said, Text(words)
 
 
-def _interval(value: float, draws: Floats, most: float) -> tuple[float, float] | None:
-    """The 95 % interval, cut to what is possible; None where there is none."""
-    draws = draws[~np.isnan(draws)]
-    if np.isnan(value) or not len(draws):
-        return None
-    low, high = Interval.of(float(value), draws).hull
-    return max(0.0, low), min(most, high)
-
-
-def _quantile(draws: Floats, share: float) -> float | None:
-    draws = draws[~np.isnan(draws)]
-    return float(np.quantile(draws, share)) if len(draws) else None
-
-
-def _defined(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def _score(label: str, value: float, draws: Floats, most: float, null: Floats, share: float) -> Bar:
+    """A score with its 95 % interval, cut to [0, most], and the quantile `share` of its null."""
+    draws, null = draws[~np.isnan(draws)], null[~np.isnan(null)]
+    if np.isnan(value):
+        return Bar(label, None)
+    low, high = Interval.of(float(value), draws).hull if len(draws) else (None, None)
+    return Bar(
+        label,
+        float(value),
+        None if low is None else max(0.0, low),
+        None if high is None else min(most, high),
+        float(np.quantile(null, share)) if len(null) else None,
+    )
 
 
 def _about(
@@ -121,78 +118,61 @@ def _about(
     images: Sequence[ImageSets],
     vocabulary: Text,
 ) -> Finding:
-    n = sum(len(one.sets[INITIAL].counts) for one in images if INITIAL in one.sets)
-    values = [_defined(value) for value in scores.cas]
-    intervals = [
-        _interval(value, scores.draws[:, place], 1.0) for place, value in enumerate(scores.cas)
+    n = sum(len(sets.sets[INITIAL].counts) for sets in images if INITIAL in sets.sets)
+    cas = [
+        _score(name, scores.cas[place], scores.draws[:, place], 1.0, scores.null[:, place], 0.05)
+        for place, name in enumerate(attributes)
     ]
-    lowest = [
-        _quantile(scores.null[:, place], 0.05) if value is not None else None
-        for place, value in enumerate(values)
-    ]
-    variance, interval = _defined(scores.bav), _interval(scores.bav, scores.bav_draws, 0.25)
-    level = _quantile(scores.bav_null, 0.95) if variance is not None else None
-    low, high = interval or (None, None)
+    bav = _score("BAV", scores.bav, scores.bav_draws, 0.25, scores.bav_null, 0.95)
     numbers: dict[str, float | int | None] = {
-        "bav": variance,
-        "bav_ci_low": low,
-        "bav_ci_high": high,
-        "bav_null_q95": level,
+        "bav": bav.value,
+        "bav_ci_low": bav.low,
+        "bav_ci_high": bav.high,
+        "bav_null_q95": bav.reference,
         "mad": _defined(scores.mad),
         "n_images": n,
         "n_prompts": len(images),
     }
     lists: dict[str, Sequence[Entry]] = {
-        "cas": values,
-        "cas_ci": intervals,
-        "cas_null_q05": lowest,
+        "cas": [bar.value for bar in cas],
+        "cas_ci": [
+            None if bar.low is None or bar.high is None else (bar.low, bar.high) for bar in cas
+        ],
+        "cas_null_q05": [bar.reference for bar in cas],
         "cas_normalised": [_defined(value) for value in scores.normalised],
     }
-    reason = "" if variance is not None else _why(values, scores.reasons)
-    parts: list[Part] = [Number("BAV", variance, low, high, n, reason)]
-    if level is not None:
+    reason = "" if bav.value is not None else _why(cas, scores.reasons)
+    parts: list[Part] = [Number(bav.label, bav.value, bav.low, bav.high, n, reason)]
+    if bav.reference is not None:
         parts.append(
             Text(
-                f"Counterfactuals that differ by chance alone have a BAV of at most {level:.4f} in "
-                "95 % of cases."
+                "Counterfactuals that differ by chance alone have a BAV of at most "
+                f"{bav.reference:.4f} in 95 % of cases."
             )
         )
-    parts += _scored(attributes, values, intervals, lowest, scores.reasons)
-    parts += [_concepts(axis, attributes, images), vocabulary]
-    return Finding(TITLE, ABOUT, parts, numbers, lists)
-
-
-def _why(values: Sequence[float | None], reasons: Sequence[str]) -> str:
-    """Why an axis has no BAV."""
-    if sum(value is not None for value in values) == 1:
-        return "only one counterfactual has a CAS"
-    return next((reason for reason in reasons if reason), "no CAS is defined")
-
-
-def _scored(
-    attributes: Sequence[str],
-    values: Sequence[float | None],
-    intervals: Sequence[tuple[float, float] | None],
-    lowest: Sequence[float | None],
-    reasons: Sequence[str],
-) -> list[Part]:
-    ends = [interval or (None, None) for interval in intervals]
-    bars = [
-        Bar(name, value, low, high, reference)
-        for name, value, (low, high), reference in zip(
-            attributes, values, ends, lowest, strict=True
-        )
-    ]
     caption = (
         "CAS of every counterfactual. The mark: two sets drawn from the prompt's own images have "
         "a higher one in 95 % of cases."
     )
-    undefined = [
-        Text(f"{printable(name)}: undefined, {reason}.", tone="warning")
-        for name, reason in zip(attributes, reasons, strict=True)
-        if reason
+    parts.append(Bars(cas, caption))
+    parts += [
+        Text(f"{printable(name)}: undefined, {problem}.", tone="warning")
+        for name, problem in zip(attributes, scores.reasons, strict=True)
+        if problem
     ]
-    return [Bars(bars, caption), *undefined]
+    parts += [_concepts(axis, attributes, images), vocabulary]
+    return Finding(TITLE, ABOUT, parts, numbers, lists)
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _why(cas: Sequence[Bar], reasons: Sequence[str]) -> str:
+    """Why an axis has no BAV."""
+    if sum(bar.value is not None for bar in cas) == 1:
+        return "only one counterfactual has a CAS"
+    return next(filter(None, reasons), "no CAS is defined")
 
 
 def _concepts(axis: str, attributes: Sequence[str], images: Sequence[ImageSets]) -> Table:
@@ -212,11 +192,11 @@ def _frequent(
 ) -> list[tuple[str, float]]:
     """The top concepts of a set (sec. 3.4.2), of all or of an axis's; means over prompts."""
     sums: dict[str, float] = {}
-    held = [one for one in images if which in one.sets]
-    for one in held:
-        found = one.sets[which]
-        values = found.frequencies if axis is None else found.about[one.axes.index(axis)]
-        for name, value in zip(one.concepts, values.tolist(), strict=True):
+    held = [sets for sets in images if which in sets.sets]
+    for sets in held:
+        own = sets.sets[which]
+        values = own.frequencies if axis is None else own.about[sets.axes.index(axis)]
+        for name, value in zip(sets.concepts, values.tolist(), strict=True):
             sums[name] = sums.get(name, 0.0) + value / len(held)
     return top(list(sums), np.array(list(sums.values())), most)
 
@@ -229,18 +209,7 @@ def _summary(
     found: Mapping[str, Finding], images: Sequence[ImageSets], vocabulary: Text
 ) -> Finding:
     """The axes by their BAV, and what is in the prompt's images."""
-    scored = [
-        Bar(
-            name,
-            finding.numbers["bav"],
-            finding.numbers["bav_ci_low"],
-            finding.numbers["bav_ci_high"],
-            finding.numbers["bav_null_q95"],
-        )
-        for name, finding in found.items()
-        if finding.numbers["bav"] is not None
-    ]
-    scored.sort(key=lambda bar: (-(bar.value or 0.0), bar.label))
+    scored = rank_axes(found, "bav", "bav_null_q95")
     size = max((int(finding.numbers["n_images"] or 0) for finding in found.values()), default=0)
     caption = (
         f"BAV of every axis, by {size:,} initial images and those of the counterfactuals, with "

@@ -42,10 +42,9 @@ class RunMedia:
     """What models tell of a run's pictures (`biasgraph.methods.base.Media`).
 
     A model is touched only for what the run does not hold; one that no method needs may be
-    missing. generator: makes images of other texts (`imagined`). language_model:
-    proposes. Raises ModelError when a picture's
-    file is damaged or a model fails, Interrupted when the user asks to stop, InputError when there
-    is no model for what is asked.
+    missing. generator: makes images of other texts (`imagined`). language_model: proposes. Raises
+    ModelError when a picture's file is damaged or a model fails, Interrupted when the user asks to
+    stop, InputError when there is no model for what is asked.
     """
 
     run: Run
@@ -62,6 +61,9 @@ class RunMedia:
     @property
     def describer(self) -> str | None:
         return self.judge.spec if isinstance(self.judge, Describer) else None
+
+    def picture(self, image: str) -> Image:
+        return self._picture(self._rows[image])
 
     def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
         return self._embedded([self._rows[image] for image in ids])
