@@ -16,7 +16,8 @@ from typing import Any
 
 import biasgraph
 from benchmarks.shares import mean, number, shown, table, write_json
-from biasgraph.audits.plan.mitigation import PlanOptions, plan
+from biasgraph.audits.pipeline_options import PlanOptions
+from biasgraph.audits.plan.mitigation import plan
 from biasgraph.prompts.grammar import indefinite_article
 
 OCCUPATIONS = ("librarian", "nurse", "athlete", "lawyer", "farmer", "police")

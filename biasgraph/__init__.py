@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from biasgraph.audits.api import analyze, build
+    from biasgraph.audits.api import analyze, build, compare
     from biasgraph.data.result import Result, load
     from biasgraph.errors import BiasgraphError, InputError, ModelError
     from biasgraph.report.saving import save
@@ -28,6 +28,7 @@ __all__ = [
     "__version__",
     "analyze",
     "build",
+    "compare",
     "load",
     "save",
 ]
@@ -35,6 +36,7 @@ __all__ = [
 _HOMES = {
     "analyze": "biasgraph.audits.api",
     "build": "biasgraph.audits.api",
+    "compare": "biasgraph.audits.api",
     "Result": "biasgraph.data.result",
     "load": "biasgraph.data.result",
     "save": "biasgraph.report.saving",

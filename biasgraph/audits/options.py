@@ -1,15 +1,17 @@
-"""What a build is asked to do: every option once, and which of them go together."""
+"""What audits are asked to do: every option once, in groups, and which of them go together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from biasgraph.errors import InputError, did_you_mean
+from biasgraph.data.options import TEXT, Settings, option, options_of, reuse, settings
+from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io.folder_names import OUTPUTS, slug
-from biasgraph.models.inference_options import MODEL_OPTIONS, ModelOptions, Spec, flag_of, is_given
+from biasgraph.methods.registry import method_options
+from biasgraph.models.inference_options import MODELS, ModelOptions, Spec, is_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,90 +19,302 @@ if TYPE_CHECKING:
     from biasgraph.causal.settings import AnalysisSettings
     from biasgraph.data.axes import AxisSet
 
-ANALYSIS = (
-    "preset", "alpha", "global_test", "fdr", "metric", "mix", "fallback", "yates", "min_valid",
-    "unknown", "sign", "bootstrap",
-)  # fmt: skip
-MODEL_WORK = (
-    "prompt", "prompts", "model", "vqa", "llm", "images", "seed", "fresh", "dry_run", "embedder",
-    "vary", "null", *MODEL_OPTIONS
-)  # fmt: skip
+AUDIT, AXES, ANALYSIS = "What to audit", "Axes and ideal", "Analysis"
+METHODS, OUTPUT = "Other methods", "Output"
+"""The panels of ``--help``; that of models is in `biasgraph.models.inference_options`."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BuildOptions(ModelOptions):
-    """The options of one build; None means "not given". How models run: see `ModelOptions`.
+@settings(panel=AUDIT)
+class PromptOptions(Settings):
+    """The prompts."""
 
-    prompt, or prompts: the name of a shipped list, a file, or several texts (one graph of all);
-    model, vqa, images, seed: what to ask which models for; llm: the language model that proposes;
-    or
-    answers: a finished answers table instead, as a file or a data frame.
-    axes: a shipped axis set or a YAML file; "llm": a language model proposes them, "auto": the
-    shipped set that suits the prompt; only: the axes of it to look at.
-    ideal: shares by axis and attribute, or the YAML file that holds them.
-    reference: answers or counts that serve as ideal, resampled: the directory of a run, an answers
-    table, a file of counts, a mapping of them, or a folder of photographs.
-    correct: agreement.json, or a file of labels or answers, by which to set numbers without the
-    judge's errors beside the others.
-    unlisted: what an answer counts as that its axis lacks ("error" or "unknown").
-    output: where the result goes; fresh: move a run that is there aside first.
-    dry_run: plan and say what would be done, and do nothing.
-    annotate: the methods whose findings hang on the nodes, or "none"; embedder: the model that
-    puts images and texts into one space for them; vary: axes that MineTheGap varies; null: whether
-    images of its variations are made and scored, too.
-    min_is, global_test: `global_min_is` and `global_test` of `AnalysisSettings`, for several
-    prompts; the others are those of `AnalysisSettings` too.
+    prompt: str | None = option(
+        "The prompt to audit: 'a librarian'. Bracket the subject if it is ambiguous: 'a photo of "
+        "a [bird photographer] in the wild'.",
+        default=None,
+        kw_only=False,
+        metavar=TEXT,
+    )
+    prompts: str | Path | Sequence[str] | None = option(
+        "Several prompts, a graph for each and one of them all: 'occupations', the 26 of the "
+        "paper, or a file with a prompt on each line.",
+        default=None,
+        metavar="NAME|FILE",
+    )
 
-    Raises InputError for options that make no sense together.
+
+@settings(panel=AUDIT)
+class RunOptions(ModelOptions):
+    """What every run of a generator takes."""
+
+    model: str | None = option(
+        "The image generator, as backend:name.",
+        default=None,
+        metavar="SPEC",
+        usual="sandbox:stereotyped, a toy that ships with biasgraph",
+    )
+    images: int | None = option("Images of each prompt.", default=None, low=1)
+    seed: int | None = option(
+        "Seed of the images and of the resampling.", default=None, low=0, usual="0"
+    )
+    llm: str | None = option(
+        "The language model that proposes what to look at.",
+        default=None,
+        metavar="SPEC",
+        panel=MODELS,
+        usual="sandbox for sandbox models, rules over word lists",
+    )
+    output: str | Path | None = option(
+        "Where the result goes.",
+        default=None,
+        kind=Path,
+        metavar="DIR",
+        panel=OUTPUT,
+        flags=("-o", "--output"),
+    )
+    fresh: bool = option("Move an existing run aside and start over.", default=False, panel=OUTPUT)
+
+
+@settings(panel=AUDIT)
+class AnswersOptions(Settings):
+    """A finished answers table."""
+
+    answers: str | Path | pd.DataFrame | None = option(
+        "Analyse a finished answers table (CSV or Parquet) instead: no model does any work. "
+        "Columns: model, prompt, role, axis, attribute, image, target, answer[, confidence].",
+        default=None,
+        kind=Path,
+        metavar="FILE",
+    )
+
+
+@settings(panel=AXES)
+class AxesOptions(Settings):
+    """Which axes are looked at, and how far from what."""
+
+    axes: str | AxisSet | None = option(
+        "An axis set, shipped or your own YAML file; auto: the shipped set that suits the prompt; "
+        "llm: axes that --llm proposes for it (TIBET), kept in the result as axes.yaml.",
+        default=None,
+        metavar="NAME|FILE|auto|llm",
+        usual="occupation; with --answers, the axes in the table",
+    )
+    only: str | Sequence[str] | None = option(
+        "Look at these axes only.", default=None, kind=list, metavar="AXIS,..."
+    )
+    ideal: str | Path | Mapping[str, Mapping[str, float]] | None = option(
+        "The ideal distributions, as YAML: 'axis: {attribute: share}'.",
+        default=None,
+        kind=Path,
+        metavar="FILE",
+        usual="uniform, also for axes that the file does not name",
+    )
+    reference: str | Path | Mapping[str, Mapping[str, int]] | None = option(
+        "A real-world distribution as the ideal, resampled with everything else: photographs "
+        "(judged by --vqa), the initial images of a run, an answers table, or counts as YAML "
+        "'axis: {attribute: count}' or CSV (axis, attribute, count).",
+        default=None,
+        kind=Path,
+        metavar="FOLDER|RUN|FILE",
+    )
+    correct: str | Path | None = option(
+        "Add numbers corrected for the judge's errors, by agreement.json of `biasgraph agreement` "
+        "or by labels (CSV). Assumes the same error rates in all images.",
+        default=None,
+        kind=Path,
+        metavar="FILE",
+    )
+    unlisted: Literal["error", "unknown"] | None = option(
+        "How to treat answers that an axis does not list.",
+        default=None,
+        usual="error; unknown if no axes are declared",
+    )
+
+
+@settings(panel=ANALYSIS)
+class AnalysisOptions(Settings):
+    """Decisions of the analysis; see `biasgraph.causal.settings.AnalysisSettings`."""
+
+    preset: Literal["default", "paper"] | None = option(
+        "The decisions below at once: biasgraph's own, or the literal reading of BiasConnect. An "
+        "explicit option overrides the preset.",
+        default=None,
+    )
+    alpha: float | None = option(
+        "A pair of axes is an edge if p is at most this.",
+        default=None,
+        usual="0.0001; 0.00005 in the graph of several prompts",
+    )
+    min_is: float | None = option(
+        "In the graph of several prompts an edge also needs an |IS| of at least this, in the "
+        "metric of its target.",
+        default=None,
+        usual="0.03",
+    )
+    global_test: Literal["cmh", "pooled"] | None = option(
+        "In the graph of several prompts: compare interventions within each prompt "
+        "(Cochran-Mantel-Haenszel), or in the sum of all.",
+        default=None,
+        usual="cmh",
+    )
+    fdr: Literal["bh", "by"] | None = option(
+        "Decide on edges by the false discovery rate (.05; Benjamini-Hochberg or -Yekutieli) "
+        "instead of --alpha.",
+        default=None,
+    )
+    metric: Literal["nominal", "ordinal", "index", "values", "cost"] | None = option(
+        "Ground metric of the distance to the ideal, for all axes.",
+        default=None,
+        usual="each axis's own",
+    )
+    mix: Literal["equal", "pooled"] | None = option(
+        "How to mix an intervention's attributes: with equal weights, or by pooled counts.",
+        default=None,
+        usual="equal",
+    )
+    fallback: Literal["auto", "off"] | None = option(
+        "Draw null tables where expected counts are low (auto), or never.",
+        default=None,
+        usual="auto",
+    )
+    min_valid: int | None = option(
+        "Fewest valid answers that each set of images needs.", default=None, low=1, usual="16"
+    )
+    yates: bool | None = option(
+        "Yates's correction of 2x2 tables.",
+        default=None,
+        flags=("--yates/--no-yates",),
+        usual="off",
+    )
+    unknown: Literal["exclude", "class", "error"] | None = option(
+        "Leave unknown answers out, count them as a class (needs --ideal), or refuse them.",
+        default=None,
+        usual="exclude",
+    )
+    sign: Literal["matched", "is"] | None = option(
+        "Decide the direction of an edge by sensitivity at matched sample sizes, or by the plain "
+        "one.",
+        default=None,
+        usual="matched",
+    )
+    bootstrap: int | None = option(
+        "Resamples behind each interval; 10000 for publication.",
+        default=None,
+        low=100,
+        usual="2000",
+    )
+
+
+@settings(panel=METHODS)
+class MethodOptions(Settings):
+    """The methods' own options, as `biasgraph.methods.registry` declares them."""
+
+    method_options: Mapping[str, object] = option(
+        "The methods' own options by name: {'vary': ['gender']}.",
+        default_factory=dict,
+        kind=dict,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "method_options", _read_method_options(self.method_options))
+
+
+def _read_method_options(given: Mapping[str, object]) -> dict[str, object]:
+    """Options of methods as they are read; raises InputError for one that no method has."""
+    known = method_options() if given else {}
+    for name in given:
+        if name not in known:
+            raise InputError(
+                f"unknown method option '{printable(name)}'.{did_you_mean(name, known)}"
+            )
+    return {
+        name: known[name].read(name, value) for name, value in given.items() if value is not None
+    }
+
+
+@settings(panel=METHODS)
+class FindingOptions(MethodOptions):
+    """The methods whose findings hang on the nodes."""
+
+    annotate: str | Sequence[str] | None = option(
+        "Methods whose findings hang on the nodes (`biasgraph annotate --help` lists them), or "
+        "none.",
+        default=None,
+        kind=list,
+        metavar="METHOD,...",
+        usual="all on the sandbox, none elsewhere",
+    )
+
+
+@settings(panel=METHODS)
+class AnalyzeOptions(FindingOptions, AnalysisOptions, AxesOptions, AnswersOptions):
+    """The options of the analysis of a finished answers table."""
+
+    answers: str | Path | pd.DataFrame = reuse(AnswersOptions, "answers", kw_only=False)
+    axes: str | AxisSet | None = reuse(AxesOptions, "axes", default=None, kw_only=False)
+    output: str | Path | None = option(
+        "The directory of an earlier result, whose methods and agreement.json are used again.",
+        default=None,
+    )
+
+
+@settings(panel=METHODS)
+class BuildOptions(
+    RunOptions, FindingOptions, AnalysisOptions, AxesOptions, AnswersOptions, PromptOptions
+):
+    """The options of one build; None means "not given".
+
+    Raises:
+        InputError: Options contradict each other, or a value is invalid.
     """
 
-    prompt: str | None = None
-    prompts: str | Path | Sequence[str] | None = None
-    model: str | None = None
-    vqa: str | None = None
-    llm: str | None = None
-    images: int | None = None
-    seed: int | None = None
-    answers: str | Path | pd.DataFrame | None = None
-    axes: str | AxisSet | None = None
-    only: Sequence[str] | None = None
-    ideal: str | Path | Mapping[str, Mapping[str, float]] | None = None
-    reference: str | Path | Mapping[str, Mapping[str, int]] | None = None
-    correct: str | Path | None = None
-    unlisted: Literal["error", "unknown"] | None = None
-    preset: str | None = None
-    alpha: float | None = None
-    min_is: float | None = None
-    global_test: str | None = None
-    fdr: str | None = None
-    metric: str | None = None
-    mix: str | None = None
-    fallback: str | None = None
-    yates: bool | None = None
-    min_valid: int | None = None
-    unknown: str | None = None
-    sign: str | None = None
-    bootstrap: int | None = None
-    annotate: str | Sequence[str] | None = None
-    embedder: str | None = None
-    vary: Sequence[str] | None = None
-    null: bool | None = None
-    output: str | Path | None = None
-    fresh: bool = False
-    dry_run: bool = False
+    model: str | None = reuse(
+        RunOptions,
+        "model",
+        default=None,
+        help="The image generator, as backend:name, or folder:DIR, images made elsewhere.",
+    )
+    vqa: str | None = option(
+        "The model that answers questions about the images.",
+        default=None,
+        metavar="SPEC",
+        panel=AUDIT,
+        usual="sandbox for sandbox models; others need one",
+    )
+    images: int | None = reuse(
+        RunOptions,
+        "images",
+        default=None,
+        help="Images of the prompt and of each of its counterfactuals.",
+        usual="48; all images in a folder",
+    )
+    embedder: str | None = option(
+        "The model that embeds images and texts in one space, for methods that compare them.",
+        default=None,
+        metavar="SPEC",
+        usual="sandbox for sandbox models",
+    )
+    output: str | Path | None = reuse(
+        RunOptions,
+        "output",
+        default=None,
+        usual="outputs/MODEL/PROMPT, outputs/MODEL/LIST or outputs/ANSWERS",
+    )
+    dry_run: bool = option(
+        "Show what would be generated and asked, and how long it would take; do nothing.",
+        default=False,
+        panel=OUTPUT,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.analysis_settings()
-        for name in ("model", "vqa", "llm", "only", "embedder", "vary", "axes"):
-            value = getattr(self, name)
-            if isinstance(value, Sized) and not len(value):
-                raise InputError(f"--{name} is empty: name something, or leave it out")
         pictured = str(self.model).startswith("folder:")
         if pictured and self.prompts is not None:
             raise InputError(
-                "--prompts means nothing to pictures that are there already: leave it out, or pick "
-                "one prompt of a manifest with --prompt"
+                "--prompts has no effect on existing images: remove it, or select one prompt of a "
+                "manifest with --prompt"
             )
         if self.answers is None and self.prompt is None and self.prompts is None and not pictured:
             if self.model is not None:  # "foldr:pictures" is the news, not the missing prompt
@@ -109,28 +323,22 @@ class BuildOptions(ModelOptions):
                 find_backend(Spec(self.model), GENERATOR)
             raise InputError(
                 "nothing to build from: give --prompt 'a librarian', --prompts occupations, "
-                "--answers FILE, or pictures with --model folder:DIR"
+                "--answers FILE, or images with --model folder:DIR"
             )
         if self.correct is not None and self.unknown == "class":
             raise InputError(
-                "--correct and --unknown class exclude each other: labels say what a picture "
-                "shows, and no picture shows 'unknown'"
+                "--correct and --unknown class exclude each other: labels say what an image "
+                "shows, and no image shows 'unknown'"
             )
         if self.prompt is not None:
             self._refuse_beside_prompt()
         if self.axes in ("llm", "auto") and (pictured or self.answers is not None):
             raise InputError(
-                f"--axes {self.axes} proposes axes before images are made, and these are made "
-                "already: name their axes, or leave --axes out"
+                f"--axes {self.axes} proposes axes before images are made, and these images exist "
+                "already: name their axes, or remove --axes"
             )
         if self.answers is not None:
-            for name in MODEL_WORK:
-                value = getattr(self, name)
-                if is_given(value):
-                    raise InputError(
-                        f"{flag_of(name)} and --answers exclude each other: with an answers table "
-                        "no model does any work"
-                    )
+            self._refuse_beside_answers()
 
     def _refuse_beside_prompt(self) -> None:
         if self.prompts is not None:
@@ -140,30 +348,17 @@ class BuildOptions(ModelOptions):
         for name in ("min_is", "global_test"):
             if getattr(self, name) is not None:
                 raise InputError(
-                    f"--{name.replace('_', '-')} is about the graph of several prompts: "
-                    "give --prompts"
+                    f"--{name.replace('_', '-')} applies to the graph of several prompts: give "
+                    "--prompts"
                 )
 
-    @classmethod
-    def given(cls, options: Mapping[str, Any]) -> BuildOptions:
-        """The options by their names; `only` may be one text with commas.
-
-        Raises InputError, with a hint, for an option that does not exist.
-        """
-        known = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in known:
-                raise InputError(f"there is no option '{name}'.{did_you_mean(name, known)}")
-        for name in ("only", "vary"):
-            if isinstance(options.get(name), str):
-                names = (part.strip() for part in options[name].split(","))
-                options = {**options, name: tuple(filter(None, names))}
-        return cls(**options)
-
-    @property
-    def method_options(self) -> dict[str, Any]:
-        """The methods' own options by name."""
-        return {"vary": self.vary, "null": self.null}
+    def _refuse_beside_answers(self) -> None:
+        for name, declared in options_of(BuildOptions).items():
+            if name not in options_of(AnalyzeOptions) and is_given(getattr(self, name)):
+                raise InputError(
+                    f"{declared.flag(name)} and --answers exclude each other: with an answers "
+                    "table no model does any work"
+                )
 
     def suited_to(self, axes: AxisSet | None) -> BuildOptions:
         """The same with the threshold that an axis set names, where these name none."""
@@ -175,9 +370,9 @@ class BuildOptions(ModelOptions):
         """The settings of the analysis; a preset fills what is not given. Raises InputError."""
         from biasgraph.causal.settings import AnalysisSettings
 
-        given = {name: getattr(self, name) for name in ANALYSIS}
-        preset = given.pop("preset") or "default"
-        return AnalysisSettings.resolve(preset, seed=self.seed, global_min_is=self.min_is, **given)
+        given = {name: getattr(self, name) for name in options_of(AnalysisOptions)}
+        preset, min_is = given.pop("preset") or "default", given.pop("min_is")
+        return AnalysisSettings.resolve(preset, seed=self.seed, global_min_is=min_is, **given)
 
     @property
     def directory(self) -> Path | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from biasgraph.audits.pipeline_options import PromptTableOptions
 from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import InputError, printable
 from biasgraph.io.writing import write_files, writing_to
@@ -13,38 +14,33 @@ from biasgraph.runs.pictures.layouts import MANIFEST
 from biasgraph.runs.pictures.picture_paths import manifest_of
 
 
-def write_orders(
-    target: Path,
-    prompt: str | None,
-    prompts: str | None,
-    axes: str,
-    only: str | None,
-    images: int,
-    seed: int,
-) -> tuple[Path, int]:
-    """Write the manifest for a prompt, or for a list of them; where it is, and how many prompts
-    it names, counterfactuals among them.
+def write_orders(options: PromptTableOptions) -> tuple[Path, int]:
+    """Write the manifest for a prompt or a list of them; a folder as target gets a manifest.csv.
 
-    A folder as `target` gets a manifest.csv. Raises InputError: what was given is wrong, or
-    another file is there already; ModelError: it cannot be written.
+    Returns:
+        Where it is, and how many prompts it names, counterfactuals among them.
+
+    Raises:
+        InputError: an option is wrong, or the file exists with other contents.
+        ModelError: the manifest cannot be written.
     """
+    prompt, prompts, target = options.prompt, options.prompts, options.target
     if (prompt is None) == (prompts is None):
         raise InputError("give either --prompt 'a librarian' or --prompts occupations")
-    chosen = load_axis_set(axes)
-    if only is not None:
-        chosen = chosen.only([name.strip() for name in only.split(",") if name.strip()])
+    axes = load_axis_set(options.axes)
+    axes = axes.only(options.only) if options.only else axes
     if prompts is not None:
-        plans = PromptList.of(prompts).plans(chosen)
+        plans = PromptList.of(prompts).plans(axes)
     else:
-        plans = [plan_prompts(str(prompt), chosen)]
+        plans = [plan_prompts(str(prompt), axes)]
     path = target / MANIFEST if target.is_dir() else target
     if path.suffix.lower() != ".csv":
         raise InputError(f"--to {printable(str(target))}: give a name that ends in .csv")
-    content = manifest_of(plans, images, seed)
+    content = manifest_of(plans, options.images, options.seed)
     with writing_to(path.parent, "--to"):
         if path.exists() and (not path.is_file() or path.read_bytes() != content):
             raise InputError(
-                f"{printable(str(path))} is there already and holds something else; nothing was "
+                f"{printable(str(path))} already exists with other contents; nothing was "
                 "written: give another --to"
             )
     write_files(path.parent, {path.name: content}, option="--to")

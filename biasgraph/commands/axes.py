@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from biasgraph.commands.model_options import language_model_options, llm_option
-from biasgraph.commands.paths import FilePath
-from biasgraph.errors import printable
+from biasgraph.audits.options import RunOptions
+from biasgraph.commands.click_options import json_option, options_from, output_option
+from biasgraph.errors import shown
+from biasgraph.models.inference_options import LANGUAGE_MODELS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +25,7 @@ def axes() -> None:
 
 
 @axes.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+@json_option
 def list_command(as_json: bool) -> None:
     """List the axis sets that ship with biasgraph."""
     from biasgraph.data.axes import load_axis_set, shipped_axis_sets
@@ -40,7 +41,7 @@ def list_command(as_json: bool) -> None:
 
 @axes.command("show")
 @click.argument("name", metavar="NAME|FILE")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+@json_option
 def show_command(name: str, as_json: bool) -> None:
     """Show an axis set: its attributes, how prompts say them, and its questions."""
     from biasgraph.data.axes import load_axis_set
@@ -63,23 +64,16 @@ def show_command(name: str, as_json: bool) -> None:
     show_default=True,
     help="What the images are about.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(),
-    metavar="FILE",
-    help="Where it goes; '-' prints it. Default: NAME.yaml.",
-)
-def new_command(name: str, subject: SubjectKind, output: Path | None) -> None:
+@output_option("Where it goes; '-' prints it. Default: NAME.yaml.", "FILE")
+def new_command(name: str, subject: SubjectKind, target: Path | None) -> None:
     """Write a commented axis set to start from; it passes the check as it is."""
     from biasgraph.prompts.axis_check import starter, write_starter
 
-    if str(output) == "-":
+    if str(target) == "-":
         click.echo(starter(name, subject), nl=False)
         return
-    path = write_starter(name, subject, output)
-    shown = printable(str(path))
-    click.echo(f"Wrote {shown}: edit it, then 'biasgraph axes check {shown}'", err=True)
+    path = write_starter(name, subject, target)
+    click.echo(f"Wrote {shown(path)}: edit it, then 'biasgraph axes check {shown(path)}'", err=True)
 
 
 @axes.command("check")
@@ -89,7 +83,7 @@ def new_command(name: str, subject: SubjectKind, output: Path | None) -> None:
     metavar="TEXT",
     help="Show the counterfactuals of this prompt. Default: one that fits the set.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+@json_option
 def check_command(file: str, prompt: str | None, as_json: bool) -> None:
     """Report every problem of an axis set with its line, or show what it makes of a prompt."""
     from biasgraph.prompts.axis_check import AxisCheck
@@ -105,41 +99,33 @@ def check_command(file: str, prompt: str | None, as_json: bool) -> None:
 
 @axes.command("propose")
 @click.argument("prompt", metavar="PROMPT")
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(),
-    metavar="FILE",
+@output_option(
+    "Where the axes go; the conversation goes to transcripts/ beside it. Default: axes.yaml.",
+    "FILE",
     default=Path("axes.yaml"),
-    show_default=True,
-    help="Where the axes go; the conversation goes to transcripts/ beside it.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
-@llm_option
-@language_model_options
-def propose_command(
-    prompt: str, output: Path, as_json: bool, llm: str | None, **how: object
-) -> None:
+@json_option
+@options_from(RunOptions, only=("llm", *LANGUAGE_MODELS))
+def propose_command(prompt: str, target: Path, as_json: bool, options: RunOptions) -> None:
     """Let a language model propose axes for PROMPT (TIBET), to edit and build with.
 
     Nothing else is made or asked. `biasgraph build --axes llm` does the same on its way.
     """
-    from biasgraph.models.inference_options import ModelOptions
     from biasgraph.prompts.axis_check import AxisCheck
     from biasgraph.report.axis_set_summary import summarize_check
     from biasgraph.report.terminal import show
     from biasgraph.runs.proposed_axes import propose, record
 
-    proposal = propose(prompt, output, llm, ModelOptions(**how))  # type: ignore[arg-type]
+    proposal = propose(prompt, target, options.llm, options.model_options())
     if as_json:
         click.echo(json.dumps(record(proposal)))
         return
-    show(_console(), summarize_check(AxisCheck.of(str(output), prompt)))
+    show(_console(), summarize_check(AxisCheck.of(str(target), prompt)))
     for note in proposal.notes:
         click.echo(note, err=True)
-    shown = printable(str(output))
+    path = shown(target)
     click.echo(
-        f"Wrote {shown}: edit it, then 'biasgraph build --prompt ... --axes {shown}'", err=True
+        f"Wrote {path}: edit it, then 'biasgraph build --prompt ... --axes {path}'", err=True
     )
 
 

@@ -6,72 +6,32 @@ from pathlib import Path
 
 import rich_click as click
 
-from biasgraph.commands.output import output_options
-from biasgraph.commands.paths import FilePath
-
-WHAT, WHERE = "Comparison", "Output"
-"""The panels of the help."""
+from biasgraph.audits.pipeline_options import CompareOptions
+from biasgraph.commands.click_options import options_from, output_option
+from biasgraph.commands.output import Output, output_options
 
 
 @click.command()
-@click.argument("baseline", type=FilePath(), metavar="BASELINE")
-@click.argument("runs", type=FilePath(), metavar="RUN [RUN ...]", nargs=-1, required=True)
-@click.option(
-    "--common",
-    is_flag=True,
-    panel=WHAT,
-    help="Leave out the axes, and of several prompts the prompts, that not all runs have.",
-)
-@click.option(
-    "--fail-if",
-    "gates",
-    metavar="GATE",
-    multiple=True,
-    panel=WHAT,
-    help="End with exit code 3 when a run is worse than BASELINE: 'worse:AXIS>0.05' (the axis's "
-    "distance to its ideal grew by more), 'new-edges>0', 'amplification>0.5'; each judged by the "
-    "lower end of the 95 % interval. Repeatable.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    panel=WHAT,
-    help="Seed of the resampling. Default: BASELINE's.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(),
-    metavar="DIR",
-    required=True,
-    panel=WHERE,
-    help="Where compare.html, compare.json and compare.csv go.",
-)
-@output_options(WHERE, "compare.json")
-def compare(
-    baseline: Path,
-    runs: tuple[Path, ...],
-    output: Path,
-    common: bool,
-    gates: tuple[str, ...],
-    seed: int | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+@options_from(CompareOptions)
+@output_option("Where compare.html, compare.json and compare.csv go.", required=True)
+@output_options("compare.json")
+def compare(options: CompareOptions, target: Path, output: Output) -> None:
     """Compare the results in RUN [RUN ...] with the one in BASELINE.
 
-    The same axes, ideals, metrics and judge are needed; models, seeds and numbers of images may
+    They must share axes, ideals, metrics and judge; models, seeds and numbers of images may
     differ.
     """
-    from biasgraph.audits.compare.comparison import compare as compare_runs
+    from biasgraph.audits.api import compare as compare_runs
     from biasgraph.audits.compare.gates import refuse_failed
-    from biasgraph.commands.output import present_document
     from biasgraph.report.comparison_summary import summarize_comparison
 
-    comparison = compare_runs([baseline, *runs], common=common, gates=gates, seed=seed)
-    comparison.save(output)
-    document = comparison.document
-    present_document(
-        document, output, "compare.html", summarize_comparison, as_json=as_json, quiet=quiet
+    gates = options.gates
+    comparison = compare_runs(options.runs, common=options.common, gates=gates, seed=options.seed)
+    comparison.save(target)
+    output.present(
+        comparison.document,
+        summarize_comparison,
+        target,
+        "compare.html",
     )
-    refuse_failed(document["gates"])
+    refuse_failed(comparison.document["gates"])

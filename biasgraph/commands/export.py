@@ -6,11 +6,11 @@ from pathlib import Path
 
 import rich_click as click
 
-from biasgraph.commands.paths import FilePath
+from biasgraph.commands.click_options import output_option, run_argument
 
 
 @click.command()
-@click.argument("run", type=FilePath(), metavar="RUN")
+@run_argument
 @click.option(
     "--to",
     "formats",
@@ -25,29 +25,22 @@ from biasgraph.commands.paths import FilePath
     default="2",
     help="Width of the figures (svg, png), in columns of a page: 3.5 or 7.2 inches. Default: 2.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(),
-    metavar="DIR",
-    help="Where the files go. Default: export in RUN.",
-)
-def export(run: Path, formats: str | None, columns: str, output: Path | None) -> None:
+@output_option("Where the files go. Default: export in RUN.")
+def export(run: Path, formats: str | None, columns: str, target: Path | None) -> None:
     """Write the result in the directory RUN for other tools, and as figures for a paper.
 
     Of a run of many prompts, the global graph is exported, and the reports of all; for the graph
     of one prompt, give its directory under RUN/prompts.
     """
     from biasgraph.data.result import load
-    from biasgraph.errors import printable
+    from biasgraph.errors import shown
     from biasgraph.report import exports
 
     wanted = exports.DEFAULT if formats is None else exports.formats_in(formats)
-    paths = exports.export(load(run), wanted, output, columns=int(columns))
+    paths = exports.export(load(run), wanted, target, columns=int(columns))
     folder = paths[-1].parent  # that of export.json
     names = ", ".join(path.relative_to(folder).as_posix() for path in paths)
-    shown = printable(str(folder))
     pictures = "the images in their sets, manifest.csv, " if exports.FOLDER in wanted else ""
-    click.echo(f"Wrote to {shown}: {pictures}{names}")
+    click.echo(f"Wrote to {shown(folder)}: {pictures}{names}")
     if pictures:
-        click.echo(f"The images can be audited with --model 'folder:{shown}'")
+        click.echo(f"The images can be audited with --model 'folder:{shown(folder)}'")

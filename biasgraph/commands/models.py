@@ -7,31 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from biasgraph.commands.model_options import model_options
+from biasgraph.audits.pipeline_options import TrialOptions
+from biasgraph.commands.click_options import json_option, options_from
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-TRY = "Try a model"
-
 
 @click.command()
-@click.option("--model", metavar="SPEC", panel=TRY, help="Let this generator make an image.")
-@click.option("--vqa", metavar="SPEC", panel=TRY, help="Let this judge answer a question.")
-@click.option("--embedder", metavar="SPEC", panel=TRY, help="Let this embedder embed an image.")
-@click.option(
-    "--llm", metavar="SPEC", panel=TRY, help="Let this language model propose what may be biased."
-)
-@model_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
-def models(
-    model: str | None,
-    vqa: str | None,
-    embedder: str | None,
-    llm: str | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+@options_from(TrialOptions)
+@json_option
+def models(options: TrialOptions, as_json: bool) -> None:
     """List the models that can be named in a spec, or try some.
 
     Without a model: every backend, those of plug-ins too, what each can be asked to be, what it
@@ -41,17 +27,12 @@ def models(
     With models: each is loaded, downloaded first if need be, and does one thing; with a paid
     service that is a paid request.
     """
-    from biasgraph.models.inference_options import ModelOptions
-    from biasgraph.models.registry import EMBEDDER, GENERATOR, JUDGE, LANGUAGE_MODEL
-
-    given = {GENERATOR: model, JUDGE: vqa, EMBEDDER: embedder, LANGUAGE_MODEL: llm}
-    used = {role: spec for role, spec in given.items() if spec is not None}
-    how = ModelOptions(**options)
+    how, used = options.model_options(), options.specs()
     if used:
         _try(used, how, as_json)
         return
     if how.record():
-        raise click.UsageError("options of models go with a model to try: name one by --model")
+        raise click.UsageError("model options need a model to try: name one with --model")
     from biasgraph.models.inventory import inventory
 
     found = inventory()

@@ -7,50 +7,46 @@ from pathlib import Path
 
 import rich_click as click
 
-from biasgraph.commands.paths import FilePath
+from biasgraph.commands.click_options import output_option, run_argument
 
 DOCTYPE = b"<!doctype html>"
 
 
 @click.command()
-@click.argument("run", type=FilePath(), metavar="RUN")
+@run_argument
 @click.option(
     "--no-images",
     is_flag=True,
-    help="Leave the thumbnails out: for pictures that may not be passed on.",
+    help="Leave the thumbnails out: for images that must not be passed on.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(dir_okay=False),
-    metavar="FILE",
-    help="Where the page goes. Default: report.html in RUN, and those of its prompts.",
+@output_option(
+    "Where the page goes. Default: report.html in RUN, and those of its prompts.", "FILE"
 )
-def report(run: Path, no_images: bool, output: Path | None) -> None:
+def report(run: Path, no_images: bool, target: Path | None) -> None:
     """Write the interactive report of the result in the directory RUN.
 
     One self-contained HTML file; it works from the disk with the network off.
     """
     from biasgraph.data.result import load
-    from biasgraph.errors import printable
+    from biasgraph.errors import shown
     from biasgraph.io.writing import write_files
     from biasgraph.report.page import report_files, report_html
 
-    if output is not None:
-        refuse_other(output)
+    if target is not None:
+        refuse_other(target)
     result = load(run)
-    if output is None:
+    if target is None:
         paths = write_files(run, report_files(result, images=not no_images))
     else:
-        inside = output.absolute().parent == run.absolute()
+        inside = target.absolute().parent == run.absolute()
         page = report_html(result, images=not no_images, links=inside)
-        paths = write_files(output.parent, {output.name: page})
-    click.echo(f"Wrote {printable(str(paths[0]))}")
+        paths = write_files(target.parent, {target.name: page})
+    click.echo(f"Wrote {shown(paths[0])}")
 
 
 def refuse_other(output: Path) -> None:
-    """Never overwrite what is no page: a slip of the hand would cost a run its ledger."""
-    from biasgraph.errors import InputError, printable
+    """Never overwrite anything but a page: a slip of the hand would cost a run its ledger."""
+    from biasgraph.errors import InputError, shown
 
     if not output.exists():
         return
@@ -60,6 +56,6 @@ def refuse_other(output: Path) -> None:
             is_page = file.read(len(DOCTYPE)).lower() == DOCTYPE
     if not is_page:
         raise InputError(
-            f"{printable(str(output))} is there already and is no report; nothing was written: "
-            "give another -o"
+            f"{shown(output)} already exists and is not a report; nothing was written: give "
+            "another -o"
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from biasgraph.commands.paths import FilePath
+from biasgraph.commands.click_options import FilePath, json_option, output_option
 from biasgraph.errors import InputError
 from biasgraph.sandbox import PARTS
 
@@ -37,7 +37,7 @@ def sandbox() -> None:
     show_default=True,
     help="Which planted world to enumerate.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+@json_option
 def truth_command(prompt: str, world: str, as_json: bool) -> None:
     """Print a prompt's exact distributions and true graph in a planted world.
 
@@ -137,16 +137,10 @@ def _print(prompt: str, world: str, found: Truth) -> None:
     multiple=True,
     help="Train this part only; repeatable. Default: all, in order.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(file_okay=False),
-    metavar="DIR",
-    help="Where the fp16 weights go when all parts are done. Default: WORK/weights.",
-)
+@output_option("Where the fp16 weights go when all parts are done. Default: WORK/weights.")
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads. Default: torch's own.")
 def train_command(
-    work: Path, part: tuple[str, ...], output: Path | None, threads: int | None
+    work: Path, part: tuple[str, ...], target: Path | None, threads: int | None
 ) -> None:
     """Train the sandbox's models from scratch, reproducibly from seeds.
 
@@ -171,7 +165,7 @@ def train_command(
         parts.train(name, work, report)
         click.echo(f"{name}: done", err=True)
     if all((work / name).is_dir() for name in PARTS):
-        out = output or work / "weights"
+        out = target or work / "weights"
         parts.export(work, out)
         click.echo(f"Weights: {out}")
 

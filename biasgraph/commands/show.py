@@ -6,15 +6,15 @@ from pathlib import Path
 
 import rich_click as click
 
-from biasgraph.commands.output import output_options, present
-from biasgraph.commands.paths import FilePath
+from biasgraph.commands.click_options import run_argument
+from biasgraph.commands.output import Output, output_options
 
 
 @click.command()
-@click.argument("run", type=FilePath(), metavar="RUN")
-@output_options("Output")
-def show(run: Path, as_json: bool, quiet: bool) -> None:
+@run_argument
+@output_options()
+def show(run: Path, output: Output) -> None:
     """Show the graph in the directory RUN: axes, edges, and what could not be determined."""
     from biasgraph.data.result import load
 
-    present(load(run), as_json=as_json, quiet=quiet)
+    output.present_result(load(run))

@@ -104,13 +104,15 @@ METHODS: dict[str, Method] = {
         uses=(LANGUAGE_MODEL,),
         options={
             "vary": Option(
-                "The axes whose attributes minethegap combines into variations of the prompt. "
-                "Default: gender and ethnicity, where there are such axes.",
+                "The axes whose attributes minethegap combines into variations of the prompt.",
+                usual="gender and ethnicity, if the axis set has them",
+                kind=list,
                 metavar="AXIS,...",
             ),
             "null": Option(
                 "For minethegap: also make as many images of the variations as the prompt has, and "
                 "score them: the best this model can do.",
+                kind=bool,
                 flags=("--null/--no-null",),
             ),
         },

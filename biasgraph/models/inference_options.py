@@ -2,65 +2,107 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from biasgraph.data.options import TEXT, Settings, option, options_of, settings
 from biasgraph.errors import InputError, printable
 
+MODELS = "Models"
+"""The panel of ``--help``."""
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ModelOptions:
+JUDGES = (
+    "device", "dtype", "judge_batch_size", "trust_remote_code", "permutations", "unknown_below",
+    "base_url", "concurrency", "budget",
+)  # fmt: skip
+"""The options that judges read."""
+LANGUAGE_MODELS = ("device", "dtype", "trust_remote_code", "base_url", "concurrency", "budget")
+"""The options that language models read."""
+
+
+@settings(panel=MODELS)
+class ModelOptions(Settings):
     """How to run models; None (or empty) means "as the backend sees fit".
 
-    device: "auto" takes a GPU where there is one; dtype: of the weights, by device.
-    steps, guidance, size ("1024" or "1024x768", width first), scheduler, negative_prompt, lora
-    (files or hub names of adapters): what decides the pixels of a diffusers pipeline.
-    batch_size, judge_batch_size: images made, or asked about, at a time.
-    offload: keep what is not at work in main memory: whole models, or layer by layer.
-    trust_remote_code: run code that a model's repository brings along.
-    permutations: orders in which a judge is shown the choices; its answers are averaged.
-    unknown_below: an answer less probable than this is unknown.
-    base_url: the server of openai models; concurrency: requests to it in flight at a time;
-    budget: the most that a run may ask of it, "calls=1000,images=200".
-    max_pixels: images of a folder with more pixels are left out.
-
-    Raises InputError for a value that no backend could use.
+    Raises:
+        InputError: No backend could use a value.
     """
 
-    device: str | None = None
-    dtype: str | None = None
-    steps: int | None = None
-    guidance: float | None = None
-    size: str | None = None
-    scheduler: str | None = None
-    negative_prompt: str | None = None
-    lora: tuple[str, ...] = ()
-    batch_size: int | None = None
-    judge_batch_size: int | None = None
-    offload: Literal["model", "layers"] | None = None
-    trust_remote_code: bool = False
-    permutations: int | None = None
-    unknown_below: float | None = None
-    base_url: str | None = None
-    concurrency: int | None = None
-    budget: str | None = None
-    max_pixels: int | None = None
+    device: str | None = option(
+        "Where models of your own machine run.",
+        default=None,
+        metavar="auto|cpu|cuda|mps",
+        usual="auto, a GPU if there is one",
+    )
+    dtype: Literal["float32", "float16", "bfloat16"] | None = option(
+        "Number format of their weights.",
+        default=None,
+        usual="float32 on a CPU, bfloat16 or float16 on a GPU",
+    )
+    steps: int | None = option("Denoising steps of each image.", default=None, low=1)
+    guidance: float | None = option("Guidance scale.", default=None, usual="the pipeline's")
+    size: str | None = option(
+        "Size of generated images in pixels: 1024, or 1024x768, width first.",
+        default=None,
+        metavar="N|WxH",
+    )
+    scheduler: str | None = option(
+        "Another scheduler of diffusers: DPMSolverMultistepScheduler.",
+        default=None,
+        metavar="CLASS",
+    )
+    negative_prompt: str | None = option("What images should not show.", default=None, metavar=TEXT)
+    lora: tuple[str, ...] = option(
+        "A LoRA adapter (safetensors) for the generator; repeatable.",
+        default=(),
+        metavar="FILE|NAME",
+        repeat=True,
+    )
+    batch_size: int | None = option(
+        "Images to generate at a time.", default=None, low=1, usual="as many as fit into memory"
+    )
+    judge_batch_size: int | None = option(
+        "Images to ask about at a time.", default=None, low=1, flags=("--vqa-batch-size",)
+    )
+    offload: Literal["model", "layers"] | None = option(
+        "Keep idle weights in main memory, whole models or layer by layer: slower, with less GPU "
+        "memory.",
+        default=None,
+    )
+    trust_remote_code: bool = option(
+        "Run code that comes with a model's repository. Read it first.", default=False
+    )
+    permutations: int | None = option(
+        "Show the choices to a judge in so many orders, and average its probabilities.",
+        default=None,
+        low=1,
+    )
+    unknown_below: float | None = option(
+        "Count answers less probable than this as unknown.", default=None, low=0, high=1
+    )
+    base_url: str | None = option(
+        "The server of openai models. Keys come from the environment (OPENAI_API_KEY) only.",
+        default=None,
+        metavar="URL",
+        usual="OPENAI_BASE_URL",
+    )
+    concurrency: int | None = option("Simultaneous requests to a server.", default=None, low=1)
+    budget: str | None = option(
+        "The most that a run may ask of a paid server in all; it stops before.",
+        default=None,
+        metavar="calls=N,images=N",
+    )
+    max_pixels: int | None = option(
+        "Leave out images of a folder that have more pixels.", default=None, low=1
+    )
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_size", "judge_batch_size", "permutations", "concurrency"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InputError(f"{flag_of(name)} must be at least 1, not {value}")
-        if self.guidance is not None and not math.isfinite(self.guidance):
-            raise InputError(f"--guidance must be a number, not {self.guidance}")
-        if self.unknown_below is not None and not 0 <= self.unknown_below <= 1:
-            raise InputError(f"--unknown-below must be from 0 to 1, not {self.unknown_below}")
+        super().__post_init__()
         if self.size is not None:
-            self.pixels  # noqa: B018  (raises for a size that is none)
+            self.pixels  # noqa: B018  (raises for an invalid size)
 
     @property
     def pixels(self) -> tuple[int, int] | None:
@@ -70,7 +112,7 @@ class ModelOptions:
         found = re.fullmatch(r"([1-9]\d{0,4})(?:x([1-9]\d{0,4}))?", self.size)
         if found is None:
             raise InputError(
-                f"--size '{printable(self.size)}' is no size: give 1024, or 1024x768, width first"
+                f"invalid --size '{printable(self.size)}': give 1024, or 1024x768, width first"
             )
         return int(found[1]), int(found[2] or found[1])
 
@@ -104,8 +146,8 @@ def is_given(value: object) -> bool:
 
 
 def flag_of(name: str) -> str:
-    """An option's name on the command line."""
-    return "--" + name.replace("_", "-").replace("judge-", "vqa-")
+    """The flag of one of `ModelOptions` on the command line."""
+    return options_of(ModelOptions)[name].flag(name)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def test_analyze_takes_frames_files_and_axis_sets(tmp_path: Path) -> None:
 
 def test_save(tmp_path: Path) -> None:
     result = biasgraph.analyze(librarian_table(images=2), bootstrap=100)
-    paths = result.save(tmp_path / "new" / "out")
+    paths = biasgraph.save(result, tmp_path / "new" / "out")
     assert {path.name for path in paths} == {*result.files(), "report.html"}
     biasgraph.save(result, tmp_path / "new" / "out")
     (tmp_path / "mine.txt").write_text("mine")
@@ -89,7 +89,7 @@ def test_save(tmp_path: Path) -> None:
 
 
 def test_an_unknown_option_is_an_input_error() -> None:
-    with pytest.raises(biasgraph.InputError, match=r"no option 'alhpa'. Did you mean 'alpha'"):
+    with pytest.raises(biasgraph.InputError, match=r"unknown option 'alhpa'. Did you mean 'alpha'"):
         biasgraph.analyze(librarian_table(images=2), alhpa=0.05)
 
 

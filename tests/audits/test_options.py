@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import biasgraph
 from biasgraph.audits.options import BuildOptions
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.errors import InputError
@@ -47,20 +48,20 @@ def test_one_prompt_or_many() -> None:
     with pytest.raises(InputError, match="--prompt and --prompts exclude each other"):
         BuildOptions(prompt="a librarian", prompts="occupations")
     for given in ({"min_is": 0.1}, {"global_test": "pooled"}):
-        with pytest.raises(InputError, match="is about the graph of several prompts"):
+        with pytest.raises(InputError, match="applies to the graph of several prompts"):
             BuildOptions(prompt="a librarian", **given)
         options = BuildOptions(prompts="occupations", **given).analysis_settings()
         assert options.global_min_is == 0.1 or options.global_test == "pooled"
 
 
 def test_an_option_that_does_not_exist() -> None:
-    with pytest.raises(InputError, match=r"no option 'promt'. Did you mean 'prompt'"):
-        BuildOptions.given({"promt": "a librarian"})
+    with pytest.raises(InputError, match=r"unknown option 'promt'. Did you mean 'prompt'"):
+        biasgraph.build(promt="a librarian")
 
 
 @pytest.mark.parametrize("only", ["gender, age,", ("gender", "age")])
 def test_only_is_a_list_or_one_text(only: Any) -> None:
-    assert BuildOptions.given({"prompt": "a librarian", "only": only}).only == ("gender", "age")
+    assert BuildOptions(prompt="a librarian", only=only).only == ("gender", "age")
 
 
 def test_bad_settings_are_found_before_anything_is_read() -> None:

@@ -245,7 +245,7 @@ def test_help_takes_less_than_400_ms() -> None:
 def test_an_interruption_is_exit_code_130(run: Run, tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from biasgraph import audit\n"
+        "from biasgraph.audits import build as audit\n"
         "from biasgraph.commands import main\n"
         "def build(*arguments, **named):\n"
         "    print('started', flush=True)\n"
@@ -303,7 +303,7 @@ def test_a_report_overwrites_reports_only(
     graph = tmp_path / "out" / "graph.json"
     before = graph.read_bytes()
     assert main(["report", str(tmp_path / "out"), "-o", str(graph)]) == 2
-    assert "graph.json is there already and is no report" in capsys.readouterr().err
+    assert "graph.json already exists and is not a report" in capsys.readouterr().err
     assert graph.read_bytes() == before
     page = tmp_path / "page.html"
     for _ in range(2):

@@ -149,7 +149,7 @@ def test_models_of_every_role_are_tried_together(capsys) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--model", ""], 2, "no backend ''"),
+        (["--model", ""], 2, "--model is empty"),
         (["--model", "sandbox"], 2, "sandbox:stereotyped"),
         (["--model", "sandbox:stereotypd"], 2, "Did you mean 'stereotyped'?"),
         (["--model", "Sandbox:stereotyped"], 2, "Did you mean 'sandbox'?"),
@@ -165,7 +165,7 @@ def test_models_of_every_role_are_tried_together(capsys) -> None:
         (["--llm", "lm:gpt2", "--device", "gpu"], 2, "Did you mean 'cuda'?"),
         (["--llm", "lm:gpt2", "--steps", "4"], 2, "--steps means nothing to lm:gpt2"),
         (["--llm", "lm:gpt2", "--dtype", "int3"], 2, "int3"),
-        (["--device", "cpu"], 2, "name one by --model"),
+        (["--device", "cpu"], 2, "name one with --model"),
     ],
 )
 def test_wrong_specs_are_one_line(capsys, arguments: list[str], code: int, said: str) -> None:

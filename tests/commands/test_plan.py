@@ -49,9 +49,9 @@ def test_quiet_and_elsewhere(run: Path, tmp_path: Path, capsys: pytest.CaptureFi
         (["--targets", "nowhere.yaml"], "cannot read targets"),
         (["--targets", "."], "cannot read targets"),
         (["--verify"], "made from an answers table"),
-        (["--verify-images", "3"], "--verify-images is for --verify only"),
+        (["--verify-images", "3"], "--verify-images needs --verify"),
         (["--verify", "--verify-images", "0"], "--verify-images"),
-        (["--axes", "x.yaml"], "--axes is for --verify only"),
+        (["--axes", "x.yaml"], "--axes needs --verify"),
         (["--steps", "0"], "--steps"),
     ],
 )

@@ -172,8 +172,11 @@ class TestRefused:
         [
             (("--prompts", "occupations"), "proposes axes for one prompt"),
             (("--prompt", "a nurse", "--axes", "atuo"), "Did you mean 'auto'"),
-            (("--prompt", "a cook", "--model", "folder:x", "--vqa", "sandbox"), "made already"),
-            (("--answers", "x.csv"), "made already"),
+            (
+                ("--prompt", "a cook", "--model", "folder:x", "--vqa", "sandbox"),
+                "exist already",
+            ),
+            (("--answers", "x.csv"), "exist already"),
             (("--prompt", "the"), "subject"),
             (("--prompt", "a cook", "--llm", "lm:"), "lm:"),
             (("--prompt", "a cook", "--llm", "nothing:x"), "no backend 'nothing'"),
@@ -206,7 +209,7 @@ class TestRefused:
         assert not (tmp_path / "r").exists()
 
     def test_python(self) -> None:
-        with pytest.raises(InputError, match="these are made already"):
+        with pytest.raises(InputError, match="exist already"):
             BuildOptions(answers="x.csv", axes="auto")
 
 

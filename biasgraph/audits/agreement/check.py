@@ -7,7 +7,7 @@ in graph.json and the report, where every number rests on this judge.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from biasgraph.audits.agreement.trusted_answers import (
     from_judge,
     is_table,
 )
+from biasgraph.audits.pipeline_options import CheckOptions
 from biasgraph.causal.agreement import Agreement, accuracy, cross_table, uneven_errors
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes
@@ -36,25 +37,10 @@ if TYPE_CHECKING:
     from biasgraph.runs.progress import Progress
 
 FILE = "agreement.json"
-REPLICATES = 2000
 ITSELF = (
     "the reference is the judge itself: its answers agree because they are the same, which says "
     "nothing about whether they are right"
 )
-
-
-@dataclass(frozen=True)
-class CheckOptions:
-    """only: the axes to look at; replicates: resamples behind each interval.
-
-    sample: how many pictures to ask another judge about, as `biasgraph label` draws them; None for
-    all. seed: of the sample and the resampling.
-    """
-
-    only: Sequence[str] = ()
-    replicates: int = REPLICATES
-    sample: int | None = None
-    seed: int = 0
 
 
 def check(

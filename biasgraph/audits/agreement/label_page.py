@@ -11,12 +11,12 @@ import hashlib
 import io
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.agreement.sampling import sample
 from biasgraph.audits.agreement.trusted_answers import asked_of
+from biasgraph.audits.pipeline_options import LabelOptions
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.result import read_document, why_no_run
 from biasgraph.errors import InputError, ModelError, did_you_mean, printable, shown
@@ -33,15 +33,6 @@ if TYPE_CHECKING:
 LONGEST_SIDE = 768
 SMALL = 256  # pixels a side up to which a picture is passed on without loss
 QUALITY = 88
-
-
-@dataclass(frozen=True)
-class LabelOptions:
-    """sample: how many pictures; only: the axes to ask about; seed: of the sample."""
-
-    sample: int = 50
-    only: Sequence[str] = ()
-    seed: int = 0
 
 
 def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from biasgraph.audits.agreement.agreement_file import SCHEMA_NAME, Record, read
-from biasgraph.audits.agreement.check import CheckOptions, compared, kept
+from biasgraph.audits.agreement.check import compared, kept
 from biasgraph.audits.agreement.trusted_answers import Axes, from_file
+from biasgraph.audits.pipeline_options import CheckOptions
 from biasgraph.causal.correction import confusion
 from biasgraph.causal.tables import Counts, Variable
 from biasgraph.data.answers import Answers

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.build import TOY
 from biasgraph.audits.minethegap.reference_table import RankCorrelation, ReferenceTable, spearman
+from biasgraph.audits.pipeline_options import ScoreOptions
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.data.file_names import GRAPH
 from biasgraph.data.graph_document import to_json
@@ -24,10 +25,9 @@ from biasgraph.methods.minethegap import (
     missed,
     scored_of,
 )
-from biasgraph.methods.variations import MOST_VARIATIONS, PROPOSED, said, usual_axes
+from biasgraph.methods.variations import said, usual_axes
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.folder import BACKEND as FOLDER
-from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import (
     EMBEDDER,
@@ -43,7 +43,7 @@ from biasgraph.prompts.counterfactuals import Prompt, plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.subject import strip_brackets
 from biasgraph.runs.directory import Run, open_run
-from biasgraph.runs.job import AXES, JOURNAL, MODEL, SEED, notes_of, withheld_notes
+from biasgraph.runs.job import AXES, JOURNAL, MODEL, notes_of, withheld_notes
 from biasgraph.runs.local_engine import generate
 from biasgraph.runs.media import RunMedia
 from biasgraph.runs.record import installed_versions
@@ -58,51 +58,9 @@ if TYPE_CHECKING:
 
 SCHEMA = "biasgraph-minethegap/1"
 DOCUMENT, RANKING = "scores.json", "scores.csv"
-IMAGES = 15
-"""Of each prompt, as in the paper."""
 IN_A_ROW = 3
 """So many prompts without usable variations, one after the other, and no further one is tried."""
 Record = dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ScoreOptions(ModelOptions):
-    """The options of one ranking; None means "not given".
-
-    prompts: as `PromptList.of` takes them; model, embedder, llm: the generator, the model that
-    compares images and texts, and the language model that proposes variations; vary: axes of
-    `axes` whose attributes are combined instead; variations, images: how many of each for a prompt;
-    null: whether images of the variations are made and scored, too; truth: see `ReferenceTable.of`.
-    """
-
-    prompts: str | Path | Sequence[str]
-    model: str | None = None
-    embedder: str | None = None
-    llm: str | None = None
-    vary: Sequence[str] | None = None
-    axes: str | None = None
-    variations: int = PROPOSED
-    images: int = IMAGES
-    seed: int = SEED
-    null: bool = False
-    truth: str | Path | None = None
-    output: Path | None = None
-    fresh: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("model", "embedder", "llm", "vary"):
-            if (value := getattr(self, name)) is not None and not len(value):
-                raise InputError(f"--{name} is empty: name something, or leave it out")
-        if self.vary and self.llm:
-            raise InputError(
-                "--vary and --llm exclude each other: variations are combinations of attributes, "
-                "or a language model's"
-            )
-        if not 2 <= self.variations <= MOST_VARIATIONS:
-            raise InputError(f"--variations is 2 to {MOST_VARIATIONS}, not {self.variations}")
-        if self.images < 1:
-            raise InputError("--images is at least 1")
 
 
 @dataclass(frozen=True)

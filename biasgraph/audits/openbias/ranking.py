@@ -11,17 +11,17 @@ from biasgraph.audits.build import TOY
 from biasgraph.audits.openbias.assessment import assessed, described
 from biasgraph.audits.openbias.captions import Captions
 from biasgraph.audits.openbias.inquiry import Inquiry, Proposals, answer, propose, readable
+from biasgraph.audits.pipeline_options import OpenBiasOptions
 from biasgraph.data.file_names import GRAPH
 from biasgraph.data.graph_document import to_json
 from biasgraph.errors import InputError, shown
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import OUTPUTS, slug
 from biasgraph.io.writing import write_files
-from biasgraph.methods.bias_knowledge import MIN_CAPTIONS, OVERLAP, Knowledge, Rules, knowledge
+from biasgraph.methods.bias_knowledge import Knowledge, knowledge
 from biasgraph.methods.bias_wording import CaptionReader
 from biasgraph.methods.wordnet import best_synonyms
 from biasgraph.models.folder import BACKEND as FOLDER
-from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import (
     GENERATOR,
     JUDGE,
@@ -35,7 +35,6 @@ from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.job import (
     JOURNAL,
     MODEL,
-    SEED,
     TOY_JUDGE,
     notes_of,
     usual_judge,
@@ -54,43 +53,7 @@ SCHEMA = "biasgraph-openbias/1"
 DOCUMENT, RANKING, CAPTIONS, ANSWERS = (
     "openbias.json", "openbias.csv", "captions.csv", "answers.csv"
 )  # fmt: skip
-IMAGES = 10
-"""Of each caption, as in the paper."""
-BOOTSTRAP = 2000
 Record = dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OpenBiasOptions(ModelOptions):
-    """The options of one audit of a generator by captions; None means "not given".
-
-    captions: a file (see `Captions.read`); model, vqa, llm: the generator, the judge, and the
-    language model that proposes; images: of each caption; overlap, min_captions: see `Rules`;
-    bootstrap: resamples behind each interval; output, fresh: as in `BuildOptions`.
-    """
-
-    captions: Path
-    model: str | None = None
-    vqa: str | None = None
-    llm: str | None = None
-    images: int = IMAGES
-    seed: int = SEED
-    overlap: float = OVERLAP
-    min_captions: int = MIN_CAPTIONS
-    bootstrap: int = BOOTSTRAP
-    output: Path | None = None
-    fresh: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.rules()
-        for name in ("model", "vqa", "llm"):
-            if getattr(self, name) == "":
-                raise InputError(f"--{name} is empty: name a model, or leave it out")
-
-    def rules(self) -> Rules:
-        """How proposals become a knowledge base."""
-        return Rules(self.overlap, self.min_captions)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.compare.evidence import Evidence, evidence_of
+from biasgraph.audits.pipeline_options import PlanOptions
 from biasgraph.audits.plan.targets import every_axis, read_targets
 from biasgraph.audits.plan.verification import JointWork, run_of
 from biasgraph.causal.greedy import Target, greedy_plan
@@ -21,7 +21,6 @@ from biasgraph.causal.planning import rank_strategies
 from biasgraph.causal.pooling import NAME
 from biasgraph.causal.tables import Pool
 from biasgraph.data.result import Result, load
-from biasgraph.errors import InputError
 from biasgraph.io.writing import write_files
 from biasgraph.runs.progress import duration
 from biasgraph.runs.record import installed_versions
@@ -38,32 +37,6 @@ NO_PLAN: Document = {
     "assumption": None, "before": None, "steps": [], "stopped": "insufficient", "next": None,
     "left_out": [],
 }  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlanOptions:
-    """What to plan for; None means "not given".
-
-    run: the directory of a finished run; targets: a YAML file, see `read_targets`; steps: the most
-    interventions to add; verify: make the joint counterfactuals; verify_images: of each
-    combination of attributes; axes: the run's axis set, where it is not a shipped one; output:
-    where plan.json goes instead of the run's directory.
-
-    Raises InputError for options that make no sense together.
-    """
-
-    run: Path
-    targets: Path | None = None
-    steps: int | None = None
-    verify: bool = False
-    verify_images: int | None = None
-    axes: str | None = None
-    output: Path | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("verify_images", "axes"):
-            if getattr(self, name) is not None and not self.verify:
-                raise InputError(f"--{name.replace('_', '-')} is for --verify only")
 
 
 def plan(

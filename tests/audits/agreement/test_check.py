@@ -14,8 +14,9 @@ import pytest
 import biasgraph
 from biasgraph.audits.agreement import check as agreement
 from biasgraph.audits.agreement.agreement_file import read
-from biasgraph.audits.agreement.check import CheckOptions, check, keep
-from biasgraph.audits.agreement.label_page import LabelOptions, label_page
+from biasgraph.audits.agreement.check import check, keep
+from biasgraph.audits.agreement.label_page import label_page
+from biasgraph.audits.pipeline_options import CheckOptions, LabelOptions
 from biasgraph.commands import main
 from biasgraph.data.result import load
 from biasgraph.errors import InputError, ModelError

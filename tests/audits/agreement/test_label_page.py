@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import biasgraph
-from biasgraph.audits.agreement.label_page import LabelOptions, label_page, sample
+from biasgraph.audits.agreement.label_page import label_page, sample
+from biasgraph.audits.pipeline_options import LabelOptions
 from biasgraph.commands import main
 from biasgraph.data.result import load
 from biasgraph.errors import InputError, ModelError

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import biasgraph
-from biasgraph.audits.agreement.check import CheckOptions, check, keep
+from biasgraph.audits.agreement.check import check, keep
+from biasgraph.audits.pipeline_options import CheckOptions
 from biasgraph.commands import main
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError

@@ -272,7 +272,7 @@ class TestRefusals:
         ("more", "message"),
         [
             (["--overlap", "0"], "--overlap must be above 0"),
-            (["--min-captions", "0"], "--min-captions must be at least 1"),
+            (["--min-captions", "0"], "'--min-captions': 0 is not in the range x>=1"),
             (["--model", "folder:pictures"], "a folder makes none"),
             (["--model", "openai:painter", "--vqa", "openai:judge"], "openbias needs a language"),
             (["--model", "openai:painter"], "--vqa is needed for openai:painter"),

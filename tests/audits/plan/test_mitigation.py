@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import biasgraph
-from biasgraph.audits.plan.mitigation import PLAN, PlanOptions, cost, plan
+from biasgraph.audits.pipeline_options import PlanOptions
+from biasgraph.audits.plan.mitigation import PLAN, cost, plan
 from biasgraph.causal.greedy import ASSUMPTION
 from biasgraph.errors import InputError
 from tests.answer_tables import librarian_table

@@ -12,7 +12,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import biasgraph
-from biasgraph.audits.plan.mitigation import PlanOptions, plan
+from biasgraph.audits.pipeline_options import PlanOptions
+from biasgraph.audits.plan.mitigation import plan
 from biasgraph.audits.plan.plan_summary import summarize_plan
 from biasgraph.errors import printable
 from biasgraph.report.terminal import show

@@ -110,7 +110,8 @@ def test_a_verification_that_died_confuses_nobody(built: Path, tmp_path: Path) -
     directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
     code = (
         "import os, sys; from pathlib import Path; from biasgraph.runs.directory import Run;"
-        "from biasgraph.audits.plan.mitigation import PlanOptions, plan; add = Run.add_images;\n"
+        "from biasgraph.audits.pipeline_options import PlanOptions;"
+        "from biasgraph.audits.plan.mitigation import plan; add = Run.add_images;\n"
         "def die(self, made, *, plan):\n"
         "    add(self, made, plan=plan); os._exit(9)\n"
         "Run.add_images = die\n"

@@ -1,0 +1,293 @@
+"""The options of the audits beside a build: rankings, plans, comparisons, agreement, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from biasgraph.audits.options import (
+    ANALYSIS,
+    AUDIT,
+    METHODS,
+    OUTPUT,
+    AxesOptions,
+    BuildOptions,
+    MethodOptions,
+    PromptOptions,
+    RunOptions,
+)
+from biasgraph.data.options import Settings, option, reuse, settings
+from biasgraph.errors import InputError
+from biasgraph.models.inference_options import ModelOptions
+
+if TYPE_CHECKING:
+    from biasgraph.methods.bias_knowledge import Rules
+
+COMPARISON, SCORES = "Comparison", "Scores"
+TARGETS, CHECK = "What to reach", "Verification"
+"""Further panels of ``--help``."""
+
+
+@settings(panel=AUDIT)
+class OpenBiasOptions(RunOptions):
+    """The options of one audit of a generator by captions; None means "not given"."""
+
+    captions: Path = option(
+        "The captions: a text file with one on each line, COCO's JSON, or a CSV file with a "
+        "column 'caption'.",
+        metavar="FILE",
+    )
+    vqa: str | None = reuse(BuildOptions, "vqa", default=None)
+    images: int = reuse(RunOptions, "images", default=10, help="Images of each caption.")
+    seed: int = reuse(RunOptions, "seed", default=0)
+    overlap: float = option(
+        "Merge biases that share this part of their classes, of the smaller one's.",
+        default=0.75,
+        panel=ANALYSIS,
+    )
+    min_captions: int = option(
+        "Leave out biases with fewer captions.", default=30, low=1, panel=ANALYSIS
+    )
+    bootstrap: int = reuse(BuildOptions, "bootstrap", default=2000)
+    output: Path | None = reuse(
+        RunOptions, "output", default=None, usual="outputs/MODEL/openbias-CAPTIONS"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.rules()
+
+    def rules(self) -> Rules:
+        """How proposals become a knowledge base."""
+        from biasgraph.methods.bias_knowledge import Rules
+
+        return Rules(self.overlap, self.min_captions)
+
+
+@settings(panel=SCORES)
+class ScoreOptions(RunOptions):
+    """The options of one ranking of prompts by MineTheGap; None means "not given"."""
+
+    prompts: str | Path | Sequence[str] = reuse(
+        PromptOptions,
+        "prompts",
+        help="The prompts: a shipped list ('occupations'), or a file with one on each line.",
+    )
+    embedder: str | None = reuse(BuildOptions, "embedder", default=None, panel=SCORES)
+    vary: str | Sequence[str] | None = option(
+        "The axes whose combinations the images are compared with.",
+        default=None,
+        kind=list,
+        metavar="AXIS,...",
+        usual="gender and ethnicity, if the set has such axes",
+    )
+    axes: str | None = option(
+        "The axis set of --vary.", default=None, metavar="NAME|FILE", usual="occupation"
+    )
+    variations: int = option(
+        "Variations of each prompt that --llm proposes.", default=15, low=2, high=64
+    )
+    images: int = reuse(
+        RunOptions,
+        "images",
+        default=15,
+        help="Images of each prompt. Only scores of equally many images compare.",
+    )
+    seed: int = reuse(RunOptions, "seed", default=0, help="Seed of the images.")
+    null: bool = option(
+        "Make as many images of the variations and score them, too: what this model can do.",
+        default=False,
+    )
+    truth: str | Path | None = option(
+        "Compare the ranking with a table (CSV: prompt or occupation, and bias or shares) or "
+        "'us-occupations', the shares of women and men in 40 occupations.",
+        default=None,
+        metavar="NAME|FILE",
+    )
+    output: Path | None = reuse(
+        RunOptions, "output", default=None, usual="outputs/MODEL/minethegap-PROMPTS"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.vary and self.llm:
+            raise InputError(
+                "--vary and --llm exclude each other: variations are combinations of attributes, "
+                "or a language model's"
+            )
+
+
+@settings(panel=METHODS)
+class AnnotateOptions(MethodOptions):
+    """What to add to a finished run; None means "not given"."""
+
+    run: Path = option("The directory of a result.", argument=True, metavar="RUN")
+    methods: str | Sequence[str] = option(
+        "The methods.", kind=list, argument=True, metavar="METHOD,..."
+    )
+    embedder: str | None = reuse(BuildOptions, "embedder", default=None, panel=METHODS)
+    axes: str | None = option(
+        "The axis set that RUN was built with, unless it ships with biasgraph.",
+        default=None,
+        metavar="FILE",
+    )
+    llm: str | None = reuse(RunOptions, "llm", default=None)
+
+
+@settings(panel=COMPARISON)
+class CompareOptions(Settings):
+    """What to compare with what."""
+
+    runs: Sequence[str | Path] = option(
+        "Directories of results, the baseline first.",
+        kw_only=False,
+        kind=Path,
+        argument=True,
+        repeat=True,
+        metavar="BASELINE RUN [RUN ...]",
+    )
+    common: bool = option(
+        "Leave out the axes, and of several prompts the prompts, that not all runs share.",
+        default=False,
+    )
+    gates: Sequence[str] = option(
+        "End with exit code 3 if a run is worse than BASELINE: 'worse:AXIS>0.05' (the axis's "
+        "distance to its ideal grew by more), 'new-edges>0', 'amplification>0.5'; each judged by "
+        "the lower end of the 95 % interval. Repeatable.",
+        default=(),
+        metavar="GATE",
+        flags=("--fail-if",),
+        repeat=True,
+    )
+    seed: int | None = option("Seed of the resampling.", default=None, low=0, usual="BASELINE's")
+
+
+@settings(panel=COMPARISON)
+class CheckOptions(Settings):
+    """What to compare a judge with its reference by."""
+
+    only: Sequence[str] = reuse(AxesOptions, "only", default=(), panel=COMPARISON)
+    sample: int | None = option(
+        "Ask another judge about so many images only, those that `biasgraph label` takes.",
+        default=None,
+        low=1,
+    )
+    replicates: int = reuse(
+        BuildOptions, "bootstrap", default=2000, panel=COMPARISON, flags=("--bootstrap",)
+    )
+    seed: int = option("Seed of the sample and of the resampling.", default=0, low=0)
+
+
+@settings()
+class LabelOptions(Settings):
+    """Which images a page asks people about."""
+
+    sample: int = option(
+        "How many images, evenly from the prompt's own and those of every counterfactual.",
+        default=50,
+        low=1,
+    )
+    only: Sequence[str] = reuse(
+        AxesOptions, "only", default=(), panel="", help="Ask about these axes only."
+    )
+    seed: int = option(
+        "Seed of the sample. A larger sample with the same seed includes the smaller one.",
+        default=0,
+        low=0,
+    )
+
+
+@settings(panel=CHECK)
+class PlanOptions(Settings):
+    """What to plan for; None means "not given".
+
+    Raises:
+        InputError: Options contradict each other, or a value is invalid.
+    """
+
+    run: Path = option("The directory of a finished run.", argument=True, metavar="RUN")
+    targets: Path | None = option(
+        "The axes to bring closer to an ideal, as YAML: 'axis: {weight: 2, ideal: {attribute: "
+        "share}}'. Weight 1 and the run's own ideal unless given; axes that the file does not name "
+        "do not count.",
+        default=None,
+        metavar="FILE",
+        panel=TARGETS,
+        usual="all axes",
+    )
+    steps: int | None = option(
+        "Plan at most so many interventions.",
+        default=None,
+        low=1,
+        panel=TARGETS,
+        usual="as many as gain more than chance",
+    )
+    verify: bool = option(
+        "Make images with all planned axes set at once, with the run's own models, and compare "
+        "prediction and outcome. Only what the run lacks is made.",
+        default=False,
+    )
+    verify_images: int | None = option(
+        "Images for each combination of attributes.",
+        default=None,
+        low=1,
+        usual="as many as the run has for a prompt, but in all no more than the run has",
+    )
+    axes: str | None = reuse(AnnotateOptions, "axes", default=None, panel=CHECK)
+    output: Path | None = option(
+        "Where plan.json goes.",
+        default=None,
+        metavar="DIR",
+        panel=OUTPUT,
+        flags=("-o", "--output"),
+        usual="RUN",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("verify_images", "axes"):
+            if getattr(self, name) is not None and not self.verify:
+                raise InputError(f"--{name.replace('_', '-')} needs --verify")
+
+
+@settings(panel=AUDIT)
+class PromptTableOptions(PromptOptions):
+    """What a table of prompts is made of."""
+
+    axes: str = option(
+        "An axis set, shipped or your own YAML file.", default="occupation", metavar="NAME|FILE"
+    )
+    only: str | Sequence[str] | None = reuse(AxesOptions, "only", default=None, panel=AUDIT)
+    images: int = option("Images of each prompt.", default=48, low=1, high=9999)
+    seed: int = option("The number that the images' seeds come from.", default=0, low=0)
+    target: Path = option(
+        "The table to write; paths of images in it are relative to its folder.",
+        metavar="FILE.csv",
+        panel=OUTPUT,
+        flags=("--to",),
+    )
+
+
+@settings(panel="Try a model")
+class TrialOptions(ModelOptions):
+    """The models to try."""
+
+    model: str | None = option("Let this generator make an image.", default=None, metavar="SPEC")
+    vqa: str | None = option("Let this judge answer a question.", default=None, metavar="SPEC")
+    embedder: str | None = option("Let this embedder embed an image.", default=None, metavar="SPEC")
+    llm: str | None = option(
+        "Let this language model propose what may be biased.", default=None, metavar="SPEC"
+    )
+
+    def specs(self) -> dict[str, str]:
+        """The models by their roles."""
+        from biasgraph.models.registry import EMBEDDER, GENERATOR, JUDGE, LANGUAGE_MODEL
+
+        given = {
+            GENERATOR: self.model,
+            JUDGE: self.vqa,
+            EMBEDDER: self.embedder,
+            LANGUAGE_MODEL: self.llm,
+        }
+        return {role: spec for role, spec in given.items() if spec is not None}

@@ -1,0 +1,161 @@
+"""Options and arguments of commands, made from the fields of settings dataclasses."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+
+from biasgraph.audits.options import METHODS, OUTPUT
+from biasgraph.data.options import Option, Settings, options_of
+from biasgraph.methods.registry import find_methods, method_options
+from biasgraph.models.inference_options import MODELS
+
+LAST = ("", OUTPUT, MODELS)
+"""The panels that ``--help`` shows below all others."""
+
+
+class FilePath(click.Path):
+    """A path as `pathlib` has it; "" is refused, which `Path` takes for the working directory."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(path_type=Path, **options)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path. Raises click.BadParameter for an empty one."""
+        if value == "":
+            self.fail("it is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class CommandWithMethods(click.RichCommand):
+    """A command that also takes the options of all methods, plug-ins' included.
+
+    ``METHODS`` in its docstring stands for their names.
+    """
+
+    @property
+    def help(self) -> str | None:
+        """The docstring, with the methods that there are."""
+        listed = "; ".join(f"{name}: {method.about}" for name, method in find_methods().items())
+        return self._help and self._help.replace("METHODS", listed)
+
+    @help.setter
+    def help(self, text: str | None) -> None:
+        self._help = text
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The command's own parameters, and one for each option of a method."""
+        return [*super().get_params(ctx), *self._of_methods]
+
+    @functools.cached_property
+    def _of_methods(self) -> list[click.Parameter]:
+        return [_parameter(name, about, panel=METHODS) for name, about in method_options().items()]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Gather the methods' options under one name."""
+        rest = super().parse_args(ctx, args)
+        names = [str(parameter.name) for parameter in self._of_methods]
+        ctx.params["method_options"] = {name: ctx.params.pop(name, None) for name in names}
+        return rest
+
+
+def options_from(
+    settings: type[Settings], name: str = "options", only: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options and arguments that a settings dataclass declares.
+
+    Args:
+        settings: The dataclass, an object of which the command gets.
+        name: The command's parameter that takes it.
+        only: The names of the fields to offer; empty for all.
+    """
+    parameters = [
+        _parameter(field_name, about, settings.__dataclass_fields__[field_name].default)
+        for field_name, about in options_of(settings).items()
+        if about.kind is not dict and (not only or field_name in only)
+    ]
+    parameters.sort(key=_place)
+    names = {field.name for field in fields(settings)}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def call(**values: Any) -> None:
+            given = {key: values.pop(key) for key in names & values.keys()}
+            given = {key: value for key, value in given.items() if value is not None}
+            command(**values, **{name: settings(**given)})
+
+        # Click reads parameters from here, the last one first, as decorators are applied.
+        vars(call)["__click_params__"] = [
+            *getattr(command, "__click_params__", ()),
+            *reversed(parameters),
+        ]
+        return call
+
+    return decorate
+
+
+def _place(parameter: click.Parameter) -> tuple[int, bool]:
+    """Where ``--help`` lists it: panels as they come, required options first."""
+    panel = getattr(parameter, "panel", None)
+    return LAST.index(panel) if panel in LAST else 0, not parameter.required
+
+
+def _parameter(
+    name: str, about: Option, default: object = None, panel: str = ""
+) -> click.Parameter:
+    required = default is MISSING
+    if about.argument:
+        return click.RichArgument(
+            [name],
+            type=_type_of(about),
+            metavar=about.metavar,
+            nargs=-1 if about.repeat else 1,
+            required=required,
+        )
+    flag = about.kind is bool and not any("/" in one for one in about.flags)
+    return click.RichOption(
+        [*(about.flags or [about.flag(name)]), name],
+        type=_type_of(about),
+        metavar=about.metavar,
+        is_flag=about.kind is bool,
+        default=False if flag else None,
+        multiple=about.repeat,
+        required=required,
+        panel=about.panel or panel or None,
+        help=about.text(default),
+    )
+
+
+def _type_of(about: Option) -> Any:
+    """What click reads a value as."""
+    if about.choices:
+        return click.Choice([*about.choices])
+    if about.kind in (int, float) and (about.low, about.high) != (None, None):
+        ranges: dict[type, Any] = {int: click.IntRange, float: click.FloatRange}
+        return ranges[about.kind](about.low, about.high)
+    if about.kind is Path:
+        return FilePath()
+    return about.kind if about.kind in (int, float, bool) else str
+
+
+run_argument = click.argument("run", type=FilePath(), metavar="RUN")
+"""``RUN``, the directory of a result."""
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document to stdout."
+)
+
+
+def output_option(
+    help: str, metavar: str = "DIR", **about: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """``-o`` as `target`, for a command whose settings declare none."""
+    kind = FilePath(dir_okay=metavar != "FILE")
+    return click.option(
+        "-o", "--output", "target", type=kind, metavar=metavar, panel=OUTPUT, help=help, **about
+    )
