@@ -121,8 +121,9 @@ _name = partial(measure, unit="name")
 _text = partial(measure, unit="text", range="any", source="BiasConnect sec. 3.1")
 _axis = partial(measure, unit="name", range="an axis", source="BiasConnect sec. 3.1")
 _attributes = partial(measure, unit="names", range="attributes", source="BiasConnect sec. 3.1")
+_records = partial(measure, unit="by record", range="by record")
 _flags = partial(measure, unit="names", range="flags", source="Flags", default=())
-_truth = partial(measure, unit="", range="true, false", source="Pairs")
+_truth = partial(measure, unit="", range="true, false")
 _images = partial(measure, unit="images", range=">= 0")
 _share = partial(measure, unit="share", range="0 to 1")
 _w1 = partial(measure, unit="W1", range=">= 0", source="BiasConnect eq. 1")
@@ -186,35 +187,22 @@ class NodeRow(Row):
     attributes: tuple[str, ...] = _attributes("its attributes")
     initial: InitialAnswers
     distribution_ci: tuple[Ends, ...] | None = _share("Wilson 95 % interval of each share")
-    distribution_bounds: tuple[Ends, ...] | None = _share(
-        "lowest and highest share that the unknown answers could hide"
-    )
+    distribution_bounds: tuple[Ends, ...] | None = _share("how far unknown answers could move it")
     ideal: Shares = _share("ideal distribution", source="BiasConnect sec. 3.4")
     w1: float | None = _w1("Wasserstein-1 distance to the ideal", default=None)
     w1_ci: Ends | None = _w1("its 95 % bootstrap interval", default=None)
     w1_null: NullBand = NullBand()
-    near_ideal: bool | None = _truth(
-        "whether `w1` is at most `w1_null.q95`", source="Nodes", default=None
-    )
+    near_ideal: bool | None = _truth("whether `w1` is at most `w1_null.q95`", default=None)
     status: Status = _name("whether `w1` could be computed", range="ok, insufficient")
     flags: tuple[str, ...] = _flags("what to know")
-    findings: Mapping[str, object] = measure(
-        "what other methods found",
-        unit="by method",
-        range="by method",
-        source="[methods.md](methods.md)",
-        default_factory=dict,
+    findings: Mapping[str, object] = _records(
+        "what other methods found", source="[methods.md](methods.md)", default_factory=dict
     )
-    cost: tuple[Shares, ...] | Unset = measure(
-        "ground costs between the attributes; only with the metric `cost`",
-        unit="cost",
-        range=">= 0",
-        default=UNSET,
+    cost: tuple[Shares, ...] | Unset = _w1(
+        "costs between the attributes; only with the metric `cost`", default=UNSET
     )
     reference: tuple[int, ...] | Unset = _images(
-        "counts that `ideal` was taken from; only with a reference ([reference.md](reference.md))",
-        source="BiasConnect supp. A.9",
-        default=UNSET,
+        "counts that `ideal` was taken from; only with `--reference`", default=UNSET
     )
     corrected: CorrectedAnswers | Unset | None = UNSET
     diagonal: ManipulationCheck = ManipulationCheck()
@@ -267,7 +255,7 @@ class PairRow(Row):
         "share of resamples of `is_matched` above 0", source="Pairs"
     )
     shift_p: float | None = _p("initial images against all interventions together", source="Pairs")
-    edge: bool = _truth("whether the pair is an edge", default=False)
+    edge: bool = _truth("whether the pair is an edge", source="Pairs", default=False)
     status: Status = _name("of the test", range="ok, degenerate, insufficient", source="Pairs")
     flags: tuple[str, ...] = _flags("what to know; in tables with `;` between them")
     w1_before_corrected: float | Unset | None = _corrected(
@@ -294,12 +282,8 @@ class LinkRow(PairRow):
     rows: tuple[str, ...] = _attributes("attributes of `source`, the rows of `table`")
     columns: tuple[str, ...] = _attributes("attributes of `target`, its columns")
     table: tuple[tuple[int, ...], ...] = _images("contingency table", source="BiasConnect sec. 3.3")
-    mediation: tuple[Mapping[str, object], ...] = measure(
-        "axes that may stand between, with checks and verdicts",
-        unit="by check",
-        range="by check",
-        source="Pairs",
-        default=(),
+    mediation: tuple[Mapping[str, object], ...] = _records(
+        "axes that may stand between, with checks and verdicts", source="Pairs", default=()
     )
     weight: float = _is("the same number as `is`")
 

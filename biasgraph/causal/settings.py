@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
@@ -26,13 +27,24 @@ _PAPER: dict[str, Any] = {
     "sign": "is",
     "global_test": "pooled",
 }
+_LEAST = {
+    "min_valid": 1,
+    "bootstrap": 100,
+    "amplification_replicates": 0,
+    "noise_draws": 0,
+    "seed": 0,
+}
 
 
 @dataclass(frozen=True)
 class EdgeRule:
     """When a pair of axes is an edge: p <= alpha, or as `fdr` says, and |IS| >= min_is.
 
-    stratified: p is of the test within prompts, not of the summed table.
+    Attributes:
+        alpha: The level of p, in (0, 1).
+        fdr: None where alpha decides, else how p is adjusted to be at most .05.
+        min_is: The smallest |IS| of an edge, in the target's metric.
+        stratified: Whether p is of the test within prompts, not of the summed table.
     """
 
     alpha: float
@@ -50,23 +62,32 @@ class EdgeRule:
 
 @dataclass(frozen=True, kw_only=True)
 class AnalysisSettings:
-    """The options of one analysis. Raises InputError for a value that is not allowed.
+    """The options of one analysis.
 
-    alpha: an edge of a prompt's graph needs p <= alpha (1e-4: BiasConnect sec. 3.3).
-    global_alpha, global_min_is: an edge of a graph of several prompts needs p <= global_alpha and
-    |IS| >= global_min_is, in the target's own metric (5e-5 and .03: supp. A.8).
-    global_test: its p is that of the test within prompts ("cmh") or of the summed table ("pooled").
-    fdr: None (alpha decides), or "bh" / "by": the adjusted p at level .05 decides.
-    metric: None takes each axis's own; a name overrides all axes.
-    mix: arms of an intervention weigh "equal" or by their valid answers ("pooled", supp. A.8).
-    fallback: "auto" draws null tables where expected counts are low; "off" never does.
-    min_valid: fewest valid answers in the initial images and in every arm.
-    unknown: answers that are unknown are left out ("exclude"), a class of their own
-    ("class", which needs an ideal), or refused ("error").
-    sign: of the bootstrapped matched sensitivity ("matched") or of the plain one ("is").
-    bootstrap: multinomial resamples for each interval of a node or pair.
-    amplification_replicates: whole-image resamples for the amplification's interval; 0 skips it.
-    noise_draws: draws for the amplification's noise floor; 0 skips it.
+    Attributes:
+        preset: Where options that are not given come from.
+        alpha: An edge of a prompt's graph needs p <= alpha (1e-4: BiasConnect sec. 3.3).
+        global_alpha: An edge of a graph of several prompts needs p <= this (5e-5: supp. A.8) ...
+        global_min_is: ... and |IS| of at least this, in the target's own metric (.03: supp. A.8).
+        global_test: Whether its p is of the test within prompts ("cmh") or of the summed table
+            ("pooled").
+        fdr: None (alpha decides), or "bh" / "by": the adjusted p at level .05 decides.
+        metric: None takes each axis's own; a name overrides all axes.
+        mix: Arms of an intervention weigh "equal" or by their valid answers ("pooled", supp. A.8).
+        fallback: "auto" draws null tables where expected counts are low; "off" never does.
+        yates: Whether 2 x 2 tables get Yates's correction.
+        min_valid: Fewest valid answers in the initial images and in every arm.
+        unknown: Unknown answers are left out ("exclude"), a class of their own ("class", which
+            needs an ideal), or refused ("error").
+        sign: Of the bootstrapped matched sensitivity ("matched") or of the plain one ("is").
+        bootstrap: Multinomial resamples for each interval of a node or pair.
+        amplification_replicates: Whole-image resamples for the amplification's interval; 0 skips
+            it.
+        noise_draws: Draws for the amplification's noise floor; 0 skips it.
+        seed: Of every random draw, together with the names of what is drawn.
+
+    Raises:
+        InputError: A value is not allowed.
     """
 
     preset: Preset = "default"
@@ -88,29 +109,14 @@ class AnalysisSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for name in (
-            "preset",
-            "global_test",
-            "fdr",
-            "metric",
-            "mix",
-            "fallback",
-            "unknown",
-            "sign",
-        ):
-            _check_choice(name, getattr(self, name), _choices(hints[name]))
-        _check_choice("yates", self.yates, (True, False))
+        for name, hint in get_type_hints(type(self)).items():
+            choices = _choices(hint)
+            if choices:
+                _check_choice(name, getattr(self, name), choices)
         _check_alpha(self.alpha, self.fallback)
         _check_alpha(self.global_alpha, self.fallback)
         _check_min_is(self.global_min_is)
-        for name, least in (
-            ("min_valid", 1),
-            ("bootstrap", 100),
-            ("amplification_replicates", 0),
-            ("noise_draws", 0),
-            ("seed", 0),
-        ):
+        for name, least in _LEAST.items():
             _check_whole(name, getattr(self, name), least)
 
     @property
@@ -126,18 +132,21 @@ class AnalysisSettings:
 
     @classmethod
     def resolve(cls, preset: str = "default", **explicit: Any) -> AnalysisSettings:
-        """The settings of a preset with explicit options on top; None means "not given".
+        """The settings of a preset with explicit options on top.
 
-        An alpha that is given holds for graphs of one and of several prompts alike.
-        Raises InputError for an unknown preset, option or value.
+        Args:
+            preset: "default" or "paper".
+            explicit: Options by name; None means "not given". A given alpha holds for graphs of one
+                and of several prompts alike.
+
+        Raises:
+            InputError: The preset, an option or a value does not exist.
         """
         _check_choice("preset", preset, get_args(Preset))
         known = [field.name for field in fields(cls)]
         for name in explicit:
             if name not in known:
-                raise InputError(
-                    f"There is no analysis option {name!r}.{did_you_mean(name, known)}"
-                )
+                raise InputError(f"Unknown analysis option {name!r}.{did_you_mean(name, known)}")
         given = {name: value for name, value in explicit.items() if value is not None}
         if "alpha" in given:
             given.setdefault("global_alpha", given["alpha"])
@@ -151,11 +160,12 @@ def generator(seed: int, *names: str) -> np.random.Generator:
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
-    """The values of a Literal, or of an optional Literal with None among them."""
-    if type(None) in get_args(hint):
-        literal = next(part for part in get_args(hint) if part is not type(None))
-        return (None, *get_args(literal))
-    return get_args(hint)
+    """The values of a Literal, an optional one (None among them) or a truth value."""
+    if hint is bool:
+        return (True, False)
+    optional = (None,) if type(None) in get_args(hint) else ()
+    parts = (get_args(part) or (part,) for part in get_args(hint) if part is not type(None))
+    return (*optional, *itertools.chain.from_iterable(parts))
 
 
 def _check_choice(name: str, value: object, allowed: tuple[Any, ...]) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from biasgraph.causal.comparing import Estimate, first_shares
-from biasgraph.causal.intervals import Interval
+from biasgraph.causal.comparing import Estimate, first_shares, growth_of
 from biasgraph.causal.resampling import image_sizes, pool_counts
 from biasgraph.causal.sensitivity import UNEQUAL, mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
@@ -40,6 +39,21 @@ class Sums:
         """Of |IS| (R, source, target), 0 where a pair does not count."""
         known = sizes[np.isfinite(sizes).all(axis=(1, 2))]  # a replicate may lose all answers
         return cls(known.sum(axis=1), known.sum(axis=2), known.sum(axis=(1, 2)))
+
+
+@dataclass(frozen=True)
+class AuditSums:
+    """The sums of one audit.
+
+    Attributes:
+        point: What its images show (R = 1).
+        draws: Their bootstrap replicates, as many as those of the other audits.
+        floor: Replicates in which no intervention does anything.
+    """
+
+    point: Sums
+    draws: Sums
+    floor: Sums
 
 
 @dataclass(frozen=True)
@@ -72,22 +86,29 @@ class Strengths:
         runs = range(len(self.pools))
         points = [self._point(run, take) for run in runs]
         draws = [Sums.of(self._drawn(run, "bootstrap", take)) for run in runs]
-        floors = [Sums.of(self._drawn(run, "noise", take)) for run in runs]
-        fewest = min(len(one.total) for one in draws)
-        draws = [Sums(*(one[:fewest] for one in vars(sums).values())) for sums in draws]
+        fewest = min(len(sums.total) for sums in draws)
+        audits = [
+            AuditSums(
+                points[run],
+                Sums(*(part[:fewest] for part in vars(draws[run]).values())),
+                Sums.of(self._drawn(run, "noise", take)),
+            )
+            for run in runs
+        ]
         axes = [
             [
                 {
                     "axis": axis,
                     "run": run,
-                    "in": self._strength(axis, run, points, draws, floors, "incoming"),
-                    "out": self._strength(axis, run, points, draws, floors, "outgoing"),
+                    "in": self._strength(axis, run, audits, "incoming"),
+                    "out": self._strength(axis, run, audits, "outgoing"),
                 }
                 for run in runs
             ]
             for axis in range(len(self.ideals))
         ]
-        return axes, [self._amplification(run, points, draws, floors, take) for run in runs]
+        at_common_size = take is not None
+        return axes, [self._amplification(run, audits, at_common_size) for run in runs]
 
     def _common_sizes(self) -> Take:
         """Images of each prompt that all audits have; None where they have about equally many."""
@@ -142,62 +163,41 @@ class Strengths:
                 sizes[:, x, y] = np.abs(before[y] - after)
         return sizes
 
-    def _strength(
-        self,
-        axis: int,
-        run: int,
-        points: Sequence[Sums],
-        draws: Sequence[Sums],
-        floors: Sequence[Sums],
-        which: str,
-    ) -> Fields:
+    def _strength(self, axis: int, run: int, audits: Sequence[AuditSums], which: str) -> Fields:
         end = 1 if which == "incoming" else 0
         counted = sorted({pair[end] for pair in self.pairs})
-        if axis not in counted or not len(draws[run].total):
+        audit = audits[run]
+        if axis not in counted or not len(audit.draws.total):
             return dict.fromkeys(("value", "ci", "floor", "lowest_of_runs", "first_of_axes"))
-        of_run = getattr(draws[run], which)
-        of_axis = np.stack([getattr(one, which)[:, axis] for one in draws])
+        of_run = getattr(audit.draws, which)
+        of_axis = np.stack([getattr(other.draws, which)[:, axis] for other in audits])
         towards = -1 if which == "incoming" else 1
+        first_of_axes = first_shares(towards * of_run[:, counted].T)[counted.index(axis)]
         return {
-            **_number(Estimate(float(getattr(points[run], which)[0, axis]), of_axis[run])),
-            "floor": _floor(getattr(floors[run], which)[:, axis]),
+            **_number(Estimate(float(getattr(audit.point, which)[0, axis]), of_axis[run])),
+            "floor": _floor(getattr(audit.floor, which)[:, axis]),
             "lowest_of_runs": float(first_shares(-of_axis)[run]),
-            "first_of_axes": float(
-                first_shares(towards * of_run[:, counted].T)[counted.index(axis)]
-            ),
+            "first_of_axes": float(first_of_axes),
         }
 
-    def _amplification(
-        self,
-        run: int,
-        points: Sequence[Sums],
-        draws: Sequence[Sums],
-        floors: Sequence[Sums],
-        take: Take,
-    ) -> Fields:
-        about = {"run": run, "pairs": len(self.pairs), "at_common_size": take is not None}
-        if not self.pairs or not len(draws[run].total):
+    def _amplification(self, run: int, audits: Sequence[AuditSums], at_common_size: bool) -> Fields:
+        about = {"run": run, "pairs": len(self.pairs), "at_common_size": at_common_size}
+        if not self.pairs or not len(audits[run].draws.total):
             return about | dict.fromkeys(
                 ("value", "ci", "floor", "lowest_of_runs", "growth", "growth_ci")
             )
-        found = [
-            Estimate(float(point.total[0]), one.total)
-            for point, one in zip(points, draws, strict=True)
-        ]
-        growth, interval = found[0].change_to(found[run])
+        totals = [Estimate(float(audit.point.total[0]), audit.draws.total) for audit in audits]
         return {
             **about,
-            **_number(found[run]),
-            "floor": _floor(floors[run].total),
-            "lowest_of_runs": float(first_shares(-np.stack([one.draws for one in found]))[run]),
-            "growth": growth if run else None,
-            "growth_ci": list(interval.hull) if run else None,
+            **_number(totals[run]),
+            "floor": _floor(audits[run].floor.total),
+            "lowest_of_runs": float(first_shares(-np.stack([one.draws for one in totals]))[run]),
+            **growth_of(totals, run),
         }
 
 
 def _number(estimate: Estimate) -> Fields:
-    interval = Interval.of(estimate.value, estimate.draws)
-    return {"value": estimate.value, "ci": list(interval.distance)}
+    return {"value": estimate.value, "ci": estimate.distance_ci}
 
 
 def _floor(draws: Floats) -> Fields:
