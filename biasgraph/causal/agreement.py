@@ -23,7 +23,10 @@ Interval = tuple[float, float]
 def cross_table(truth: Codes, answers: Codes, size: int) -> Counts:
     """(k + 2, k + 2) counts[truth, answer]; unknown is the last but one, gated the last.
 
-    truth, answers: (images,) codes of `biasgraph.causal.tables` for an axis of k attributes.
+    Args:
+        truth: (images,) codes of the reference.
+        answers: (images,) codes of the judge.
+        size: The number k of the axis's attributes.
     """
     places = np.array([size + 1, size, *range(size)])  # of GATED, UNKNOWN, 0, 1 ...
     table = np.zeros((size + 2, size + 2), dtype=np.int64)
@@ -33,15 +36,18 @@ def cross_table(truth: Codes, answers: Codes, size: int) -> Counts:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The agreement about one axis: counts[truth, answer] of the images that both answered.
+    """The agreement about one axis.
 
-    counts: (k, k); table: (k + 2, k + 2), with unknown and gated.
+    Attributes:
+        table: (k + 2, k + 2) counts[truth, answer] of the images that both answered; unknown is
+            the last but one, gated the last.
     """
 
     table: Counts
 
     @property
     def counts(self) -> Counts:
+        """(k, k) counts[truth, answer] of the images with two valid answers."""
         return self.table[:-2, :-2]
 
     def fields(self, replicates: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -52,6 +58,10 @@ class Agreement:
         of accuracy is Wilson's, the others resample images `replicates` times. kl_* (nats) and tv
         compare the distributions of all valid answers of either; kl is None, too, where it is
         infinite: where one side never gave an answer that the other did.
+
+        Args:
+            replicates: How often to resample for the intervals of f1 and kappa.
+            rng: For resampling.
         """
         counts = self.counts
         valid, answered = int(counts.sum()), int(self.table[:-2].sum())
@@ -137,7 +147,7 @@ def total_variation(p: Counts, q: Counts) -> float:
 
 
 def uneven_errors(one: Counts, other: Counts) -> float | None:
-    """p (Fisher) of equal accuracy in two groups of images, by counts (k, k); None for an empty."""
+    """Fisher's p of equal accuracy in two groups of images (k, k); None where one is empty."""
     from scipy.stats import fisher_exact
 
     right = np.array([[np.trace(c), c.sum() - np.trace(c)] for c in (one, other)])

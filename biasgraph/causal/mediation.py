@@ -1,4 +1,4 @@
-"""Does x move y directly, or through a third axis z? (STATISTICS (h))
+"""Whether x moves y directly or through a third axis z (STATISTICS (h)).
 
 The paper's graph is pairwise and cannot say. Here every image has an answer about z as well, and
 the counterfactuals of z are real interventions on it, so three checks can.
@@ -6,7 +6,7 @@ the counterfactuals of z are real interventions on it, so three checks can.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,7 +76,7 @@ class Mediation:
         return np.bincount(valid[:, z] * k_y + valid[:, y], minlength=k_z * k_y).reshape(k_z, k_y)
 
     def _stratified(self, x: int, z: int, y: int) -> dict[str, Any]:
-        """y independent of x within every answer about z: summed chi-square, summed dof."""
+        """Whether y is independent of x within every answer about z; chi-square and dof summed."""
         joint = np.stack([self._joint(arm, z, y) for arm in self.tallies.arms_of(x)])
         strata = [reduced(joint[:, stratum])[0] for stratum in range(joint.shape[1])]
         strata = [table for table in strata if min(table.shape) >= 2]
@@ -99,29 +99,24 @@ class Mediation:
             return undefined
         if any(self._tally(arm, z).sum() == 0 for arm in arms):
             return undefined
-        gaps, noise = [], []
-        for arm in arms:
-            point = self._gap(
-                self._tally(arm, y)[None],
-                self._tally(arm, z)[None],
-                {value: self._tally(other, y)[None] for value, other in do.items()},
-            )
-            drawn = self._replicate(arm)
-            cloud = self._gap(
-                drawn[y],
-                drawn[z],
-                {value: self._replicate(other)[y] for value, other in do.items()},
-            )
-            gaps.append(0.5 * np.abs(point).sum())
-            noise.append(0.5 * np.abs(cloud - point).sum(axis=1))
+
+        def gap(arm: Arm | None, shares: Callable[[Arm | None, int], Floats]) -> Floats:
+            """(B, k_y) P(y|x) minus the chain's prediction."""
+            through = shares(arm, z)
+            predicted = sum(through[:, [value]] * shares(other, y) for value, other in do.items())
+            return np.asarray(shares(arm, y) - predicted)
+
+        points = [gap(arm, lambda arm, v: _shares(self._tally(arm, v)[None])) for arm in arms]
+        clouds = [gap(arm, lambda arm, v: _shares(self._replicate(arm)[v])) for arm in arms]
+        gaps = [0.5 * np.abs(point).sum() for point in points]
+        noise = [
+            0.5 * np.abs(cloud - point).sum(axis=1)
+            for cloud, point in zip(clouds, points, strict=True)
+        ]
+        # The band is of the distance from the estimate: the residual itself is a distance, never
+        # below 0 and so above 0 by chance alone.
         band = np.quantile(np.mean(noise, axis=0), 1 - LEVEL)
         return {"residual": float(np.mean(gaps)), "band": float(band)}
-
-    def _gap(self, y: Counts, z: Counts, do: dict[int, Counts]) -> Floats:
-        """(B, k_y) P(y|x) minus the chain's prediction, from counts (B, k)."""
-        through = _shares(z)
-        predicted = sum(through[:, [value]] * _shares(counts) for value, counts in do.items())
-        return np.asarray(_shares(y) - predicted)
 
     def _tally(self, arm: Arm | None, variable: int) -> Counts:
         per_variable = self.tallies.initial if arm is None else self.tallies.arms[arm]
@@ -152,6 +147,9 @@ def verdict(p: float | None, chain: Check, falsifier: Check) -> str:
     beyond = [_beyond(check) for check in (chain, falsifier)]
     if p is None or beyond[0] is None:
         return UNDETERMINED
+    # Where one hidden cause acts on z and y, the stratified test rejects full mediation in 7-16 %
+    # of cases at .05, and where it moderates both links the chain errs: neither decides alone. The
+    # chain counts only if interventions on z leave the initial images as they are (STATISTICS (h)).
     if p > LEVEL and beyond == [False, False]:
         return CONSISTENT
     if p <= LEVEL and beyond[0]:
@@ -171,6 +169,11 @@ def stratified_test(
 
     Where any stratum has low expected counts the null tables are drawn, margins kept within
     every stratum.
+
+    Args:
+        strata: Tables with at least two rows and columns, none of them empty.
+        settings: Of the analysis; its fallback counts.
+        rng: For drawing null tables.
     """
     from scipy.stats import chi2_contingency
 
@@ -191,15 +194,18 @@ def stratified_test(
 def natural_effects(initial: Counts, intervened: Counts) -> dict[str, Floats | None]:
     """Total, natural direct and natural indirect effect on the shares of y.
 
-    initial, intervened: (k_z, k_y) joint counts. nde + nie = total, each (k_y,). nde and nie are
-    None when a z of the initial images is never seen under the intervention (positivity); all
-    three when either side is empty.
+    nde + nie = total, each (k_y,).
+
+    Args:
+        initial: (k_z, k_y) joint counts of the initial images.
+        intervened: The same of the images of an intervention.
     """
     if initial.sum() == 0 or intervened.sum() == 0:
         return {"total": None, "nde": None, "nie": None}
     total = intervened.sum(axis=0) / intervened.sum() - initial.sum(axis=0) / initial.sum()
     z_before = initial.sum(axis=1) / initial.sum()
     z_after = intervened.sum(axis=1) / intervened.sum()
+    # Positivity: of a z that the intervention never shows, no share of y can be standardised.
     if (z_after[z_before > 0] == 0).any():
         return {"total": total, "nde": None, "nie": None}
     given_before = initial / np.maximum(initial.sum(axis=1, keepdims=True), 1)

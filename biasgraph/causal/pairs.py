@@ -109,7 +109,7 @@ class Pairs:
         return self._test(split, "loss", x, y, LOSS_ALPHA).p < LOSS_ALPHA
 
     def _shift_p(self, initial: Counts, strata: Counts, x: int, y: int) -> float | None:
-        """p of the initial images against all images of the intervention together."""
+        """The p of the initial images against all images of the intervention together."""
         both = np.stack([initial, strata.sum(axis=1)], axis=1)
         if (both.sum(axis=(0, 2)) == 0).any():
             return None

@@ -1,4 +1,4 @@
-"""Do arms differ in what is said about their images, where an image may be said several things of?
+"""Whether arms differ in concepts, where one image may show several.
 
 A count table takes every word for an image of its own, and so rejects far too often; permuting the
 labels of whole images does not.
@@ -21,7 +21,12 @@ FEWEST_IMAGES = 2
 
 @dataclass(frozen=True)
 class Stratum:
-    """The images of one prompt: counts (n, C), how often each is said what; arms (n,), from 0."""
+    """The images of one prompt.
+
+    Attributes:
+        counts: (n, C) how often each image shows each concept.
+        arms: (n,) the arm of each image, from 0.
+    """
 
     counts: Counts
     arms: npt.NDArray[np.int64]
@@ -29,8 +34,14 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Permuted:
-    """statistic: chi-square of the table of arms and concepts, summed over strata; p: how often
-    permuted images have as large a one; v: the mean of Cramer's V; n: the images."""
+    """The result of a permutation test.
+
+    Attributes:
+        statistic: Chi-square of the table of arms and concepts, summed over strata.
+        p: How often permuted images have as large a one.
+        v: The mean of Cramér's V over strata.
+        n: The images.
+    """
 
     statistic: float
     p: float

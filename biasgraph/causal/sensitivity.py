@@ -20,8 +20,10 @@ UNEQUAL = 0.10  # arms whose valid answers differ by more are cut to one size
 class TargetDraws:
     """Bootstrap replicates of one target's initial images, shared by every intervention.
 
-    counts (B, P, k), each of P prompts resampled by itself; shares: resampled ideals (B, k), or
-    the ideal (k,); distances (B,) of the summed counts.
+    Attributes:
+        counts: (B, P, k), each of P prompts resampled by itself.
+        shares: Resampled ideals (B, k), or the ideal (k,).
+        distances: (B,) of the summed counts.
     """
 
     counts: Counts
@@ -51,9 +53,13 @@ class TargetDraws:
 def resample(
     counts: Counts, replicates: int, rng: np.random.Generator, *, smooth: bool = False
 ) -> Counts:
-    """(replicates, J, k) multinomial resamples of J sets of answers (J, k), sizes kept.
+    """(replicates, J, k) multinomial resamples of J sets of answers, sizes kept.
 
-    smooth resamples from (c + 1/k) / (n + 1), so that an attribute never seen may appear.
+    Args:
+        counts: (J, k) answers.
+        replicates: How many to draw.
+        rng: To draw with.
+        smooth: Whether to draw from (c + 1/k) / (n + 1), so that unseen attributes may appear.
     """
     k = counts.shape[-1]
     n = counts.sum(axis=-1)
@@ -164,8 +170,10 @@ def decide_sign(value: float, probability: float | None, rule: str) -> Sign:
 class Matching:
     """How many images to keep of each prompt, so that both sides are equal within the prompt.
 
-    initial: (P,) kept of the initial images; arms: (P, G) kept of the interventions. Arms of about
-    one size are pooled (G = 1); others (by_arm) give equally many images each.
+    Attributes:
+        initial: (P,) kept of the initial images.
+        arms: (P, G) kept of the interventions: of all arms together (G = 1), or of each.
+        by_arm: Whether each arm gives equally many images, because their sizes differ.
     """
 
     initial: Counts
@@ -177,6 +185,8 @@ class Matching:
         """For (P,) initial images and (P, J) images of the interventions, by their numbers."""
         kept = np.minimum(initial, sizes.sum(axis=1))
         total = sizes.sum(axis=0)
+        # Arms that lost answers unevenly would otherwise weigh by what is left of them, which the
+        # mixture of the arms does not (STATISTICS (e), 2).
         if total.max() - total.min() <= UNEQUAL * total.max():
             return cls(kept, kept[:, None], by_arm=False)
         count = sizes.shape[1]
@@ -185,6 +195,7 @@ class Matching:
 
     @property
     def possible(self) -> bool:
+        """Whether any image is left on either side."""
         return bool(self.initial.any())
 
     def difference(

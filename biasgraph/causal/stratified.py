@@ -1,4 +1,4 @@
-"""Is one axis's distribution different between the arms of another, within the same prompt?
+"""Whether an axis's distribution differs between the arms of another within the same prompt.
 
 Summed over prompts, a table mixes what an intervention does with which prompts lost their answers
 in which arm. The generalised Cochran-Mantel-Haenszel test compares arms within each prompt only
@@ -33,21 +33,28 @@ def stratified_independence(
 ) -> Independence:
     """Cochran-Mantel-Haenszel test of general association of rows and columns within strata.
 
-    strata: (S, r, c) counts, a table for each prompt; a table with fewer than two rows or columns
-    that are not empty says nothing and is left out. The degrees of freedom are the rank of the
-    covariance. V is that of the summed table, and so is what could have been detected, as if it
-    were one stratum. Where the summed expected counts are low, p is drawn from tables with the
-    margins of every stratum fixed (`settings.fallback`). Yates does not apply.
+    The degrees of freedom are the rank of the covariance. V is that of the summed table, and so is
+    what could have been detected, as if it were one stratum. Where the summed expected counts are
+    low, p is drawn from tables with the margins of every stratum fixed (`settings.fallback`).
+    Yates does not apply.
 
-    Raises InputError for a table too large to compute the covariance of its cells.
+    Args:
+        strata: (S, r, c) counts, a table for each prompt; a table with fewer than two rows or
+            columns that are not empty cannot tell and is left out.
+        settings: Of the analysis; fallback counts.
+        rng: For drawing null tables.
+        alpha: The level that p is compared with.
+
+    Raises:
+        InputError: The table is too large to compute the covariance of its cells.
     """
     from scipy.stats import chi2_contingency
 
     pooled, rows, columns = reduced(strata.sum(axis=0))
     if pooled.size > LARGEST:
         raise InputError(
-            f"a table of {pooled.shape[0]} x {pooled.shape[1]} attributes is too large for the "
-            "test within prompts: give --global-test pooled, or --only some axes"
+            f"A table of {pooled.shape[0]} x {pooled.shape[1]} attributes is too large for the "
+            "test within prompts; use --global-test pooled, or choose fewer axes with --only."
         )
     association = _Association.of([table[np.ix_(rows, columns)] for table in strata])
     if association is None:
@@ -66,10 +73,13 @@ def stratified_independence(
 
 @dataclass(frozen=True)
 class _Association:
-    """What the strata that say something come to.
+    """What the strata that can tell come to.
 
-    tables: theirs; expected: (r, c) the sum of their expected counts; whitening: (r * c, dof), so
-    that the statistic is the squared length of the whitened deviation from the expected counts.
+    Attributes:
+        tables: Theirs.
+        expected: (r, c) the sum of their expected counts.
+        whitening: (r * c, dof), so that the statistic is the squared length of the whitened
+            deviation from the expected counts.
     """
 
     tables: list[Counts]

@@ -26,8 +26,11 @@ GATED = -2  # the gate question said no, or the image was withheld
 class Variable:
     """One bias axis as the analysis sees it.
 
-    metric is the axis's own ground metric; "ordinal" declares the attributes to be in order.
-    cost: (k, k) ground costs, for the metric "cost" alone.
+    Attributes:
+        name: Of the axis.
+        attributes: Its k attributes, in order where the metric is "ordinal".
+        metric: Its own ground metric.
+        cost: (k, k) ground costs, for the metric "cost" alone.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Variable:
 
     @property
     def size(self) -> int:
+        """The number k of attributes."""
         return len(self.attributes)
 
 
@@ -44,9 +48,14 @@ class Variable:
 class CodedImages:
     """The answers about one prompt's images.
 
-    initial: (images, variables) attribute index of every answer, or UNKNOWN or GATED.
-    arms: the same for the images of each intervention, keyed by (variable, attribute) index.
-    Raises ValueError for a wrong shape or a code or arm outside the variables.
+    Attributes:
+        prompt: The initial prompt.
+        variables: The axes.
+        initial: (images, variables) attribute index of every answer, or UNKNOWN or GATED.
+        arms: The same for the images of each intervention, keyed by (variable, attribute) index.
+
+    Raises:
+        ValueError: A shape is wrong, or a code or arm lies outside the variables.
     """
 
     prompt: str
@@ -74,8 +83,10 @@ class CodedImages:
 class Tally:
     """The answers about one variable over one set of images.
 
-    counts: (k,) over the whole attribute list, zeros kept.
-    n_total = n_gated + n_unknown + n_valid.
+    Attributes:
+        counts: (k,) images with each attribute, zeros kept.
+        n_gated: Images that the gate question left out, or that were withheld.
+        n_unknown: Images with an unknown answer.
     """
 
     counts: Counts
@@ -84,10 +95,12 @@ class Tally:
 
     @property
     def n_valid(self) -> int:
+        """Images with one of the attributes."""
         return int(self.counts.sum())
 
     @property
     def n_total(self) -> int:
+        """All images."""
         return self.n_valid + self.n_gated + self.n_unknown
 
     @property
@@ -114,7 +127,9 @@ def tally(codes: Codes, size: int) -> Tally:
 class Tallies:
     """Every count of one prompt, or summed over prompts.
 
-    initial[y] and arms[(x, a)][y] are the tallies of each variable y.
+    Attributes:
+        initial: By variable y.
+        arms: By arm (x, a), then by variable y.
     """
 
     initial: list[Tally]
@@ -122,6 +137,8 @@ class Tallies:
 
     @classmethod
     def of(cls, images: CodedImages) -> Tallies:
+        """Of one prompt's images."""
+
         def all_variables(codes: Codes) -> list[Tally]:
             return [
                 tally(codes[:, y], variable.size) for y, variable in enumerate(images.variables)
@@ -167,8 +184,11 @@ class Tallies:
 class Pool:
     """The images that a graph is about: those of one prompt, or of several with the same variables.
 
-    name: what the graph's random draws are named after.
-    tallies: of each prompt; total: their sum.
+    Attributes:
+        name: What the graph's random draws are named after.
+        prompts: The images of each prompt.
+        tallies: Of each prompt.
+        total: Their sum.
     """
 
     name: str
@@ -178,11 +198,13 @@ class Pool:
 
     @classmethod
     def of(cls, name: str, prompts: Sequence[CodedImages]) -> Pool:
+        """Count the images of prompts with the same variables."""
         tallies = tuple(Tallies.of(images) for images in prompts)
         return cls(name, tuple(prompts), tallies, Tallies.summed(tallies))
 
     @property
     def variables(self) -> tuple[Variable, ...]:
+        """The axes, in the order of the codes' columns."""
         return self.prompts[0].variables
 
     def initial(self, y: int) -> Counts:
