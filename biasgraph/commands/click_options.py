@@ -15,6 +15,8 @@ from biasgraph.data.options import Option, Settings, options_of
 from biasgraph.methods.registry import find_methods, method_options
 from biasgraph.models.inference_options import MODELS
 
+_KEY = "biasgraph.methods"
+
 LAST = ("", OUTPUT, MODELS)
 """The panels that ``--help`` shows below all others."""
 
@@ -50,16 +52,16 @@ class CommandWithMethods(click.RichCommand):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The command's own parameters, and one for each option of a method."""
-        return [*super().get_params(ctx), *self._of_methods]
-
-    @functools.cached_property
-    def _of_methods(self) -> list[click.Parameter]:
-        return [_parameter(name, about, panel=METHODS) for name, about in method_options().items()]
+        if _KEY not in ctx.meta:
+            ctx.meta[_KEY] = [
+                _parameter(name, about, panel=METHODS) for name, about in method_options().items()
+            ]
+        return [*super().get_params(ctx), *ctx.meta[_KEY]]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Gather the methods' options under one name."""
         rest = super().parse_args(ctx, args)
-        names = [str(parameter.name) for parameter in self._of_methods]
+        names = [parameter.name for parameter in ctx.meta[_KEY]]
         ctx.params["method_options"] = {name: ctx.params.pop(name, None) for name in names}
         return rest
 
@@ -117,13 +119,14 @@ def _parameter(
             nargs=-1 if about.repeat else 1,
             required=required,
         )
-    flag = about.kind is bool and not any("/" in one for one in about.flags)
+    # A flag without an opposite is off; one with an opposite may be neither given nor denied.
+    off = None if any("/" in flag for flag in about.flags) else False
+    switch: dict[str, Any] = {"is_flag": True, "default": off} if about.kind is bool else {}
     return click.RichOption(
         [*(about.flags or [about.flag(name)]), name],
         type=_type_of(about),
         metavar=about.metavar,
-        is_flag=about.kind is bool,
-        default=False if flag else None,
+        **switch,
         multiple=about.repeat,
         required=required,
         panel=about.panel or panel or None,

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import get_type_hints
 
 import networkx as nx
 import pandas as pd
 import pytest
 
 import biasgraph
+from biasgraph.audits.api import BuildPlan
+from biasgraph.audits.options import BuildOptions
 from biasgraph.data.axes import load_axis_set
+from biasgraph.models import registry
+from biasgraph.models.backend import GENERATOR, JUDGE, Backend, Role
+from biasgraph.models.base import Picture
 from tests.answer_tables import librarian_table
+from tests.fake_models import FakeGenerator, FakeJudge
 
+ROOT = Path(__file__).parents[2]
 HEAVY = (
     "torch", "diffusers", "transformers", "ot", "pandas", "numpy", "scipy", "networkx",
     "matplotlib", "PIL", "pydantic",
@@ -98,3 +108,105 @@ def test_a_frame_is_left_as_it_was() -> None:
     before = frame.copy()
     biasgraph.analyze(frame, bootstrap=100)
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_comparing_is_what_the_command_does(tmp_path: Path) -> None:
+    runs = [str(tmp_path / name) for name in ("a", "b")]
+    for run in runs:
+        biasgraph.save(biasgraph.analyze(librarian_table(images=20), bootstrap=100), run)
+    comparison = biasgraph.compare(runs, gates=["new-edges>0"], seed=3)
+    assert [gate["failed"] for gate in comparison.document["gates"]] == [False]
+    with pytest.raises(biasgraph.InputError, match="unknown option 'gate'"):
+        biasgraph.compare(runs, gate=["new-edges>0"])  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("function", "first"),
+    [
+        (biasgraph.build, ["prompt", "prompts", "answers"]),
+        (biasgraph.analyze, ["answers", "axes", "only"]),
+        (biasgraph.compare, ["runs", "common", "gates"]),
+    ],
+)
+def test_signatures_show_every_option(function, first: list[str]) -> None:
+    parameters = inspect.signature(function).parameters
+    assert [*parameters][: len(first)] == first
+    assert not any(parameter.kind.name.startswith("VAR") for parameter in parameters.values())
+    assert function.__doc__ is not None
+    if function is biasgraph.build:
+        assert parameters.keys() == BuildOptions.__dataclass_fields__.keys()
+
+
+TYPED = """
+import biasgraph
+
+result: biasgraph.Result = biasgraph.build("a librarian", images=96)
+plan = biasgraph.build("a librarian", images=96, dry_run=True)
+reveal_type(plan["images"])
+biasgraph.analyze("answers.csv", "occupation", alpha=0.01).graph
+biasgraph.compare(["a", "b"], common=True).document
+"""
+MISTYPED = """
+import biasgraph
+
+biasgraph.build("a librarian", imagez=96)
+biasgraph.build("a librarian", images="96")
+biasgraph.analyze("answers.csv", metric="nominl")
+biasgraph.compare(["a", "b"], gate=[])
+biasgraph.analyze()
+"""
+
+
+def check_types(code: str, tmp_path: Path) -> list[str]:
+    """The errors and notes of mypy --strict about a user's code."""
+    (tmp_path / "user.py").write_text(code)
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context",
+            "--cache-dir", ROOT / ".mypy_cache", "--config-file", ROOT / "setup.cfg",
+            tmp_path / "user.py",
+        ],
+        cwd=ROOT, capture_output=True, encoding="utf-8",
+    )  # fmt: skip
+    return [line.partition("user.py:")[2] for line in done.stdout.splitlines()]
+
+
+def test_types_show_mistakes_before_anything_runs(tmp_path: Path) -> None:
+    assert check_types(TYPED, tmp_path) == ['6: note: Revealed type is "int"']
+    lines = check_types(MISTYPED, tmp_path)
+    assert {line.partition(":")[0] for line in lines if "error" in line} == {*"45678"}
+    assert 'Unexpected keyword argument "imagez"' in lines[0]
+
+
+class Untouchable(FakeGenerator):
+    """A generator that makes nothing."""
+
+    seconds_per_image = None
+
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
+        raise AssertionError("a dry run generates nothing")
+
+
+class Silent(FakeJudge):
+    """A judge that answers nothing."""
+
+    seconds_per_image = None
+
+    def answer(self, images, questions):
+        raise AssertionError("a dry run asks nothing")
+
+
+def test_a_dry_run_only_plans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    roles = {
+        GENERATOR: Role(lambda spec, options: Untouchable(), "fake:painter"),
+        JUDGE: Role(lambda spec, options: Silent(), "fake:judge"),
+    }
+    monkeypatch.setitem(registry.BACKENDS, "fake", Backend("a fake", roles))
+    options = {"model": "fake:painter", "vqa": "fake:judge", "output": tmp_path / "run"}
+    plan = biasgraph.build("a nurse", images=3, only="gender", dry_run=True, **options)
+    assert (plan["prompts"], plan["images"], plan["answers"]) == (3, 9, 9)
+    assert plan["plans"][0]["counterfactuals"] == ["a male nurse", "a female nurse"]
+    assert plan.keys() == get_type_hints(BuildPlan).keys() - {"reference"}
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(AssertionError, match="generates nothing"):
+        biasgraph.build("a nurse", images=3, only="gender", **options)

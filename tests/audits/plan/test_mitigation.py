@@ -119,8 +119,8 @@ def test_unknown_answers_as_a_class(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"verify_images": 3}, "--verify-images is for --verify only"),
-        ({"axes": "occupation"}, "--axes is for --verify only"),
+        ({"verify_images": 3}, "--verify-images needs --verify"),
+        ({"axes": "occupation"}, "--axes needs --verify"),
         ({"verify": True}, "--verify needs models .* made from an answers table"),
         ({"targets": Path("nowhere.yaml")}, "cannot read targets 'nowhere.yaml'"),
     ],
