@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,21 +12,8 @@ from biasgraph.audits.plan.verification import axis_set_of
 from biasgraph.data.file_names import GRAPH, RECORD
 from biasgraph.data.result import load, read_document
 from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.methods import registry
 from biasgraph.methods.base import Annotation, Media, MethodInput, MethodPlan, initial_rows
-from biasgraph.methods.registry import (
-    DESCRIBER,
-    GRADIENTS,
-    HINTS,
-    METHODS,
-    MODELS,
-    Method,
-    call,
-    find_method,
-    find_methods,
-    get_method,
-    in_order,
-    parse_methods,
-)
 from biasgraph.models.backend import EMBEDDER, LANGUAGE_MODEL
 from biasgraph.models.base import Describer
 from biasgraph.models.inference_options import ModelOptions
@@ -57,6 +44,7 @@ if TYPE_CHECKING:
 
 Chosen = Mapping[str, Mapping[str, Any]]
 """Method -> what a user chose for it, in JSON types."""
+EMBED, LLM = registry.MODELS[EMBEDDER], registry.MODELS[LANGUAGE_MODEL]
 
 
 def read_methods(directory: Path | None) -> Chosen:
@@ -68,7 +56,7 @@ def read_methods(directory: Path | None) -> Chosen:
     if directory is None or not (directory / GRAPH).is_file():
         return {}
     methods: Chosen = read_document(directory)["graph"].get("methods", {})
-    return {name: options for name, options in methods.items() if find_method(name)}
+    return {name: options for name, options in methods.items() if registry.find_method(name)}
 
 
 def choose_methods(options: BuildOptions, before: Chosen, *, toy: bool = False) -> Chosen:
@@ -77,15 +65,15 @@ def choose_methods(options: BuildOptions, before: Chosen, *, toy: bool = False) 
     Args:
         options: Those of the build.
         before: The methods of an earlier result, which count where `options` name none.
-        toy: Whether all models are the sandbox's, which then run all methods that ship.
+        toy: Whether all models are toys; all methods that ship count then, too.
 
     Raises:
         InputError: A method is unknown, or lacks what it needs.
     """
     if options.annotate is None:
-        names: Sequence[str] = tuple(METHODS) if toy else tuple(before)
+        names: Sequence[str] = (*(registry.METHODS if toy else ()), *before)
     else:
-        names = parse_methods(options.annotate)
+        names = registry.parse_methods(options.annotate)
     given = {"embedder": options.embedder, "llm": options.llm, **options.method_options}
     return _with_options(names, before, given, toy=toy, run=options.answers is None)
 
@@ -93,26 +81,30 @@ def choose_methods(options: BuildOptions, before: Chosen, *, toy: bool = False) 
 def _with_options(
     names: Sequence[str], before: Chosen, given: Mapping[str, Any], *, toy: bool, run: bool
 ) -> Chosen:
-    methods = {name: get_method(name) for name in in_order(names)}
-    for option, value in given.items():
-        users = [name for name, method in find_methods().items() if option in method.choices]
-        if value and option != MODELS[LANGUAGE_MODEL] and methods.keys().isdisjoint(users):
+    methods = {name: registry.get_method(name) for name in registry.in_order(names)}
+    declared = registry.find_methods().items()
+    for option in [option for option, value in given.items() if value and option != LLM]:
+        users = [name for name, method in declared if option in method.choices]
+        if methods.keys().isdisjoint(users):
             flag = "--" + option.replace("_", "-")
             raise InputError(
-                f"{flag} is about {' and '.join(users)}: name it among the methods, or remove "
-                f"{flag}"
+                f"{flag} has no effect without {' or '.join(users)}: name it among the methods, or "
+                f"remove {flag}"
             )
     for name, method in methods.items():
         if method.needs and not run:
             raise InputError(f"{name} needs images, and an answers table has none")
-    return {
-        name: _options_of(name, method, before.get(name, {}), given, toy=toy)
-        for name, method in methods.items()
-    }
+    chosen = {}
+    for name, method in methods.items():
+        chosen[name] = _options_of(method, before.get(name, {}), given, toy=toy)
+        for role, option in method.models.items():
+            if role in method.needs and option not in chosen[name]:
+                raise InputError(f"{name} needs {registry.HINTS[role]}")
+    return chosen
 
 
 def _options_of(
-    name: str, method: Method, before: Mapping[str, Any], given: Mapping[str, Any], *, toy: bool
+    method: registry.Method, before: Mapping[str, Any], given: Mapping[str, Any], *, toy: bool
 ) -> Mapping[str, Any]:
     """One method's options: what is given, what it had before, and the toy models' names."""
     new = {
@@ -124,30 +116,21 @@ def _options_of(
     if any(new.get(option) for option in method.instead):
         own = {option: value for option, value in own.items() if option not in method.instead}
     own |= new
-    for option in [option for option in method.instead if own.get(option)][1:]:
-        del own[option]
-    own = {option: value for option, value in own.items() if value is not False}
-    for role, option in method.models.items():
-        if toy and option not in method.instead:
+    for rival in [option for option in method.instead if own.get(option)][1:]:
+        del own[rival]
+    for option in method.models.values() if toy else ():
+        if option not in method.instead:
             own.setdefault(option, USUAL)
-        if role in method.needs and option not in own:
-            raise InputError(f"{name} needs {HINTS[role]}")
-    return own
+    return {option: value for option, value in own.items() if value is not False}
 
 
-def explain_idle_llm(names: Sequence[str], given: Mapping[str, Any]) -> str:
+def explain_idle_llm(names: Iterable[str], given: Mapping[str, Any]) -> str:
     """What to do where ``--llm`` has nothing to propose for the methods that are named."""
-    llm = MODELS[LANGUAGE_MODEL]
-    users = {name: method for name, method in find_methods().items() if llm in method.choices}
-    others = [
-        f"remove --{option}"
-        for name in names
-        if name in users
-        for option in users[name].instead
-        if given.get(option) and option != llm
-    ]
-    idle = [name for name in users if name not in names]
-    return ", or ".join([*others, *([f"annotate with {' or '.join(idle)}"] if idle else [])])
+    methods = registry.find_methods()
+    rivals = {option for name in names for option in methods[name].instead if given.get(option)}
+    idle = [name for name in methods if name not in names and LLM in methods[name].choices]
+    hints = [f"remove --{option}" for option in sorted(rivals - {LLM})]
+    return ", or ".join([*hints, *([f"annotate with {' or '.join(idle)}"] if idle else [])])
 
 
 def check_methods(methods: Chosen, plan: MethodPlan, judge: VisualQA) -> None:
@@ -157,15 +140,15 @@ def check_methods(methods: Chosen, plan: MethodPlan, judge: VisualQA) -> None:
         InputError: A method cannot work on this axis set, generator or judge.
     """
     for name, options in methods.items():
-        method = get_method(name)
+        method = registry.get_method(name)
         if method.check:
-            call(name, method.check, replace(plan, options=options))
-        if DESCRIBER in method.needs and not isinstance(judge, Describer):
+            registry.call(name, method.check, replace(plan, options=options))
+        if registry.DESCRIBER in method.needs and not isinstance(judge, Describer):
             raise InputError(
                 f"{name} needs a judge that answers in its own words; {printable(judge.spec)} only "
                 "chooses between answers"
             )
-        if GRADIENTS in method.needs:
+        if registry.GRADIENTS in method.needs:
             raise InputError(
                 f"{name} needs gradients, which {printable(plan.generator)} does not give"
             )
@@ -174,9 +157,9 @@ def check_methods(methods: Chosen, plan: MethodPlan, judge: VisualQA) -> None:
 def count_images_beside(methods: Chosen, plan: MethodPlan) -> dict[str, int]:
     """How many images each method makes beside those of a build; only those that make any."""
     counts = {
-        name: int(call(name, hook, replace(plan, options=options)))
+        name: int(registry.call(name, hook, replace(plan, options=options)))
         for name, options in methods.items()
-        if (hook := get_method(name).images_beside)
+        if (hook := registry.get_method(name).images_beside)
     }
     return {name: count for name, count in counts.items() if count}
 
@@ -192,12 +175,12 @@ class Helpers:
     def of(cls, methods: Chosen, how: ModelOptions, journal: Path) -> Helpers:
         """Those that the methods name. Raises as the registry's `load_*` do."""
 
-        def named(role: str) -> set[str]:
-            return {str(own[MODELS[role]]) for own in methods.values() if own.get(MODELS[role])}
+        def named(option: str) -> set[str]:
+            return {str(own[option]) for own in methods.values() if own.get(option)}
 
         return cls(
-            {spec: load_embedder(spec, how) for spec in named(EMBEDDER)},
-            {spec: load_language_model(spec, how, journal) for spec in named(LANGUAGE_MODEL)},
+            {spec: load_embedder(spec, how) for spec in named(EMBED)},
+            {spec: load_language_model(spec, how, journal) for spec in named(LLM)},
         )
 
     def equip(self, media: RunMedia, methods: Chosen) -> dict[str, Media]:
@@ -205,10 +188,10 @@ class Helpers:
         return {
             name: replace(
                 media,
-                embedding=self.embedders.get(options.get(MODELS[EMBEDDER], "")),
-                language_model=self.language_models.get(options.get(MODELS[LANGUAGE_MODEL], "")),
+                embedding=self.embedders.get(own.get(EMBED, "")),
+                language_model=self.language_models.get(own.get(LLM, "")),
             )
-            for name, options in methods.items()
+            for name, own in methods.items()
         }
 
 
@@ -242,7 +225,7 @@ def annotate_run(
         Interrupted: The user stopped it.
     """
     if not names:
-        raise InputError(f"nothing to add: name {', '.join(find_methods())}")
+        raise InputError(f"nothing to add: name {', '.join(registry.find_methods())}")
     result = load(directory)
     graph = result.document["graph"]
     run = (directory / RECORD).is_file()
@@ -327,7 +310,7 @@ def add_findings(
             own = (media or {}).get(name)
             given = MethodInput(document, part.tables, part.answers, axes, own, options, typed)
             try:
-                annotation = call(name, get_method(name).function, given)
+                annotation = registry.call(name, registry.get_method(name).function, given)
             except ReplyError as error:
                 error.forget()
                 raise
@@ -361,4 +344,4 @@ def _put(findings: Mapping[str, Any], name: str, finding: Finding | None) -> dic
 
 
 def _sort(by_method: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: by_method[name] for name in in_order(by_method)}
+    return {name: by_method[name] for name in registry.in_order(by_method)}

@@ -13,8 +13,12 @@ from biasgraph.causal.tables import Floats
 def cas(one: Floats, other: Floats) -> Floats:
     """Concept association score: sum of minima over sum of maxima of two histograms (eqs. 1-3).
 
-    one, other: (..., C) frequencies, broadcast against each other. Returns (...) in [0, 1]: 1 for
-    equal histograms, 0 for no common concept, NaN where both are empty.
+    Args:
+        one: (..., C) frequencies, 0 or more.
+        other: The same, broadcast against `one`.
+
+    Returns:
+        (...) in [0, 1]: 1 for equal histograms, 0 for no common concept, NaN where both are empty.
     """
     shared = np.minimum(one, other).sum(axis=-1)
     largest = np.maximum(one, other).sum(axis=-1)
@@ -30,9 +34,13 @@ def cas_normalised(one: Floats, other: Floats) -> Floats:
 
 
 def bav(scores: Floats) -> Floats:
-    """Bias axis variance: the population variance of (..., K) scores (eqs. 4-5); 0 to 1/4.
+    """Bias axis variance: the population variance of scores (eqs. 4-5).
 
-    NaN where a score is, and for a single score, which cannot differ from others.
+    Args:
+        scores: (..., K) concept association scores.
+
+    Returns:
+        (...) in [0, 1/4]; NaN where a score is, and for a single score, which has no others.
     """
     if scores.shape[-1] < 2:
         return np.full(scores.shape[:-1], np.nan)
@@ -40,10 +48,14 @@ def bav(scores: Floats) -> Floats:
 
 
 def mad(scores: Floats) -> Floats:
-    """What the released code has for BAV: the root of the mean absolute deviation, 0 to 1.
+    """What the released code has for BAV: the root of the mean absolute deviation.
 
-    sqrt(mean |x - mean x|) of the (..., K) scores divided by their sum, over the same for one
-    score of 1 and else 0. NaN where a score is, where all are 0, and for a single score.
+    Args:
+        scores: (..., K) concept association scores.
+
+    Returns:
+        (...) in [0, 1]: sqrt(mean |x - mean x|) of the scores divided by their sum, over the same
+        for one score of 1 and else 0. NaN where a score is, where all are 0, and for a single one.
     """
     k = scores.shape[-1]
     if k < 2:

@@ -36,8 +36,13 @@ def conversation(caption: str) -> list[Message]:
 class Rules:
     """How proposals become a knowledge base.
 
-    overlap: biases that share at least this part of the classes of the one that has fewer are one;
-    min_captions: biases with fewer captions are left out. Raises InputError for impossible ones.
+    Attributes:
+        overlap: Biases that share at least this part of the classes of the one with fewer are one;
+            above 0, at most 1.
+        min_captions: Biases with fewer captions are left out; at least 1.
+
+    Raises:
+        InputError: A rule is out of range.
     """
 
     overlap: float = OVERLAP
@@ -62,9 +67,13 @@ class Filtered:
 class KnownBias:
     """A bias with all that was proposed about it.
 
-    name: the one of the most captions; names: all that were put together; classes: the union of
-    theirs, in the order in which they came; left_out: classes beyond `MOST_CLASSES`.
-    questions: caption -> question (D_b of eq. 1), without the captions in `filtered`.
+    Attributes:
+        name: The one of the most captions.
+        names: All that were put together.
+        classes: The union of theirs, in the order in which they came.
+        left_out: Classes beyond `MOST_CLASSES`.
+        questions: Caption -> question (D_b of eq. 1), without the captions in `filtered`.
+        filtered: The captions that say the answer.
     """
 
     name: str
@@ -95,8 +104,13 @@ def knowledge(
 
     Proposals with the same name are one bias (eq. 1), and so are biases that share classes
     (`Rules.overlap`); those of yes/no questions are not, since their classes say nothing. Then
-    captions go that say the answer: the model says so, or a class of the bias, or a synonym of
-    one, stands in them. What is left is counted.
+    captions go that give the answer away: the model says that they do, or a class of the bias, or a
+    synonym of one, stands in them. What is left is counted.
+
+    Args:
+        proposed: Caption -> the biases proposed for it.
+        rules: How to put them together.
+        reader: Finds classes in captions.
     """
     groups = _merged(_by_name(proposed), rules.overlap)
     known = sorted(
@@ -196,8 +210,14 @@ def lacking(
 ) -> list[Bias]:
     """The biases proposed for a prompt that are none of the axes and that it leaves open.
 
-    axes: name -> attributes. A bias is one of them where its name ends with the axis's, or most of
-    its classes (`OVERLAP`) say one of the attributes.
+    A bias is one of the axes where its name ends with the axis's, or most of its classes
+    (`OVERLAP`) say one of the attributes.
+
+    Args:
+        proposed: The biases.
+        prompt: The prompt.
+        axes: Name -> attributes.
+        reader: Finds classes in texts.
     """
     return [
         bias

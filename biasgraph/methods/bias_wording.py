@@ -49,6 +49,9 @@ class CaptionReader:
     A class is said where its words stand in the caption one after the other, where those of a
     synonym do that an attribute of a shipped axis set has ("female": "woman"), and where a word or
     phrase of the caption shares a sense with it. The paper takes synonyms from ConceptNet.
+
+    Attributes:
+        synonyms: Where the senses of words come from.
     """
 
     synonyms: Synonyms

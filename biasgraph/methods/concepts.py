@@ -57,6 +57,7 @@ class SynonymTable:
         return cls(line.split() for line in resources.lines("concepts", "synonyms.txt"))
 
     def senses(self, word: str) -> Collection[int]:
+        """The numbers of the groups that a word stands in."""
         return self._senses.get(word, ())
 
 
@@ -64,8 +65,10 @@ class SynonymTable:
 class Mentions:
     """Which concept is said in which text.
 
-    concepts: (C,) each once; text, concept: (M,) of every mention, the index of its text and of
-    its concept.
+    Attributes:
+        concepts: (C,) each once.
+        text: (M,) of every mention, the index of its text.
+        concept: (M,) of every mention, the index of its concept.
     """
 
     concepts: tuple[str, ...]
@@ -100,7 +103,15 @@ class Mentions:
         return Mentions(names, self.text, places[self.concept])
 
     def counted(self, groups: Indices, size: int) -> Counts:
-        """(size, C) how often every concept is said in each group; groups: (texts,) its number."""
+        """Count how often every concept is said in each group of texts.
+
+        Args:
+            groups: (texts,) the number of each text's group, below `size`.
+            size: How many groups there are.
+
+        Returns:
+            (size, C) counts.
+        """
         return tallied(groups[self.text], self.concept, (size, len(self.concepts)))
 
 
@@ -117,12 +128,20 @@ def words_of(text: str) -> list[str]:
 
 
 def homes_of(words: Sequence[str], counts: Counts, synonyms: Synonyms) -> Indices:
-    """(V,) for every word the index of the word it is merged into, its own if it stays.
+    """For every word the index of the word it is merged into, its own if it stays.
 
     Words come by count, the largest first, then by alphabet; each goes to the first word before it
     that stayed and shares a sense with it (Algorithm 1, step 1, in an order that hangs on no
     dictionary). A word that is never said stays and takes none. A table from senses to words makes
     this as fast as there are senses.
+
+    Args:
+        words: (V,) lower-case words.
+        counts: (V,) how often each is said.
+        synonyms: The senses of words.
+
+    Returns:
+        (V,) indices.
     """
     senses = [synonyms.senses(word) for word in words]
     sizes = [-count for count in counts.tolist()]
@@ -149,7 +168,7 @@ def among(words: Iterable[str], synonyms: Synonyms) -> SynonymTable:
 
 
 def tallied(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Counts:
-    """`shape` how often each pair of row and column occurs."""
+    """Count how often each pair of row (M,) and column (M,) occurs, as an array of `shape`."""
     cells = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
     return cells.astype(np.int64).reshape(shape)
 

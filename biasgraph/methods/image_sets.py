@@ -32,8 +32,9 @@ INITIAL: Intervention = ("", "")
 class ImageSet:
     """The concepts of one set of images.
 
-    counts: (n, C) how often each is said about each image; about: (A, C) how often per image it is
-    said in answer to the question about each axis.
+    Attributes:
+        counts: (n, C) how often each concept is said about each image.
+        about: (A, C) how often per image it is said in answer to the question about each axis.
     """
 
     counts: Counts
@@ -52,14 +53,20 @@ class ImageSet:
 
 @dataclass(frozen=True)
 class ImageSets:
-    """The sets of one prompt that have images, over the same concepts and axes."""
+    """The sets of one prompt that have images, over the same concepts and axes.
+
+    Attributes:
+        concepts: (C,) the concepts.
+        axes: (A,) the axes.
+        sets: By intervention.
+        mentions: (M, 3) of every mention: image, question and concept. Images are numbered set by
+            set; a question past the axes is a caption.
+    """
 
     concepts: tuple[str, ...]
     axes: tuple[str, ...]
     sets: Mapping[Intervention, ImageSet]
     mentions: Indices = field(default_factory=lambda: np.empty((0, 3), dtype=np.int64))
-    """(M, 3) of every mention: image, question and concept. Images are numbered set by set; a
-    question past the axes is a caption."""
 
     def words(self, question: int) -> dict[Intervention, Counts]:
         """(n, C') for every set how often each concept of the answers to a question is said."""
@@ -133,7 +140,7 @@ def _sets(
     concepts: tuple[str, ...],
     axes: tuple[str, ...],
 ) -> ImageSets:
-    """image, question, concept: (M,) of every mention; a question past the axes is a caption."""
+    """The sets of images; image, question, concept: (M,) of every mention."""
     interventions = list(dict.fromkeys(intervention for _, intervention in images))
     number = {intervention: place for place, intervention in enumerate(interventions)}
     set_of = np.array([number[intervention] for _, intervention in images], dtype=np.int64)

@@ -54,8 +54,10 @@ _NOTHING = (np.empty(0), np.empty(0))
 class Score:
     """Eq. 1 and its parts.
 
-    value: None where the mean similarity is not above 0, which eq. 1 cannot divide by.
-    best_image (V,), best_text (N,): the largest similarity of each variation and of each image.
+    Attributes:
+        value: None where the mean similarity is not above 0, which eq. 1 cannot divide by.
+        best_image: (V,) the largest similarity of each variation.
+        best_text: (N,) the largest similarity of each image.
     """
 
     value: float | None
@@ -75,7 +77,12 @@ def lower_percentile(values: Floats, alpha: float = ALPHA) -> Floats:
 
 
 def score(similarity: Floats, alpha: float = ALPHA) -> Score:
-    """Eq. 1 of the (V, N) similarities of V variations and N images, V and N at least 1."""
+    """Eq. 1 of V variations and N images.
+
+    Args:
+        similarity: (V, N) cosines, V and N at least 1.
+        alpha: The part of each side that counts as its worst end.
+    """
     best_image, best_text = similarity.max(axis=1), similarity.max(axis=0)
     mean = float(similarity.mean())
     ends = float(lower_percentile(best_image, alpha) + lower_percentile(best_text, alpha))
@@ -86,7 +93,11 @@ def score(similarity: Floats, alpha: float = ALPHA) -> Score:
 class Spanned:
     """The images of a prompt against its variations.
 
-    texts: (V) variations; images: (N) ids; similarity: (V, N) cosines.
+    Attributes:
+        prompt: The prompt.
+        texts: (V) variations.
+        images: (N) ids.
+        similarity: (V, N) cosines.
     """
 
     prompt: str
@@ -99,7 +110,10 @@ class Spanned:
 class Varying:
     """How the variations of prompts come about.
 
-    vary: axes whose attributes are combined; without any, a language model proposes `count`.
+    Attributes:
+        axes: The axis set.
+        vary: Axes whose attributes are combined; without any, a language model proposes variations.
+        count: How many it is asked for.
     """
 
     axes: AxisSet

@@ -1,4 +1,4 @@
-"""Does setting an axis change what is said, in free words, about another? (BiasConnect supp. A.4)
+"""Does setting an axis change what is said in free words about another (BiasConnect supp. A.4)?
 
 An image is said several things of, so images change places between counterfactuals, not words.
 """
@@ -32,7 +32,10 @@ ABOUT = (
 class OpenTest:
     """What setting an axis does to free words about another, or about nothing in particular.
 
-    test: None, with the reason, where there is nothing to compare.
+    Attributes:
+        target: The axis that the words are about, or `CAPTION`.
+        test: None where there is nothing to compare.
+        reason: Why there is nothing; "" where there is.
     """
 
     target: str
@@ -45,9 +48,11 @@ def open_tests(
 ) -> list[OpenTest]:
     """One test for each axis in the order of the graph, the set one among them, and of captions.
 
-    images: prompt -> its images with the words about each; settings: those of the analysis, of
-    which `seed` and `min_valid` count, the latter as the fewest images of a counterfactual about
-    which anything is said.
+    Args:
+        images: Prompt -> its images with the words about each.
+        axis: The axis that is set.
+        settings: Those of the analysis, of which `seed` and `min_valid` count, the latter as the
+            fewest images of a counterfactual about which anything is said.
     """
     first = next(iter(images.values()))
     targets = [*first.axes, CAPTION]
@@ -80,7 +85,7 @@ def shown(axis: str, tests: Sequence[OpenTest]) -> list[Part]:
 
 
 def listed(tests: Sequence[OpenTest]) -> dict[str, Sequence[Entry]]:
-    """p and V by the order of the graph's axes, captions last."""
+    """The tests' p and V in the order of the graph's axes, captions last."""
     return {
         "open_p": [one.test.p if one.test else None for one in tests],
         "open_v": [one.test.v if one.test else None for one in tests],

@@ -34,9 +34,13 @@ ALIKE = 1e-12
 
 
 def intensity(shares: Floats) -> Floats:
-    """1 + sum p ln p / ln k along the last axis: 0 for uniform shares, 1 for one class (eq. 6).
+    """1 + sum p ln p / ln k, where 0 ln 0 is 0 (eq. 6).
 
-    shares (..., k), each summing to 1, k >= 2; 0 ln 0 is 0. Returns (...) in [0, 1].
+    Args:
+        shares: (..., k), each summing to 1, k >= 2.
+
+    Returns:
+        (...) in [0, 1]: 0 for uniform shares, 1 for a single class.
     """
     k = np.shape(shares)[-1]
     return np.asarray(np.clip(1 + xlogy(shares, shares).sum(axis=-1) / np.log(k), 0.0, 1.0))
@@ -49,11 +53,20 @@ Ends = tuple[float, float]
 class Assessment:
     """How far answers lie from uniform, in P sets of images over k classes.
 
-    shares: (k,) the mean of the sets' distributions (eq. 5), the context-free one, and its ends.
-    each: (P,) the intensity of every set's own distribution (eq. 4), the context-aware one, and its
-    ends; mean: of `each`. intensity: of `shares`. uniform_q95, mean_uniform_q95: what intensity and
-    mean stay below in 95 % of cases if every set's answers are drawn uniformly. All ends are those
-    of 95 % intervals, by multinomial resamples of every set.
+    Every ``_ci`` holds the ends of 95 % intervals, by multinomial resamples of every set.
+
+    Attributes:
+        shares: (k,) the mean of the sets' distributions (eq. 5), the context-free one.
+        shares_ci: (k) ends.
+        intensity: Of `shares`.
+        intensity_ci: Its ends.
+        uniform_q95: What intensity stays below in 95 % of cases if every set's answers are drawn
+            uniformly.
+        mean_uniform_q95: What `mean` stays below then.
+        each: (P,) the intensity of every set's own distribution (eq. 4), the context-aware one.
+        each_ci: (P) ends.
+        mean: Of `each`.
+        mean_ci: Its ends.
     """
 
     shares: Floats
@@ -69,11 +82,16 @@ class Assessment:
 
 
 def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessment:
-    """Assess (P, k) counts of valid answers: at least one in each of P >= 1 sets, k >= 2.
+    """Assess how far the answers about P sets of images lie from uniform.
 
     Where all resamples are alike, as those of a single class are, they are drawn from
     (c + 1/k) / (n + 1) in place of c / n, so that a class never seen may appear. Shares of 0 and 1,
     which every resample repeats, have Wilson's interval.
+
+    Args:
+        counts: (P, k) valid answers: at least one in each of P >= 1 sets, k >= 2 classes.
+        replicates: How many resamples.
+        rng: Draws them.
     """
     shares = _shares(counts)
     each, mixed = intensity(shares), shares.mean(axis=0)

@@ -26,9 +26,16 @@ NULL_DRAWS = 500
 class Scores:
     """Of one axis with k attributes, for one prompt or as means over prompts. NaN: undefined.
 
-    cas, normalised: (k,); draws: (B, k) of resampled images; null: (N, k) CAS of two sets drawn
-    from the initial images. bav, mad: numbers; bav_draws: (B,); bav_null: (N,) BAV of
-    counterfactuals drawn from all of the axis's. reasons: why a CAS is undefined, or "".
+    Attributes:
+        cas: (k,) concept association scores.
+        normalised: (k,) those of histograms that sum to 1.
+        draws: (B, k) CAS of resampled images.
+        null: (N, k) CAS of two sets drawn from the initial images.
+        bav: Bias axis variance.
+        mad: The released code's.
+        bav_draws: (B,) BAV of resampled images.
+        bav_null: (N,) BAV of counterfactuals drawn from all of the axis's.
+        reasons: (k) why a CAS is undefined, or "".
     """
 
     cas: Floats
@@ -63,7 +70,7 @@ class Scores:
 class Draws:
     """One prompt's sets of images, resampled as whole images.
 
-    settings: those of the analysis; `seed`, `bootstrap` and `min_valid` count, the latter as the
+    Of the settings of the analysis `seed`, `bootstrap` and `min_valid` count, the latter as the
     fewest images of a set about which a concept is said.
     """
 

@@ -71,7 +71,7 @@ def proposed(texts: Sequence[str], count: int = PROPOSED) -> tuple[Prompt, ...]:
 
 
 def said(axes: AxisSet, variation: Prompt, prompt: str) -> dict[str, str]:
-    """axis -> the attribute that a variation says of its subject and the prompt does not.
+    """What a variation says of its subject and the prompt does not: axis -> attribute.
 
     Those of a combination are known. Of other texts they are read as those of prompts are; nothing
     is read where the subject cannot be told.

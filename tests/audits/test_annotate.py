@@ -107,7 +107,7 @@ def test_several_prompts_have_theirs_and_a_ranking(tmp_path: Path) -> None:
         ({"annotate": "openbais"}, "Did you mean 'openbias'"),
         ({"annotate": ","}, "--annotate is empty"),
         ({"annotate": "none,tibet"}, "'none' stands alone"),
-        ({"annotate": "tibet", "method_options": {"null": True}}, "--null is about minethegap"),
+        ({"annotate": "tibet", "method_options": {"null": True}}, "no effect without minethegap"),
         ({"method_options": {"vary": "gendr"}}, "Did you mean 'gender'"),
         ({"embedder": "sandbox:x"}, "the sandbox's embedder is sandbox"),
         ({"embedder": "clp:x"}, "no backend 'clp'"),
@@ -165,7 +165,7 @@ def test_findings_stand_in_one_order(built: biasgraph.Result) -> None:
 
 
 def test_options_of_a_method_that_is_not_named(built: biasgraph.Result) -> None:
-    with pytest.raises(InputError, match="--embedder is about minethegap: name it among"):
+    with pytest.raises(InputError, match="no effect without minethegap: name it among"):
         annotate.choose_methods(BuildOptions(prompt="a nurse", embedder="clip:x"), {}, toy=False)
     assert built.directory is not None
     with pytest.raises(InputError, match="--llm has no effect: annotate with openbias or"):

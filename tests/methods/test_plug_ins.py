@@ -1,0 +1,207 @@
+"""Methods of other packages: the example, installed by pip, and broken ones."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from biasgraph.commands import cli, main
+from biasgraph.errors import InputError, ModelError
+from biasgraph.methods import registry
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "biasgraph-brightness"
+
+
+@pytest.fixture(autouse=True)
+def read_options_again() -> Iterator[None]:
+    """Let commands read the options of methods in every test, as a new process does."""
+
+    def forget() -> None:
+        for command in cli.commands.values():
+            vars(command).pop("_of_methods", None)
+
+    forget()
+    yield
+    forget()
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which pip installed the example."""
+    folder = tmp_path_factory.mktemp("example")
+    source = folder / "source"
+    source.mkdir()
+    for path in EXAMPLE.iterdir():
+        (source / path.name).write_bytes(path.read_bytes())
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    offline = ["--no-index", "--no-deps", "--no-build-isolation", "--target", folder / "site"]
+    subprocess.run([*pip, *offline, source], check=True, capture_output=True)
+    return folder / "site"
+
+
+@pytest.fixture
+def example(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example among the installed packages."""
+    monkeypatch.syspath_prepend(installed)
+
+
+def run(folder: Path, installed: Path, *arguments: str) -> str:
+    """What the command line prints in a process of its own that finds the example."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "cli.py", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(installed), "PYTHONWARNINGS": "error"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_example_is_listed_used_and_drawn(installed: Path, tmp_path: Path) -> None:
+    help_text = " ".join(run(tmp_path, installed, "annotate", "--help").split())
+    assert "how bright the images of each attribute are" in help_text
+    assert "--brightness-white" in help_text
+    build = ["build", "--prompt", "a nurse", "--images", "4", "--only", "gender", "-o", "r"]
+    run(tmp_path, installed, *build, "--bootstrap", "100", "--annotate", "none", "-q")
+    told = run(tmp_path, installed, "annotate", "r", "brightness", "--brightness-white", "100")
+    assert "Brightness: Mean grey level" in " ".join(told.split())
+    result = tmp_path / "r"
+    graph = json.loads((result / "graph.json").read_bytes())
+    assert graph["graph"]["methods"] == {"brightness": {"brightness_white": 100}}
+    assert graph["graph"]["findings"]["brightness"]["mean"] > 0
+    assert graph["graph"]["versions"]["biasgraph-brightness"] == "1.0"
+    [row] = csv.DictReader((result / "nodes.csv").read_text("utf-8").splitlines())
+    finding = graph["nodes"][0]["findings"]["brightness"]
+    assert float(row["findings.brightness.spread"]) == finding["spread"]
+    assert any(finding["levels"])
+    assert "Mean grey level of the images with each attribute" in (
+        result / "report.html"
+    ).read_text("utf-8")
+    again = json.loads(run(tmp_path, installed, *build, "--bootstrap", "100", "--json"))["graph"]
+    assert again["findings"]["brightness"] == graph["graph"]["findings"]["brightness"]
+    assert list(again["methods"]) == [*registry.METHODS, "brightness"], "its choice is kept"
+
+
+@pytest.mark.usefixtures("example")
+def test_its_declaration_is_checked_like_any_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert list(registry.find_methods()) == [*registry.METHODS, "brightness"]
+    assert registry.parse_methods("brightness,tibet") == ("brightness", "tibet")
+    assert registry.method_options()["brightness_white"].low == 1
+    with pytest.raises(InputError, match="Did you mean 'brightness'"):
+        registry.parse_methods("brightnes")
+    build = ["build", "--prompt", "a nurse", "-q", "-o", str(tmp_path / "r")]
+    for more, said in (
+        (["--brightness-white", "0"], "1<=x<=255"),
+        (["--annotate", "tibet", "--brightness-white", "9"], "has no effect without brightness"),
+    ):
+        assert main([*build, *more]) == 2
+        assert said in capsys.readouterr().err
+    table = tmp_path / "a.csv"
+    table.write_text("model,prompt,role,axis,attribute,image,target,answer\n")
+    assert main(["build", "--answers", str(table), "--annotate", "brightness", "-q"]) == 2
+    assert "brightness needs images, and an answers table has none" in capsys.readouterr().err
+
+
+def add_package(folder: Path, name: str, entries: dict[str, str], code: str) -> None:
+    """A package as pip leaves it: a module and its metadata."""
+    (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    info = folder / f"{name}-2.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 2.0\n")
+    lines = [f"{entry} = {value}" for entry, value in entries.items()]
+    (info / "entry_points.txt").write_text("\n".join([f"[{registry.GROUP}]", *lines, ""]))
+
+
+DECLARED = """
+from biasgraph.data.options import Option
+from biasgraph.methods.registry import Method
+DOTS = Method("", "dots.annotate")
+NEEDY = Method("", "a:b", needs=["money"])
+BLUNT = Method("", "a:b", options={"seed": Option("A seed.")})
+BARE = Method("", "a:b", options={"bare_x": "A text."})
+TORN = Method("", "a:b", instead=["vary"])
+HOOK = Method("", "a:b", check=lambda plan: None)
+LATE = Method("", "no_such_module:annotate")
+FAILS = Method("", "declared:fail")
+EMPTY = Method("", "declared:nothing")
+SEES = Method("", "declared:nothing", needs=["describer"])
+STEEP = Method("", "declared:nothing", needs=["gradients"])
+LATIN = Method("", "a:b")
+
+def fail(given):
+    raise ValueError("no\\nluck \\x1b[31m")
+
+def nothing(given):
+    return None
+"""
+BROKEN = {
+    "bad": "raises does not load: RuntimeError: no luck",
+    "gone": "SystemExit: 7",
+    "none_of_it": "is not a biasgraph.methods.registry.Method",
+    "twice": "both call a plug-in twice: uninstall one",
+    "dots": "its function is not 'module:function'",
+    "hook": "its check is not 'module:function'",
+    "needy": "unknown need 'money'",
+    "blunt": "its option 'seed' must be called 'blunt_...'",
+    "bare": "its option bare_x is not a biasgraph.data.options.Option",
+    "torn": "'vary' in `instead` is not an option of it",
+    "Latin": "invalid name 'Latin'",
+}
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packages whose methods are declared wrongly, or fail."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    add_package(folder, "raises", {"bad": "raises:X"}, "raise RuntimeError('no luck')")
+    add_package(folder, "leaves", {"gone": "leaves:X"}, "raise SystemExit(7)")
+    add_package(folder, "three", {"none_of_it": "three:X", "twice": "three:X"}, "X = 3\n")
+    names = ("dots", "needy", "blunt", "bare", "torn", "hook", "late", "fails", "empty", "sees",
+             "steep")  # fmt: skip
+    entries = {name: f"declared:{name.upper()}" for name in names}
+    entries |= {"twice": "declared:LATE", "Latin": "declared:LATIN", "tibet": "declared:LATE"}
+    add_package(folder, "declared", entries, DECLARED)
+    monkeypatch.syspath_prepend(folder)
+
+
+@pytest.mark.usefixtures("broken")
+def test_broken_plug_ins_are_named_and_disturb_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert registry.find_methods().keys().isdisjoint(BROKEN)
+    assert registry.get_method("tibet") is registry.METHODS["tibet"], "biasgraph's own goes first"
+    for name, said in BROKEN.items():
+        with pytest.raises(ModelError) as caught:
+            registry.get_method(name)
+        assert said in str(caught.value)
+    with pytest.raises(ModelError, match="the plug-in torn of declared: "):
+        registry.get_method("torn")
+    run_directory = tmp_path / "r"
+    build = ["build", "--prompt", "a nurse", "--images", "2", "--only", "gender", "-q"]
+    assert main([*build, "--annotate", "none", "-o", str(run_directory)]) == 0
+    capsys.readouterr()
+    for name, code, said in (
+        ("late", 1, "the plug-in late failed: ModuleNotFoundError"),
+        ("fails", 1, "the plug-in fails failed: ValueError: no luck \\x1b[31m"),
+        ("empty", 1, "the plug-in empty did not return an Annotation"),
+        ("sees", 2, "sees needs a judge that answers in its own words"),
+        ("steep", 2, "steep needs gradients, which sandbox:stereotyped does not give"),
+        ("bad", 1, "the plug-in bad of raises does not load"),
+    ):
+        assert main(["annotate", str(run_directory), name, "-q"]) == code
+        error = capsys.readouterr().err
+        assert said in error
+        assert len(error.splitlines()) == 1
