@@ -7,6 +7,8 @@ else
 BIN := $(VENV)/bin
 endif
 
+unexport PYTHONDONTWRITEBYTECODE # the tests start hundreds of interpreters
+
 # Whole files go to the cores, so that the runs that a file makes are made once.
 PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 

@@ -20,6 +20,8 @@ from PIL import Image
 
 from tests.browser.conftest import Open, biasgraph
 
+pytestmark = pytest.mark.slow(reason="photographs for the README; other tests read the same pages")
+
 
 def finished(name: str, model: str, folder: Path) -> Path:
     """The run that the environment names, copied, or a new one."""

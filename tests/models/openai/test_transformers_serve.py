@@ -22,6 +22,8 @@ from biasgraph.models.openai.judge import OpenAIJudge
 from biasgraph.models.registry import load_judge, load_language_model
 from tests.models.tiny_vlms import llava
 
+pytestmark = pytest.mark.slow(reason="starts a server of transformers and loads a model in it")
+
 QUESTION = Question("What is the gender?", ("male", "female"), ("a man", "a woman"))
 SERVE = "import sys; from transformers.cli.transformers import main; sys.exit(main())"
 SECONDS = 120
