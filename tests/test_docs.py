@@ -66,7 +66,8 @@ def _understood(command: click.Command, words: list[str]) -> None:
     if isinstance(command, click.Group):
         assert words and words[0] in command.commands, f"no command {words[:1]}"
         return _understood(command.commands[words[0]], words[1:])
-    values, _, _ = command.make_parser(click.Context(command)).parse_args(words)
+    context = click.Context(command, **cli.context_settings)  # a command keeps its first --help
+    values, _, _ = command.make_parser(context).parse_args(words)
     for name, role in SPECS.items():
         spec = values.get(name)
         if isinstance(spec, str) and spec != "SPEC":
