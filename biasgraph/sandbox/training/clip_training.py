@@ -7,6 +7,8 @@ tower frozen and handed to the UNet: a tower frozen too early makes attributes u
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +121,6 @@ def train_clip(
     """
     import torch
     from torch import nn
-    from torch.nn import functional
 
     clip = new_clip(tokenizer, SCHEDULE.seed)
     readers = nn.ModuleList(nn.Linear(96, len(values) + 1) for values in AXES.values())
@@ -129,50 +130,78 @@ def train_clip(
     ids = tokenizer(
         pictures.captions, padding="max_length", truncation=True, return_tensors="pt"
     ).input_ids
-
-    wordings = {
-        (axis, value): [choice_caption(axis, value, form) for form in range(FORMS)]
-        for axis, values in AXES.items()
-        for value in values
-    }
-    jobs = [f"a photo of {'an' if job[0] in 'aeiou' else 'a'} {job}" for job in OCCUPATIONS]
-    texts = [*GATE_CAPTIONS, *jobs, *sorted({text for each in wordings.values() for text in each})]
-    place = {text: index for index, text in enumerate(texts)}
-    option_ids = tokenizer(texts, padding="max_length", return_tensors="pt").input_ids
+    options = _Options.of(tokenizer)
 
     def loss(rng: np.random.Generator) -> torch.Tensor:
         rows = rng.integers(len(pictures), size=SCHEDULE.batch)
         asked = ASKED[int(rng.integers(len(ASKED)))]
-        groups = [
-            [place[wordings[axis, value][int(rng.integers(FORMS))]] for value in AXES[axis]]
-            for axis in asked
-        ]
-        groups.append([place[text] for text in (GATE_CAPTIONS if "gender" in asked else jobs)])
-        batch = torch.cat([ids[rows], option_ids[np.concatenate(groups)]])
+        groups = options.draw(asked, rng)
+        batch = torch.cat([ids[rows], options.ids[np.concatenate(groups)]])
         length = int((batch != tokenizer.pad_token_id).sum(1).max()) + 1
         embedded = unit(clip.get_text_features(batch[:, :length]))
         shots = unit(clip.get_image_features(roughen(pixels(pictures.images[rows]), rng)))
         scale = clip.logit_scale.exp().clamp(max=40.0)
-        captions, options = embedded[: len(rows)], embedded[len(rows) :]
-        against = list((scale * shots @ options.T).split([len(group) for group in groups], dim=1))
-        total = 0.5 * _matching(scale * captions @ shots.T, _matches(pictures, rows))
-        present = torch.from_numpy(pictures.occupation[rows] != NOBODY)
-        for axis, table in zip(asked, against, strict=False):
-            truth = torch.from_numpy(pictures.shown[rows, list(AXES).index(axis)])[present]
-            total = total + functional.cross_entropy(table[present], truth)
-            if axis == "disability":
-                for which in (1, 2, 3):
-                    pair = table[present][:, [0, which]]
-                    total = total + 0.3 * functional.cross_entropy(pair, (truth == which).long())
-        if "gender" in asked:
-            total = total + functional.cross_entropy(against[-1], (~present).long())
-        else:
-            job = torch.from_numpy(pictures.occupation[rows])[present]
-            total = total + functional.cross_entropy(against[-1][present], job)
+        captions, choices = embedded[: len(rows)], embedded[len(rows) :]
+        against = list((scale * shots @ choices.T).split([len(group) for group in groups], dim=1))
+        matching = 0.5 * _matching(scale * captions @ shots.T, _matches(pictures, rows))
+        total = sum(_choice_losses(asked, against, pictures, rows), start=matching)
         return total + 0.5 * _reading(readers, context_reader, captions, pictures, rows)
 
     fit("clip", both, loss, SCHEDULE, work, report)
     return clip
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The captions that are chosen among, tokenized, and where each stands."""
+
+    ids: torch.Tensor
+    place: Mapping[str, int]
+    wordings: Mapping[tuple[str, str], Sequence[str]]
+    jobs: Sequence[str]
+
+    @classmethod
+    def of(cls, tokenizer: CLIPTokenizer) -> _Options:
+        wordings = {
+            (axis, value): [choice_caption(axis, value, form) for form in range(FORMS)]
+            for axis, values in AXES.items()
+            for value in values
+        }
+        jobs = [f"a photo of {'an' if job[0] in 'aeiou' else 'a'} {job}" for job in OCCUPATIONS]
+        different = {text for forms in wordings.values() for text in forms}
+        texts = [*GATE_CAPTIONS, *jobs, *sorted(different)]
+        ids = tokenizer(texts, padding="max_length", return_tensors="pt").input_ids
+        return cls(ids, {text: index for index, text in enumerate(texts)}, wordings, jobs)
+
+    def draw(self, asked: Sequence[str], rng: np.random.Generator) -> list[list[int]]:
+        """The places of each axis's choices, in drawn wordings; at last the gate's or the jobs'."""
+        groups = []
+        for axis in asked:
+            forms = [self.wordings[axis, value] for value in AXES[axis]]
+            groups.append([self.place[one[int(rng.integers(FORMS))]] for one in forms])
+        last = GATE_CAPTIONS if "gender" in asked else self.jobs
+        return [*groups, [self.place[text] for text in last]]
+
+
+def _choice_losses(
+    asked: Sequence[str], against: Sequence[torch.Tensor], pictures: Drawings, rows: np.ndarray
+) -> Iterator[torch.Tensor]:
+    """Of choosing each axis's attribute, and the gate or the occupation, among captions."""
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    present = torch.from_numpy(pictures.occupation[rows] != NOBODY)
+    for axis, table in zip(asked, against, strict=False):
+        truth = torch.from_numpy(pictures.shown[rows, list(AXES).index(axis)])[present]
+        yield cross_entropy(table[present], truth)
+        if axis == "disability":
+            for which in (1, 2, 3):
+                yield 0.3 * cross_entropy(table[present][:, [0, which]], (truth == which).long())
+    if "gender" in asked:
+        yield cross_entropy(against[-1], (~present).long())
+    else:
+        job = torch.from_numpy(pictures.occupation[rows])[present]
+        yield cross_entropy(against[-1][present], job)
 
 
 def unit(features: Any) -> torch.Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable
@@ -51,12 +50,17 @@ def fit(
     work: Path,
     report: Report | None = None,
 ) -> None:
-    """Train ``module`` in place, resuming from ``work/part.safetensors`` if it is there.
-
-    Args:
-        loss: draws a batch with the given generator and returns its loss, a scalar tensor.
+    """Train ``module`` in place, resuming from ``work/part.pt`` if it exists.
 
     The module holds the averaged weights at the end if the schedule asks for them.
+
+    Args:
+        part: the name of the part, for its checkpoint and the report.
+        module: what is trained.
+        loss: draws a batch with the given generator and returns its loss, a scalar tensor.
+        schedule: steps, batch, rate and seed.
+        work: the folder of checkpoints.
+        report: called every 50 steps.
     """
     import torch
 
@@ -65,7 +69,7 @@ def fit(
         parameters, lr=schedule.rate, weight_decay=schedule.decay, betas=(0.9, 0.99)
     )
     average = [parameter.detach().clone() for parameter in parameters] if schedule.ema else []
-    done = _resume(work / f"{part}.safetensors", module, optimiser, average)
+    done = _resume(work / f"{part}.pt", module, optimiser, average)
     saved, losses = time.monotonic(), []
     module.train()
     for step in range(done, schedule.steps):
@@ -84,7 +88,7 @@ def fit(
         losses.append(float(value.detach()))
         last = step == schedule.steps - 1
         if time.monotonic() - saved > CHECKPOINT_SECONDS or last:
-            _save(work / f"{part}.safetensors", step + 1, module, optimiser, average)
+            _save(work / f"{part}.pt", step + 1, module, optimiser, average)
             saved = time.monotonic()
         if report and ((step + 1) % 50 == 0 or last):
             report(part, step + 1, schedule.steps, float(np.mean(losses)))
@@ -104,37 +108,23 @@ def _pace(step: int, schedule: Schedule) -> float:
 
 
 def _save(path: Path, step: int, module: nn.Module, optimiser: Any, average: list[Any]) -> None:
-    from safetensors.torch import save_file
+    import torch
 
-    tensors = {f"module.{name}": value for name, value in module.state_dict().items()}
-    for index, state in optimiser.state_dict()["state"].items():
-        tensors |= {f"optimiser.{index}.{name}": value for name, value in state.items()}
-    tensors |= {f"average.{index}": value for index, value in enumerate(average)}
-    tensors = {name: value.detach().clone().contiguous() for name, value in tensors.items()}
+    state = {"module": module.state_dict(), "optimiser": optimiser.state_dict()}
     partial = path.with_suffix(".partial")
-    save_file(tensors, partial, metadata={"biasgraph": json.dumps({"step": step})})
+    torch.save({**state, "average": average, "step": step}, partial)
     partial.replace(path)
 
 
 def _resume(path: Path, module: nn.Module, optimiser: Any, average: list[Any]) -> int:
-    from safetensors import safe_open
+    """Load a checkpoint into the module, the optimiser and the averages; returns its steps."""
+    import torch
 
     if not path.exists():
         return 0
-    with safe_open(path, framework="pt") as stored:
-        step = int(json.loads(stored.metadata()["biasgraph"])["step"])
-        tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
-    module.load_state_dict(
-        {n.removeprefix("module."): t for n, t in tensors.items() if n.startswith("module.")}
-    )
-    state: dict[int, dict[str, Any]] = {}
-    for name, tensor in tensors.items():
-        if name.startswith("optimiser."):
-            _, index, key = name.split(".")
-            state.setdefault(int(index), {})[key] = tensor
-    if state:
-        groups = optimiser.state_dict()["param_groups"]
-        optimiser.load_state_dict({"state": state, "param_groups": groups})
-    for index in range(len(average)):
-        average[index].copy_(tensors[f"average.{index}"])
-    return step
+    stored = torch.load(path, weights_only=True)
+    module.load_state_dict(stored["module"])
+    optimiser.load_state_dict(stored["optimiser"])
+    for mean, tensor in zip(average, stored["average"], strict=True):
+        mean.copy_(tensor)
+    return int(stored["step"])

@@ -1,7 +1,7 @@
 """The parts of the sandbox in the order they are trained, and the folder they are exported to.
 
 work/pictures-*.npz   drawings and captions, drawn once
-work/PART.safetensors checkpoints; a part at its last step is done
+work/PART.pt          checkpoints; a part at its last step is done
 work/PART/            finished parts, as ``save_pretrained`` writes them
 OUT/                  the shipped weights, fp16: stereotyped/ debiased/ clip/ judge2/
 """
@@ -12,18 +12,21 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biasgraph.sandbox.training import clip_training as clips
-from biasgraph.sandbox.training import judge2 as judges
+from biasgraph.sandbox.training import judge2 as second_judge
 from biasgraph.sandbox.training import unet as unets
 from biasgraph.sandbox.training import vae as vaes
 from biasgraph.sandbox.training.captions import choice_caption
 from biasgraph.sandbox.training.data import NOBODY, Drawings, draw_pictures
 from biasgraph.sandbox.training.loop import Report
 from biasgraph.sandbox.world import AXES
+
+if TYPE_CHECKING:
+    import torch
 
 JUDGE_PICTURES = 40_000
 UNET_PICTURES = {"stereotyped": 120_000, "debiased": 60_000}
@@ -41,55 +44,35 @@ def train(part: str, work: Path, report: Report | None = None) -> None:
     if (work / part).is_dir():
         return
     work.mkdir(parents=True, exist_ok=True)
-    trained = _TRAINERS[part](work, report)
+    trained = _new(part, work, report)
     trained.save_pretrained(work / f"{part}.new")
     (work / f"{part}.new").replace(work / part)
 
 
-def _tokenizer(work: Path, report: Report | None) -> Any:
-    return clips.train_tokenizer(_pictures(work, report).captions)
+def _new(part: str, work: Path, report: Report | None) -> Any:
+    """A trained part."""
+    if part in UNET_PICTURES:
+        return _denoiser(part, work, report)
+    pictures = _pictures(work, report)
+    if part == "tokenizer":
+        return clips.train_tokenizer(pictures.captions)
+    if part == "clip":
+        return clips.train_clip(_load(work, "tokenizer"), pictures, work, report)
+    return _TRAINERS[part](pictures, work, report)
 
 
-def _clip(work: Path, report: Report | None) -> Any:
-    return clips.train_clip(_load(work, "tokenizer"), _pictures(work, report), work, report)
+_TRAINERS = {"vae": vaes.train_vae, "judge2": second_judge.train_judge2}
 
 
-def _vae(work: Path, report: Report | None) -> Any:
-    return vaes.train_vae(_pictures(work, report), work, report)
-
-
-def _judge2(work: Path, report: Report | None) -> Any:
-    return judges.train_judge2(_pictures(work, report), work, report)
-
-
-def _stereotyped(work: Path, report: Report | None) -> Any:
-    unet = unets.new_unet(unets.SCHEDULE.seed)
-    _denoise("stereotyped", unet, unets.SCHEDULE, work, report)
-    return unet
-
-
-def _debiased(work: Path, report: Report | None) -> Any:
-    unet = _load(work, "stereotyped")
-    _denoise("debiased", unet, unets.FINE_TUNING, work, report)
-    return unet
-
-
-_TRAINERS: dict[str, Callable[[Path, Report | None], Any]] = {
-    "tokenizer": _tokenizer,
-    "clip": _clip,
-    "vae": _vae,
-    "judge2": _judge2,
-    "stereotyped": _stereotyped,
-    "debiased": _debiased,
-}
-
-
-def _denoise(world: str, unet: Any, schedule: Any, work: Path, report: Report | None) -> None:
-    text = _text_tower(work)
+def _denoiser(world: str, work: Path, report: Report | None) -> Any:
+    """A world's UNet; that of the debiased world starts from the stereotyped one's weights."""
+    first = world == "stereotyped"
+    schedule = unets.SCHEDULE if first else unets.FINE_TUNING
+    unet = unets.new_unet(schedule.seed) if first else _load(work, "stereotyped")
     latents, captions = _latents(world, work, report)
-    unets.train_unet(
-        world, unet, text, _load(work, "tokenizer"), latents, captions, schedule, work, report
-    )
+    text, tokenizer = _text_tower(work), _load(work, "tokenizer")
+    unets.train_unet(world, unet, text, tokenizer, latents, captions, schedule, work, report)
+    return unet
 
 
 def _load(work: Path, part: str) -> Any:
@@ -182,21 +165,18 @@ def export(work: Path, out: Path) -> None:
             feature_extractor=None,
             requires_safety_checker=False,
         )
-        _fresh(out / world)
-        pipeline.save_pretrained(out / world, safe_serialization=True)
-    _fresh(out / "clip")
-    _load(work, "clip").to(torch.float16).save_pretrained(out / "clip")
+        pipeline.save_pretrained(_fresh(out / world), safe_serialization=True)
+    _load(work, "clip").to(torch.float16).save_pretrained(_fresh(out / "clip"))
     tokenizer.save_pretrained(out / "clip")
     half = [0.5, 0.5, 0.5]
     size = {"height": 64, "width": 64}
     CLIPImageProcessorPil(
         size=size, crop_size=size, do_center_crop=False, image_mean=half, image_std=half
     ).save_pretrained(out / "clip")
-    _fresh(out / "judge2")
-    _load(work, "judge2").to(torch.float16).save_pretrained(out / "judge2")
+    _load(work, "judge2").to(torch.float16).save_pretrained(_fresh(out / "judge2"))
     facts = {
         "sampling": {"steps": unets.STEPS, "guidance": 1.0},
-        "unknown_below": {"clip": _clip_threshold(work), "judge2": _judge2_threshold(work)},
+        "unknown_below": _thresholds(work),
     }
     text_of = json.dumps(facts, indent=2, sort_keys=True) + "\n"
     (out / "sandbox.json").write_text(text_of, "utf-8", newline="\n")
@@ -212,47 +192,46 @@ def _forget_folder(path: Path) -> None:
         path.write_text(text, "utf-8", newline="\n")
 
 
-def _clip_threshold(work: Path) -> float:
-    """See :func:`_threshold`."""
-    import torch
-
+def _clip_probabilities(work: Path, people: torch.Tensor) -> list[np.ndarray]:
+    """Axis by axis, (n, k): what the CLIP makes of each choice's caption."""
     clip, tokenizer = _load(work, "clip").eval(), _load(work, "tokenizer")
-    held_out = draw_pictures("stereotyped", HELD_OUT, SEEDS["held out"])
-    people = clips.pixels(held_out.images[held_out.occupation != NOBODY])
-    tops = []
-    with torch.no_grad():
-        shots = clips.unit(clip.get_image_features(people))
-        for axis, values in AXES.items():
-            texts = [choice_caption(axis, value, 0) for value in values]
-            ids = tokenizer(texts, padding=True, return_tensors="pt")
-            logits = clip.logit_scale.exp() * shots @ clips.unit(clip.get_text_features(**ids)).T
-            tops.append(logits.softmax(1).amax(1).numpy())
-    return _threshold(tops)
+    shots = clips.unit(clip.get_image_features(people))
+    tables = []
+    for axis, values in AXES.items():
+        texts = [choice_caption(axis, value, 0) for value in values]
+        ids = tokenizer(texts, padding=True, return_tensors="pt")
+        logits = clip.logit_scale.exp() * shots @ clips.unit(clip.get_text_features(**ids)).T
+        tables.append(logits.softmax(1).numpy())
+    return tables
 
 
-def _judge2_threshold(work: Path) -> float:
-    """See :func:`_threshold`."""
-    import torch
-
-    model = _load(work, "judge2").eval()
-    held_out = draw_pictures("stereotyped", HELD_OUT, SEEDS["held out"])
-    people = clips.pixels(held_out.images[held_out.occupation != NOBODY])
+def _judge2_probabilities(work: Path, people: torch.Tensor) -> list[np.ndarray]:
+    """Axis by axis, (n, k), and of the gate."""
     sizes = [*(len(values) for values in AXES.values()), 2]
-    with torch.no_grad():
-        tables = model(people).logits.split(sizes, dim=1)
-    return _threshold([table.softmax(1).amax(1).numpy() for table in tables])
+    tables = _load(work, "judge2").eval()(people).logits.split(sizes, dim=1)
+    return [table.softmax(1).numpy() for table in tables]
 
 
-def _threshold(tops: list[np.ndarray]) -> float:
-    """The probability below which a judge says unknown.
+def _thresholds(work: Path) -> dict[str, float]:
+    """Judge -> the probability below which it says unknown.
 
     It is the one that 1 in 1,000 answers about held-out drawings stay below on the axis where the
     judge is least sure, and at most ``SUREST``, since generated pictures are less sharp.
     """
-    return round(min(SUREST, *(float(np.quantile(top, 0.001)) for top in tops)), 2)
+    import torch
+
+    held_out = draw_pictures("stereotyped", HELD_OUT, SEEDS["held out"])
+    people = clips.pixels(held_out.images[held_out.occupation != NOBODY])
+    with torch.no_grad():
+        judges = {"clip": _clip_probabilities, "judge2": _judge2_probabilities}
+        tables = {judge: probabilities(work, people) for judge, probabilities in judges.items()}
+    return {
+        judge: round(min(SUREST, *(float(np.quantile(p.max(1), 0.001)) for p in by_axis)), 2)
+        for judge, by_axis in tables.items()
+    }
 
 
-def _fresh(folder: Path) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)
+def _fresh(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    return folder
