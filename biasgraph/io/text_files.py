@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from biasgraph.errors import InputError, printable
@@ -23,6 +24,19 @@ def read_bytes(path: str | Path, what: str = "") -> bytes:
         reason = getattr(error, "strerror", None) or error
         name = f"{what} {printable(str(path))}".lstrip()
         raise InputError(f"cannot read {name}: {reason}") from None
+
+
+@contextmanager
+def at_place(place: str | Callable[[], str]) -> Iterator[None]:
+    """Put a place before the message of an InputError: "FILE, line 3: ...".
+
+    Args:
+        place: the place, or what looks it up; called only for a message.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place if isinstance(place, str) else place()}: {error}") from None
 
 
 def lines_of(raw: bytes, source: str) -> Iterator[tuple[str, str]]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from biasgraph.data.axes import AxisSet
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io import resources
-from biasgraph.io.text_files import lines_of, read_bytes
+from biasgraph.io.text_files import at_place, lines_of, read_bytes
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
 
@@ -41,7 +40,7 @@ class PromptList:
             )
         path = Path(given)
         if isinstance(given, Path) or path.suffix or path.name != given:
-            return cls(path.stem, tuple(_lines(path)))
+            return cls(path.stem, _lines(path))
         shipped = resources.names("prompts", ".txt")
         if given not in shipped:
             raise InputError(
@@ -64,7 +63,7 @@ class PromptList:
         plans: list[PromptPlan] = []
         places: dict[str, str] = {}
         for text, place in self.prompts:
-            with _named(place):
+            with at_place(place):
                 plan = plan_prompts(text, axes)
                 initial = plan.initial.text
                 if initial in places:
@@ -76,19 +75,9 @@ class PromptList:
         return plans
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
+def _lines(path: Path) -> tuple[tuple[str, str], ...]:
     source = printable(str(path))
-    lines = lines_of(read_bytes(path, "the prompts in"), source)
-    first = next(lines, None)
-    if first is None:
+    lines = tuple(lines_of(read_bytes(path, "the prompts in"), source))
+    if not lines:
         raise InputError(f"{source} holds no prompts: write one on each line")
-    yield first
-    yield from lines
-
-
-@contextmanager
-def _named(place: str) -> Iterator[None]:
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+    return lines

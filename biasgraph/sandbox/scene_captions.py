@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from biasgraph.io import resources
-from biasgraph.sandbox.world import CONTEXTS, EMPTY_SCENES, OCCUPATIONS, Scene
+from biasgraph.sandbox.world import CONTEXTS, OCCUPATIONS, Scene
 
 Wordings = Mapping[str, Mapping[str, Sequence[str]]]
 """Axis -> attribute -> phrases, the usual one first."""
@@ -24,6 +24,9 @@ NOUNS: Mapping[str, str] = _PHRASES["nouns"]
 """Nouns that stand for "person" and fix the gender."""
 GATE_CAPTIONS: tuple[str, str] = tuple(_PHRASES["gate"])
 """What the gate question's yes and no say of a picture."""
+
+EMPTY_SCENES: tuple[str, ...] = tuple(_PHRASES["empty"])
+"""What the pictures without a person show."""
 
 _MEANINGS = {
     wording: (axis, attribute)

@@ -37,9 +37,6 @@ AXES: dict[str, tuple[str, ...]] = {
 OCCUPATIONS: tuple[str, ...] = tuple(_PLANTED["occupations"])
 """The 26 occupations of BiasConnect supp. A.1."""
 
-EMPTY_SCENES: tuple[str, ...] = tuple(_PLANTED["empty_scenes"])
-"""What the pictures without a person show, in the words of their captions."""
-
 Shift = Mapping[str, float]  # attribute -> added to its logit
 
 CONTEXTS: Mapping[str, Mapping[str, Shift]] = _PLANTED["contexts"]

@@ -9,11 +9,11 @@ import pytest
 
 from biasgraph.data.axes import load_axis_set
 from biasgraph.prompts.counterfactuals import plan_prompts
-from biasgraph.sandbox.scene_captions import read, vocabulary
+from biasgraph.sandbox.scene_captions import EMPTY_SCENES, read, vocabulary
 from biasgraph.sandbox.training.captions import random_scene, write
 from biasgraph.sandbox.training.data import NOBODY, draw_pictures
 from biasgraph.sandbox.training.drawing import draw_empty, draw_person
-from biasgraph.sandbox.world import AXES, EMPTY_SCENES, OCCUPATIONS, Scene
+from biasgraph.sandbox.world import AXES, OCCUPATIONS, Scene
 
 
 def test_a_written_scene_is_read_back() -> None:

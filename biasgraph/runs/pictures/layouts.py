@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from biasgraph.data.axes import AxisSet
+from biasgraph.data.axes import Axis, AxisSet
 from biasgraph.data.file_names import RECORD
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.io.text_files import at_place
 from biasgraph.runs.pictures.listing import NO_SET, TOO_DEEP, Listing, join
 
 INITIAL = "initial"
@@ -71,6 +72,16 @@ def match_name(name: str, names: Iterable[str]) -> str | None:
     return next((one for one in names if key_of(one) == key_of(name)), None)
 
 
+def find_axis(word: str, axes: AxisSet) -> Axis:
+    """The axis that a folder or a cell means. Raises InputError as `AxisSet.axis` does."""
+    return axes.axis(match_name(word, [axis.name for axis in axes.axes]) or word)
+
+
+def find_attribute(word: str, axis: Axis) -> str:
+    """The attribute that a folder or a cell means. Raises InputError as `Axis.attribute` does."""
+    return axis.attribute(match_name(word, axis.names) or word).name
+
+
 def read_folders(listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
     """``initial/`` beside ``<axis>/<attribute>/``, or pictures of the initial prompt alone.
 
@@ -87,55 +98,38 @@ def read_folders(listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
         listing.leave_out_below(TOO_DEEP, initial)
         listing.leave_out_beside(NO_SET)
     sets = [PictureSet("", "", tuple(files))]
-    names = [axis.name for axis in axes.axes]
     for folder in folders:
-        if folder == initial or not listing.holds_pictures(folder):
-            continue
-        axis = match_name(folder, names)
-        if axis is None:
-            raise InputError(_no_axis(listing.root / folder, axes, names))
-        sets += _attribute_sets(listing, folder, axis, axes.axis(axis).names)
+        if folder != initial and listing.holds_pictures(folder):
+            with at_place(shown(listing.root / folder)):
+                axis = find_axis(folder, axes)
+            sets += _attribute_sets(listing, folder, axis)
     return Layout(listing.root, axes, (PicturedPrompt(prompt, tuple(sets)),), (), listing.left_out)
 
 
-def _attribute_sets(
-    listing: Listing, folder: str, axis: str, attributes: Sequence[str]
-) -> list[PictureSet]:
-    here = printable(str(listing.root / folder))
+def _attribute_sets(listing: Listing, folder: str, axis: Axis) -> list[PictureSet]:
+    here = shown(listing.root / folder)
     if loose := listing.pictures(folder):
         raise InputError(
             f"{here} holds pictures, {printable(os.path.basename(loose[0]))} among them, outside "
-            f"the folders of its attributes ({', '.join(attributes)})"
+            f"the folders of its attributes ({', '.join(axis.names)})"
         )
     sets: dict[str, PictureSet] = {}
     for name in listing.folders(folder):
         path = join(folder, name)
         if not listing.holds_pictures(path):
             continue
-        attribute = match_name(name, attributes)
-        if attribute is None:
-            raise InputError(
-                f"{printable(str(listing.root / path))}: the axis '{axis}' has no attribute "
-                f"'{printable(name)}' (it has {', '.join(attributes)})."
-                f"{did_you_mean(name, attributes)}"
-            )
+        with at_place(shown(listing.root / path)):
+            attribute = find_attribute(name, axis)
         if attribute in sets:
             raise InputError(f"{here} has two folders for the attribute '{attribute}'")
         listing.leave_out_below(TOO_DEEP, path)
-        sets[attribute] = PictureSet(axis, attribute, tuple(listing.pictures(path)))
-    return [sets[attribute] for attribute in attributes if attribute in sets]
-
-
-def _no_axis(folder: Path, axes: AxisSet, names: Sequence[str]) -> str:
-    return (
-        f"{printable(str(folder))} holds pictures and is no axis of the axis set '{axes.name}' "
-        f"(it has {', '.join(names)}).{did_you_mean(folder.name, [INITIAL, *names])}"
-    )
+        sets[attribute] = PictureSet(axis.name, attribute, tuple(listing.pictures(path)))
+    return [sets[attribute] for attribute in axis.names if attribute in sets]
 
 
 def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[str]) -> None:
     """Refuse folders of pictures that no ``initial/`` stands beside."""
-    root = printable(str(listing.root))
+    root = shown(listing.root)
     if (listing.root / RECORD).is_file():
         raise InputError(
             f"{root} is a run: lay its images out with biasgraph export {root} --to folder -o DIR"

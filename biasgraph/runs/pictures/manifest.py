@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from biasgraph.data.axes import AxisSet
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile
-from biasgraph.io.text_files import read_bytes
+from biasgraph.io.text_files import at_place, read_bytes
 from biasgraph.models.image_files import SUFFIXES
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.subject import strip_brackets
@@ -26,7 +26,8 @@ from biasgraph.runs.pictures.layouts import (
     Layout,
     PicturedPrompt,
     PictureSet,
-    match_name,
+    find_attribute,
+    find_axis,
 )
 from biasgraph.runs.pictures.listing import OUTSIDE, Listing
 
@@ -60,13 +61,13 @@ def read_manifest(file: Path, listing: Listing, axes: AxisSet, prompt: str | Non
     """
     rows = _rows(file, axes)
     files = _Files(listing, frozenset(row.path for row in rows))
-    groups = _by_initial(rows, axes, prompt, printable(str(file)))
+    groups = _by_initial(rows, axes, prompt, shown(file))
     prompts = tuple(
         PicturedPrompt(initial, tuple(_sets(group, files))) for initial, group in groups.items()
     )
     if not any(one.files for prompt_ in prompts for one in prompt_.sets):
         missing = f": {printable(files.missing[0])} is the first of them" if files.missing else ""
-        raise InputError(f"none of the pictures in {printable(str(file))} is there{missing}")
+        raise InputError(f"none of the pictures in {shown(file)} is there{missing}")
     if file.name.lower() == MANIFEST:  # it is the whole folder's
         _leave_out_others(listing, [row.path for row in rows])
     return Layout(listing.root, axes, prompts, tuple(files.missing), listing.left_out)
@@ -88,31 +89,29 @@ def _stem(path: str) -> str:
 
 
 def _rows(file: Path, axes: AxisSet) -> list[Row]:
-    source = printable(str(file))
+    source = shown(file)
     table = CsvFile(read_bytes(file), source, COLUMNS)
     for name in NEEDED:
         if name not in table.columns:
-            hint = did_you_mean(name, [one for one in table.columns if one not in COLUMNS])
+            hint = did_you_mean(name, [column for column in table.columns if column not in COLUMNS])
             raise InputError(
                 f"{source} lacks the column '{name}'; a manifest has path, role, axis, attribute "
                 f"and, where it is known, prompt.{hint}"
             )
-    frame = table.frame()
-    columns = {name: frame[name].astype(str) for name in COLUMNS if name in frame}
-    rows, seen = [], dict[str, int]()
-    for index in range(len(frame)):
-        cells = {
-            name: columns[name].iloc[index].strip() if name in columns else "" for name in COLUMNS
-        }
+    frame = table.frame().reindex(columns=list(COLUMNS)).astype(object).fillna("")
+    rows, indices = [], dict[str, int]()
+    for index, record in enumerate(frame.to_dict("records")):
+        cells = {str(name): str(cell).strip() for name, cell in record.items()}
         if not any(cells.values()):
             continue
-        row = _row(cells, partial(_place, source, table, index), axes)
-        if row.path and row.path in seen:
-            raise InputError(
-                f"{row.place()}: {printable(row.path)} stands already in "
-                f"{table.place(seen[row.path])}"
-            )
-        seen[row.path] = index
+        place = partial(_place, source, table, index)
+        with at_place(place):
+            row = _row(cells, place, axes)
+            if row.path and row.path in indices:
+                raise InputError(
+                    f"{printable(row.path)} is already in {table.place(indices[row.path])}"
+                )
+        indices[row.path] = index
         rows.append(row)
     if not rows:
         raise InputError(f"{source} names no pictures")
@@ -124,43 +123,27 @@ def _place(source: str, table: CsvFile, index: int) -> str:
 
 
 def _row(cells: Mapping[str, str], place: Callable[[], str], axes: AxisSet) -> Row:
-    def refuse(problem: str) -> InputError:
-        return InputError(f"{place()}: {problem}")
-
     role, path = cells["role"].lower(), cells["path"].replace("\\", "/")
     if role not in ROLES:
-        raise refuse(
+        raise InputError(
             f"the role '{printable(cells['role'])}' is neither 'initial' nor 'counterfactual'."
             f"{did_you_mean(role, ROLES)}"
         )
     if not path and not cells["withheld"]:
-        raise refuse("the path is empty")
+        raise InputError("the path is empty")
     if path.startswith("/") or ".." in path.split("/") or ":" in path.split("/")[0]:
-        raise refuse(f"the path {printable(path)} leads out of the manifest's folder")
+        raise InputError(f"the path {printable(path)} leads out of the manifest's folder")
     path = "" if cells["withheld"] else os.path.normpath(path).replace(os.sep, "/")
-    told = (cells["prompt"], cells["initial"], cells["withheld"])
     axis, attribute = cells["axis"], cells["attribute"]
     if role == "initial":
         if axis or attribute:
-            raise refuse("an initial picture has no axis and no attribute")
-        return Row(place, path, "", "", *told)
-    if not axis or not attribute:
-        raise refuse("a counterfactual picture needs an axis and an attribute")
-    names = [one.name for one in axes.axes]
-    known = match_name(axis, names)
-    if known is None:
-        raise refuse(
-            f"the axis set '{axes.name}' has no axis '{printable(axis)}' "
-            f"(it has {', '.join(names)}).{did_you_mean(axis, names)}"
-        )
-    values = axes.axis(known).names
-    value = match_name(attribute, values)
-    if value is None:
-        raise refuse(
-            f"the axis '{known}' has no attribute '{printable(attribute)}' "
-            f"(it has {', '.join(values)}).{did_you_mean(attribute, values)}"
-        )
-    return Row(place, path, known, value, *told)
+            raise InputError("an initial picture has no axis and no attribute")
+    elif not axis or not attribute:
+        raise InputError("a counterfactual picture needs an axis and an attribute")
+    else:
+        known = find_axis(axis, axes)
+        axis, attribute = known.name, find_attribute(attribute, known)
+    return Row(place, path, axis, attribute, cells["prompt"], cells["initial"], cells["withheld"])
 
 
 def _by_initial(
@@ -223,8 +206,8 @@ def _sets(rows: Sequence[Row], files: _Files) -> Iterator[PictureSet]:
         texts = {row.prompt for row in own} - {""}
         if axis:  # an answers table's `prompt` is the initial one, whatever was made
             texts -= initial
-        shown = [row.path for row in own if not row.withheld]
-        found = [path for one in shown if (path := files.find(one)) is not None]
+        wanted = [row.path for row in own if not row.withheld]
+        found = [path for name in wanted if (path := files.find(name)) is not None]
         text = min(texts) if len(texts) == 1 else None
         withheld = tuple(row.withheld for row in own if row.withheld)
         yield PictureSet(axis, attribute, tuple(found), text, withheld)

@@ -198,13 +198,11 @@ def _declared(told: Described, axes: AxisSet) -> dict[str, list[tuple[str, str]]
     arms = {}
     for name, texts in told.axes.items():
         known = match_name(name, names) or match_name(bare_axis_name(name), names)
-        if known is None:
-            raise InputError(
-                f"{told.source}: the axis set '{axes.name}' has no axis '{printable(name)}' "
-                f"(it has {', '.join(names)}).{did_you_mean(name, names)} {WITHOUT}"
-            )
-        axis = axes.axis(known)
-        arms[name] = [(known, _said(text, axis, axes, told.source)) for text in texts]
+        try:
+            axis = axes.axis(known or name)
+        except InputError as error:
+            raise InputError(f"{told.source}: {error} {WITHOUT}") from None
+        arms[name] = [(axis.name, _said(text, axis, axes, told.source)) for text in texts]
         repeated = [arm for arm in arms[name] if arms[name].count(arm) > 1]
         if repeated:
             raise InputError(

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from biasgraph.sandbox.scene_captions import EMPTY_SCENES
 from biasgraph.sandbox.training.captions import attributes_of, random_scene, write, write_empty
 from biasgraph.sandbox.training.drawing import SIZE, draw_empty, draw_person
-from biasgraph.sandbox.world import AXES, CONTEXTS, EMPTY_SCENES, OCCUPATIONS, sample, world
+from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS, sample, world
 
 EMPTY_SHARE = 0.04
 NOBODY = -1

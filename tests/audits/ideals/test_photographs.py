@@ -15,8 +15,8 @@ import pytest
 from biasgraph.commands import main
 from biasgraph.data.result import load
 from biasgraph.runs.directory import read_run
+from biasgraph.sandbox.scene_captions import EMPTY_SCENES
 from biasgraph.sandbox.training.drawing import draw_empty
-from biasgraph.sandbox.world import EMPTY_SCENES
 from tests.answer_tables import librarian_table
 from tests.shared_runs import copy_run
 

@@ -95,7 +95,7 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sets", "problem"),
     [
-        ({"initial": 1, "gendr/male": 1}, "gendr holds pictures and is no axis"),
+        ({"initial": 1, "gendr/male": 1}, "gendr: axis set 'occupation' has no axis 'gendr'"),
         ({"initial": 1, "gendr/male": 1}, "Did you mean 'gender'?"),
         ({"initial": 1, "gender/mal": 1}, "no attribute 'mal' (it has male, female)."),
         ({"initial": 1, "gender/mal": 1}, "Did you mean 'male'?"),

@@ -180,7 +180,7 @@ def test_what_a_service_refused_needs_no_file(pics: Path) -> None:
         ("a/1.png,counterfactual,gender,", "needs an axis and an attribute"),
         ("a/1.png,counterfactual,gendr,male", "no axis 'gendr'.* Did you mean 'gender'"),
         ("a/1.png,counterfactual,gender,mal", "no attribute 'mal'.* Did you mean 'male'"),
-        ("./a/0.png,counterfactual,gender,male", "a/0.png stands already in line 2"),
+        ("./a/0.png,counterfactual,gender,male", "a/0.png is already in line 2"),
     ],
 )
 def test_wrong_lines_are_named(pics: Path, line: str, problem: str) -> None:
