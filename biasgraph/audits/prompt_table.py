@@ -6,8 +6,8 @@ from pathlib import Path
 
 from biasgraph.audits.pipeline_options import PromptTableOptions
 from biasgraph.data.axes import load_axis_set
-from biasgraph.errors import InputError, printable
-from biasgraph.io.writing import write_files, writing_to
+from biasgraph.errors import InputError, shown
+from biasgraph.io.writing import refuse_foreign, write_files
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.runs.pictures.layouts import MANIFEST
@@ -35,13 +35,11 @@ def write_orders(options: PromptTableOptions) -> tuple[Path, int]:
         plans = [plan_prompts(str(prompt), axes)]
     path = target / MANIFEST if target.is_dir() else target
     if path.suffix.lower() != ".csv":
-        raise InputError(f"--to {printable(str(target))}: give a name that ends in .csv")
+        raise InputError(f"--to {shown(target)}: give a name that ends in .csv")
     content = manifest_of(plans, options.images, options.seed)
-    with writing_to(path.parent, "--to"):
-        if path.exists() and (not path.is_file() or path.read_bytes() != content):
-            raise InputError(
-                f"{printable(str(path))} already exists with other contents; nothing was "
-                "written: give another --to"
-            )
+    refuse_foreign(
+        path, lambda path: path.is_file() and path.read_bytes() == content, "this manifest",
+        option="--to",
+    )  # fmt: skip
     write_files(path.parent, {path.name: content}, option="--to")
     return path, sum(len(plan.prompts) for plan in plans)

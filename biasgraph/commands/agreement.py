@@ -46,12 +46,12 @@ def agreement(
     `biasgraph build --correct` uses the matrix to correct for the judge's errors.
     """
     from biasgraph.audits.agreement import check as agreements
-    from biasgraph.audits.agreement.agreement_file import refuse_other, to_json
+    from biasgraph.audits.agreement.agreement_file import is_agreement, to_json
     from biasgraph.audits.agreement.agreement_summary import summarize_agreement
-    from biasgraph.io.writing import write_files
+    from biasgraph.io.writing import refuse_foreign, write_files
 
     if target is not None:
-        refuse_other(target)
+        refuse_foreign(target, is_agreement, "an agreement")
     record = agreements.check(run, reference, options, models, output.progress())
     if target is None:
         paths = agreements.keep(run, record)

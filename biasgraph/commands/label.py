@@ -25,12 +25,12 @@ def label(run: Path, options: LabelOptions, target: Path | None) -> None:
     human:labels.csv`.
     """
     from biasgraph.audits.agreement.label_page import label_page
-    from biasgraph.commands.report import refuse_other
     from biasgraph.errors import shown
-    from biasgraph.io.writing import write_files
+    from biasgraph.io.writing import refuse_foreign, write_files
+    from biasgraph.report.html import is_page
 
     path = target or run / PAGE
-    refuse_other(path)
+    refuse_foreign(path, is_page, "a page")
     page, count = label_page(run, options)
     write_files(path.parent, {path.name: page})
     click.echo(f"Wrote {count:,} pictures to {shown(path)}")

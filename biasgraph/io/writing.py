@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from biasgraph.errors import FULL_DISK, ModelError, printable
+from biasgraph.errors import FULL_DISK, InputError, ModelError, shown
 
 TEMPORARY = ".tmp"
 
@@ -56,6 +56,38 @@ def write_files(directory: Path, files: Mapping[str, bytes], *, option: str = "-
     return list(paths)
 
 
+def refuse_foreign(
+    path: Path,
+    is_ours: Callable[[Path], bool] = lambda path: False,
+    what: str = "",
+    *,
+    option: str = "-o",
+) -> None:
+    """Refuse to overwrite what somebody else put there; nothing is written by now.
+
+    Args:
+        path: The file or directory that is going to be written.
+        is_ours: Whether what stands there may be overwritten.
+        what: What that is, for the error: "a comparison".
+        option: What names another path, for the error.
+
+    Raises:
+        InputError: Something else stands there.
+        ModelError: It cannot be read.
+    """
+    with writing_to(path, option):
+        if path.exists() and not is_ours(path):
+            kind = f" and is not {what}" if what else ""
+            raise InputError(
+                f"{shown(path)} already exists{kind}; nothing was written: give another {option}"
+            )
+
+
+def is_folder_of(name: str) -> Callable[[Path], bool]:
+    """For `refuse_foreign`: whether a path is a directory that holds this file, or nothing."""
+    return lambda path: path.is_dir() and ((path / name).exists() or not any(path.iterdir()))
+
+
 def remove_stale(directory: Path, names: Collection[str], kept: Collection[str]) -> None:
     """Remove the files `names` from the folders in `directory` that are not `kept`.
 
@@ -90,7 +122,7 @@ def writing_to(directory: Path, option: str = "-o") -> Iterator[None]:
         full = error.errno in FULL_DISK
         hint = f"make room, or give another {option}" if full else f"give another {option}"
         reason = error.strerror or str(error)
-        message = f"cannot write to {printable(str(directory))}: {reason}; {hint}"
+        message = f"cannot write to {shown(directory)}: {reason}; {hint}"
         raise ModelError(message) from None
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from biasgraph.data.axes import Axis, AxisSet, axis_document, load_axis_set
-from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.errors import InputError, printable, shown
 from biasgraph.io import resources
 from biasgraph.io.folder_names import slug
+from biasgraph.io.writing import refuse_foreign, write_files
 from biasgraph.io.yaml_files import Problem
 from biasgraph.prompts.counterfactuals import PromptPlan, describe, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
@@ -109,29 +110,15 @@ def starter(name: str, subject: SubjectKind) -> str:
 def write_starter(name: str, subject: SubjectKind, output: Path | None = None) -> Path:
     """Write `starter` to a new file, NAME.yaml unless `output` names one; returns its path.
 
-    Raises InputError for a wrong name or a file that is there already, ModelError where it cannot
+    Raises InputError for a wrong name or a file that already exists, ModelError where it cannot
     be written.
     """
     text = starter(name, subject)
     path = Path(f"{slug(name)}.yaml") if output is None else output
-    shown = printable(str(path))
     if path.suffix.lower() not in (".yaml", ".yml"):
-        raise InputError(f"{shown}: an axis set's file ends in .yaml")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            try:
-                file.write(text)
-                file.flush()
-            except OSError:  # a full disk leaves no half of it
-                path.unlink(missing_ok=True)
-                raise
-    except FileExistsError:
-        raise InputError(f"{shown} is there already: give another name or -o FILE") from None
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        reason = getattr(error, "strerror", None) or error
-        raise ModelError(f"cannot write {shown}: {reason}") from None
-    return path
+        raise InputError(f"{shown(path)}: an axis set's file ends in .yaml")
+    refuse_foreign(path, option="name or -o FILE")
+    return write_files(path.parent, {path.name: text.encode()}, option="name or -o FILE")[0]
 
 
 def _remarks(axes: AxisSet) -> Iterator[Problem]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from biasgraph.data import frames as tables
-from biasgraph.data import graph_document as graphs
+from biasgraph.data.frames import nodes_for_csv, with_label
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import to_csv
-from biasgraph.io.writing import write_files, writing_to
-from biasgraph.report.picture_folder import LaidOut
+from biasgraph.io.writing import refuse_foreign, write_files, writing_to
+from biasgraph.report.picture_folder import PictureFolder
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
@@ -22,79 +23,50 @@ LISTING = "export.json"
 SCHEMA = "biasgraph-export/1"
 
 
-def _html(result: Result, columns: int) -> Files:
-    from biasgraph.data.file_names import REPORT
-    from biasgraph.report.page import report_files, report_html
-
-    if result.prompts:  # theirs too: the global report links to them
-        return report_files(result)
-    return {REPORT: report_html(result, links=False)}  # no other report goes with it
-
-
-def _json(result: Result, columns: int) -> Files:
-    return {"graph.json": graphs.to_json(result.document)}
-
-
-def _graphml(result: Result, columns: int) -> Files:
-    return {"graph.graphml": graphs.to_graphml(result.document)}
-
-
-def _gexf(result: Result, columns: int) -> Files:
-    from biasgraph.report.gexf import to_gexf
-
-    return {"graph.gexf": to_gexf(result.document)}
-
-
-def _csv(result: Result, columns: int) -> Files:
-    nodes = tables.nodes_for_csv(result.document["nodes"])
+def csv_files(result: Result) -> Files:
+    """pairs, nodes and tables .csv; results of a toy say so in a column `toy`."""
+    nodes, toy = nodes_for_csv(result.document["nodes"]), result.document["graph"]["toy"]
     frames = {"pairs.csv": result.pairs, "nodes.csv": nodes, "tables.csv": result.tables}
-    toy = result.document["graph"]["toy"]
-    return {name: to_csv(tables.with_label(frame, toy)) for name, frame in frames.items()}
+    return {name: to_csv(with_label(frame, toy)) for name, frame in frames.items()}
 
 
-def _parquet(result: Result, columns: int) -> Files:
-    from biasgraph.report.parquet import parquet_files
+@dataclass(frozen=True)
+class Format:
+    """What makes the files of a format.
 
-    return parquet_files(result)
+    Attributes:
+        writer: "module:function", of a result; it returns files by name.
+        file: The name of the only file, where the function is one of the document instead and
+            returns its content.
+        figure: The kind of a picture, where the function takes it and the width in columns too.
+    """
 
+    writer: str
+    file: str = ""
+    figure: str = ""
 
-def _dot(result: Result, columns: int) -> Files:
-    from biasgraph.report.diagrams import to_dot
-
-    return {"graph.dot": to_dot(result.document)}
-
-
-def _mermaid(result: Result, columns: int) -> Files:
-    from biasgraph.report.diagrams import to_mermaid
-
-    return {"graph.mmd": to_mermaid(result.document)}
-
-
-def _svg(result: Result, columns: int) -> Files:
-    from biasgraph.report.figures import figure_files
-
-    return figure_files(result.document, result.pair_records(), "svg", columns)
-
-
-def _png(result: Result, columns: int) -> Files:
-    from biasgraph.report.figures import figure_files
-
-    return figure_files(result.document, result.pair_records(), "png", columns)
+    def files(self, result: Result, columns: int) -> Files:
+        """The files of a result by name; columns: the width of figures."""
+        write = resolve_name(self.writer)
+        if self.file:
+            return {self.file: write(result.document)}
+        files: Files = write(result, self.figure, columns) if self.figure else write(result)
+        return files
 
 
-FORMATS: dict[str, Callable[[Result, int], Files]] = {
-    "html": _html,
-    "json": _json,
-    "graphml": _graphml,
-    "gexf": _gexf,
-    "csv": _csv,
-    "parquet": _parquet,
-    "dot": _dot,
-    "mermaid": _mermaid,
-    "svg": _svg,
-    "png": _png,
+FORMATS = {
+    "html": Format("biasgraph.report.page:pages"),
+    "json": Format("biasgraph.data.graph_document:to_json", "graph.json"),
+    "graphml": Format("biasgraph.data.graph_document:to_graphml", "graph.graphml"),
+    "gexf": Format("biasgraph.report.gexf:to_gexf", "graph.gexf"),
+    "csv": Format("biasgraph.report.exports:csv_files"),
+    "parquet": Format("biasgraph.report.parquet:parquet_files"),
+    "dot": Format("biasgraph.report.diagrams:to_dot", "graph.dot"),
+    "mermaid": Format("biasgraph.report.diagrams:to_mermaid", "graph.mmd"),
+    "svg": Format("biasgraph.report.figures:export_figures", figure="svg"),
+    "png": Format("biasgraph.report.figures:export_figures", figure="png"),
 }
-"""Of each format, what writes its files, by name; the number is the width of figures."""
+"""The formats by name, in the order in which they are written."""
 DEFAULT = tuple(name for name in FORMATS if name != "parquet")
 """All that need no optional package."""
 FOLDER = "folder"
@@ -109,12 +81,12 @@ def formats_in(text: str) -> list[str]:
     """
     names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
     if not names:
-        raise InputError(f"--to names no format; there are {', '.join(NAMES)}")
+        raise InputError(f"--to is empty; choose from {', '.join(NAMES)}")
     for name in names:
         if name not in NAMES:
             raise InputError(
                 f"unknown format '{printable(name)}'.{did_you_mean(name, NAMES)} "
-                f"There are {', '.join(NAMES)}"
+                f"Choose from {', '.join(NAMES)}"
             )
     return names
 
@@ -143,18 +115,19 @@ def export(
     if directory is None and result.directory is None:
         raise InputError("the result has no directory of its own: say where to export it to")
     folder = Path(directory if directory is not None else Path(result.directory or "") / "export")
+    refuse_foreign(folder, Path.is_dir, "a directory")
     with writing_to(folder):
         ours = _listed(folder)
     files: Files = {}
     for name in formats:
         if name != FOLDER:
-            files |= FORMATS[name](result, columns)
-    pictures = LaidOut.of(result) if FOLDER in formats else None
-    with writing_to(folder):
-        _refuse_foreign(folder, [*files, *(pictures.names if pictures else ())], ours)
+            files |= FORMATS[name].files(result, columns)
+    pictures = PictureFolder.of(result) if FOLDER in formats else None
+    names = {*files, *(pictures.names if pictures else ())}
+    for name in names.difference(ours):
+        refuse_foreign(folder / name, what="an export")
     graph = result.document["graph"]
-    names = {*files, *ours, *(pictures.names if pictures else ())}
-    listing = {"schema": SCHEMA, "files": sorted(names), "graph": graph}
+    listing = {"schema": SCHEMA, "files": sorted(names.union(ours)), "graph": graph}
     files[LISTING] = (json.dumps(listing, indent=1) + "\n").encode()
     written = write_files(folder, files)  # first: an export that is cut short can be given again
     if pictures is not None:
@@ -164,8 +137,6 @@ def export(
 
 def _listed(folder: Path) -> list[str]:
     """The files that exports wrote into `folder`."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{shown(folder)} is a file, not a directory; give another -o")
     try:
         listing = json.loads((folder / LISTING).read_bytes())
     except FileNotFoundError:
@@ -174,14 +145,5 @@ def _listed(folder: Path) -> list[str]:
         listing = None
     names = listing.get("files") if isinstance(listing, dict) else None
     if not isinstance(names, list) or listing.get("schema") != SCHEMA:
-        raise InputError(f"{shown(folder / LISTING)} is no list of exports; give another -o")
+        raise InputError(f"{shown(folder / LISTING)} is not a list of exports; give another -o")
     return [str(name) for name in names]
-
-
-def _refuse_foreign(folder: Path, names: Collection[str], ours: Collection[str]) -> None:
-    for name in names:
-        if name not in ours and (folder / name).exists():
-            raise InputError(
-                f"{shown(folder / name)} is there already and no export wrote it; nothing was "
-                "written: give another -o"
-            )

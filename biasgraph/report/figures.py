@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from biasgraph.data.graph_document import Document
 from biasgraph.report import style
 from biasgraph.report.bar_figure import finding_figures
 from biasgraph.report.graph_figure import graph_figure
 from biasgraph.report.matrix_figure import matrix_figure
+
+if TYPE_CHECKING:
+    from biasgraph.data.result import Result
+
+
+def export_figures(result: Result, kind: str, columns: int) -> dict[str, bytes]:
+    """`figure_files` of a result."""
+    return figure_files(result.document, result.pair_records(), kind, columns)
 
 
 def figure_files(

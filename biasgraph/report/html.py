@@ -11,6 +11,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ SCRIPTS = ("graph.js", "charts.js")
 """What pages draw graphs with; their own scripts come behind."""
 STYLES = ("base.css",)
 DIGEST = "biasgraph-digest"
+DOCTYPE = b"<!doctype html>"
 _HEAD = 4096  # bytes of a page in which its digest stands
 
 
@@ -128,6 +130,13 @@ def digest_in(path: Path) -> str | None:
         return None
     _, found, rest = head.partition(f'<meta name="{DIGEST}" content="')
     return rest.partition('"')[0] if found else None
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page, as far as its beginning shows."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(DOCTYPE)).lower() == DOCTYPE
+    return False
 
 
 @functools.cache

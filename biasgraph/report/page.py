@@ -31,6 +31,11 @@ def report_html(result: Result, *, images: bool = True, links: bool = True) -> b
     return _Page.of(result, pictures, links, _is_one_of_many(result.directory)).render()
 
 
+def pages(result: Result) -> dict[str, bytes]:
+    """The report of a result to pass on; of many prompts, with theirs, which it links to."""
+    return report_files(result) if result.prompts else {REPORT: report_html(result, links=False)}
+
+
 def report_files(
     result: Result,
     *,

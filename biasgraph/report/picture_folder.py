@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LaidOut:
+class PictureFolder:
     """What goes into the folder.
 
     files: path -> where the picture is kept; manifest: the table that says what they are, and
@@ -34,7 +34,7 @@ class LaidOut:
     manifest: bytes
 
     @classmethod
-    def of(cls, result: Result) -> LaidOut:
+    def of(cls, result: Result) -> PictureFolder:
         """The images behind a result. Raises InputError where it has none of its own."""
         root = run_directory(result.directory)
         if root is None:

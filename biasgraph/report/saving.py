@@ -6,8 +6,7 @@ from pathlib import Path
 
 from biasgraph.data.file_names import GRAPH, PROMPTS, RECORD, REPORT
 from biasgraph.data.result import Result, prompt_folders
-from biasgraph.errors import InputError, shown
-from biasgraph.io.writing import remove_stale, write_files, writing_to
+from biasgraph.io.writing import is_folder_of, refuse_foreign, remove_stale, write_files
 from biasgraph.report.page import report_files
 
 
@@ -18,9 +17,12 @@ def save(result: Result, directory: str | Path) -> list[Path]:
         InputError: the directory holds something else, or a run with images of its own.
         ModelError: it cannot be written.
     """
-    folder = Path(directory)
-    with writing_to(folder):
-        _refuse_foreign(folder)
+    folder, is_ours = Path(directory), is_folder_of(GRAPH)
+    refuse_foreign(
+        folder,
+        lambda folder: is_ours(folder) and not (folder / RECORD).exists(),
+        "the result of an answers table",
+    )
     return write(result, folder)
 
 
@@ -37,16 +39,3 @@ def write(result: Result, directory: Path) -> list[Path]:
     kept = {folder.removeprefix(f"{PROMPTS}/") for folder in prompt_folders(result.document)}
     remove_stale(directory / PROMPTS, own, kept)
     return paths
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Never overwrite what an answers table's result did not put there."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{shown(folder)} is a file, not a directory; give another -o")
-    if (folder / RECORD).exists():
-        raise InputError(f"{shown(folder)} holds a run with images of its own; give another -o")
-    if folder.is_dir() and not (folder / GRAPH).exists() and any(folder.iterdir()):
-        raise InputError(
-            f"{shown(folder)} is not empty and holds no result of biasgraph's; nothing in it was "
-            "touched: give another -o"
-        )

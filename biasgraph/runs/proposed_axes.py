@@ -19,7 +19,7 @@ from pydantic import model_validator
 
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import InputError, ModelError, printable, shown
-from biasgraph.io.writing import write_atomically
+from biasgraph.io.writing import refuse_foreign, write_atomically
 from biasgraph.models.base import LanguageModel, Message
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import BrokenOff, Exchange, ReplyError, chat
@@ -162,12 +162,11 @@ def propose(prompt: str, file: Path, llm: str | None, options: ModelOptions) -> 
     """Write the axes that a language model proposes for a prompt to a new file.
 
     The conversation goes to `transcripts`, and what a server said to `responses`, beside the file.
-    Raises as `proposed_axes` does; InputError where the file is there already.
+    Raises as `proposed_axes` does; InputError where the file already exists.
     """
     if file.suffix.lower() not in (".yaml", ".yml"):
         raise InputError(f"{shown(file)}: an axis set's file ends in .yaml")
-    if file.exists():
-        raise InputError(f"{shown(file)} is there already: give another -o")
+    refuse_foreign(file)
     model = language_model(llm, "axes propose", options=options, journal=file.parent / RESPONSES)
     refuse_unread(options, {LANGUAGE_MODEL: model.spec})
     proposal = _by_language_model(model, prompt, file.parent)

@@ -120,8 +120,8 @@ def test_bad_input_leaves_nothing_behind(table: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("mine.txt", "is not empty and holds no result"),
-        ("run.json", "holds a run with images of its own"),
+        ("mine.txt", "already exists and is not the result of an answers table"),
+        ("run.json", "already exists and is not the result of an answers table"),
     ],
 )
 def test_a_directory_of_somebody_else(table: Path, tmp_path: Path, name: str, message: str) -> None:
@@ -135,7 +135,7 @@ def test_a_directory_of_somebody_else(table: Path, tmp_path: Path, name: str, me
 def test_the_table_itself_is_never_overwritten(table: Path) -> None:
     with pytest.raises(InputError, match="give another -o"):
         run(table, table.parent)
-    with pytest.raises(InputError, match="is a file"):
+    with pytest.raises(InputError, match=r"csv already exists and is not the result"):
         run(table, table)
 
 

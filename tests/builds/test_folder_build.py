@@ -324,7 +324,7 @@ class TestOrders:
         before = target.read_bytes()
         assert main(words) == 0
         assert main([*words, "--images", "3"]) == 2
-        assert "is there already and holds something else" in capsys.readouterr().err
+        assert "already exists and is not this manifest" in capsys.readouterr().err
         assert target.read_bytes() == before
         assert main([*words[:-1], str(tmp_path)]) == 0
         assert (tmp_path / "manifest.csv").read_bytes() == before
@@ -376,7 +376,7 @@ class TestExport:
         (tmp_path / "initial/0.png").rename(tmp_path / "initial/0000.png")
         before = (tmp_path / "initial/0000.png").read_bytes()
         assert main(["export", str(made), "--to", "folder", "-o", str(tmp_path)]) == 2
-        assert "no export wrote it" in capsys.readouterr().err
+        assert "already exists and is not an export" in capsys.readouterr().err
         assert (tmp_path / "initial/0000.png").read_bytes() == before
         assert len([*tmp_path.rglob("*.png")]) == 1
 

@@ -54,7 +54,7 @@ def test_problems_end_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "Did you mean 'tibet'?" in capsys.readouterr().err
     assert main(["axes", "check", "scene", "--prompt", "a nurse"]) == 2
     assert main(["axes", "new", "x", "-o", str(path)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 def test_names_are_shown_as_text(tmp_path: Path) -> None:

@@ -46,9 +46,12 @@ def test_export_writes_all_but_parquet_into_the_run(saved: Path) -> None:
     [
         (["--to", "svgg"], "unknown format 'svgg'. Did you mean 'svg'?"),
         (["--to", "\x1b[31m"], "unknown format '\\x1b[31m'."),
-        (["--to", ""], "--to names no format"),
+        (["--to", ""], "--to is empty"),
         (["--columns", "3"], "'3' is not one of '1', '2'"),
-        (["--to", "json", "-o", "{saved}"], "graph.json is there already and no export wrote it"),
+        (
+            ["--to", "json", "-o", "{saved}"],
+            "graph.json already exists and is not an export",
+        ),
     ],
 )
 def test_wrong_input_is_one_line_and_writes_nothing(

@@ -111,8 +111,11 @@ def test_every_analysis_option_reaches_the_analysis(run: Run, tmp_path: Path) ->
         (["build", "--answers", "librarian.csv", "--only", "gendr"], "no axis 'gendr'"),
         (["build", "--answers", "librarian.csv", "--ideal", "librarian.csv"], "ideal"),
         (["build", "--answers", "librarian.csv", "--metric", "ordinal"], "needs attributes in"),
-        (["build", "--answers", "librarian.csv", "-o", "librarian.csv"], "is a file"),
-        (["build", "--answers", "librarian.csv", "-o", "."], "is not empty"),
+        (
+            ["build", "--answers", "librarian.csv", "-o", "librarian.csv"],
+            "librarian.csv already exists",
+        ),
+        (["build", "--answers", "librarian.csv", "-o", "."], "already exists"),
         (["build", "--prompt", "a librarian", "--images", "0"], "'--images'"),
         (["show", "nowhere"], "there is no nowhere"),
         (["show", "."], "holds no result"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TextIO, get_args
+from typing import IO, get_args
 
 import pytest
 import yaml
@@ -62,7 +62,7 @@ def test_nothing_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     assert write_starter("My ../axes", "scene") == Path("My-axes.yaml")
     before = Path("My-axes.yaml").read_bytes()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_starter("My axes", "person")
     assert Path("My-axes.yaml").read_bytes() == before
     with pytest.raises(InputError, match=r"ends in \.yaml"):
@@ -154,9 +154,9 @@ def test_the_page_about_axes_is_true(tmp_path: Path) -> None:
 def test_a_full_disk_leaves_no_half_of_a_starter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: Path, mode: str, encoding: str) -> TextIO:
+    def full(path: Path, mode: str) -> IO[bytes]:
         path.touch()
-        return open("/dev/full", "w", encoding=encoding)
+        return open("/dev/full", mode)
 
     monkeypatch.setattr(Path, "open", full)
     with pytest.raises(ModelError, match="No space left"):

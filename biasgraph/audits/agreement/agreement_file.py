@@ -94,20 +94,13 @@ def read(path: Path) -> Record:
     return dict(record)
 
 
-def refuse_other(path: Path) -> None:
-    """Never overwrite what is no agreement: people's labels, of all files, stand on this line.
-
-    Raises InputError.
-    """
-    if not path.exists():
-        return
+def is_agreement(path: Path) -> bool:
+    """Whether a file holds an agreement; people's labels, of all files, stand beside it."""
     try:
         read(path)
     except InputError:
-        raise InputError(
-            f"{shown(path)} is there already and is no agreement; nothing was written: give "
-            "another -o"
-        ) from None
+        return False
+    return True
 
 
 def to_json(agreement: Record) -> bytes:

@@ -18,9 +18,9 @@ from biasgraph.causal.tables import Pool
 from biasgraph.data import frames as tables
 from biasgraph.data import graph_document as graphs
 from biasgraph.data.result import Result, load
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError
 from biasgraph.io.csv_files import to_csv
-from biasgraph.io.writing import write_files, writing_to
+from biasgraph.io.writing import is_folder_of, refuse_foreign, write_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,8 +65,7 @@ class Comparison:
             ModelError: it cannot be written.
         """
         folder = Path(directory)
-        with writing_to(folder):
-            _refuse_foreign(folder)
+        refuse_foreign(folder, is_folder_of(DOCUMENT), "the directory of a comparison")
         return write_files(folder, {**self.files(), PAGE: self.page(folder)})
 
     def rows(self) -> pd.DataFrame:
@@ -182,17 +181,6 @@ def compare_results(
     }
     document["gates"] = [gate.judge(document) for gate in gates]
     return Comparison(document, runs)
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Never overwrite what no comparison put there."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{shown(folder)} is a file, not a directory; give another -o")
-    if folder.is_dir() and not (folder / DOCUMENT).exists() and any(folder.iterdir()):
-        raise InputError(
-            f"{shown(folder)} is not empty and holds no comparison; nothing in it was touched: "
-            "give another -o"
-        )
 
 
 def _edges(run: Run) -> Mapping[tuple[int, int], bool]:

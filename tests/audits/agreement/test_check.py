@@ -309,7 +309,7 @@ def test_the_command(
     (run / "labels.csv").write_text("hours of work")
     assert main([*arguments, "-o", str(run / "age.json"), "-q"]) == 0
     assert main([*arguments, "-o", str(run / "labels.csv")]) == 2
-    assert "is no agreement; nothing was written" in capsys.readouterr().err
+    assert "is not an agreement; nothing was written" in capsys.readouterr().err
     assert (run / "labels.csv").read_text() == "hours of work"
     assert main(["agreement", str(run / "images"), "--with", "fake:other"]) == 2
 

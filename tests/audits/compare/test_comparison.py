@@ -274,7 +274,7 @@ def test_directories_are_read_named_and_written(tmp_path: Path) -> None:
     assert plain["difference"].tolist() == [row["difference"] for row in rows]
     assert plain["difference_ci_low"].tolist() == [row["difference_ci"][0] for row in rows]
     assert plain["class"].tolist() == [row["class"] for row in rows]
-    with pytest.raises(InputError, match="holds no comparison"):
+    with pytest.raises(InputError, match="is not the directory of a comparison"):
         found.save(tmp_path / "old")
     with pytest.raises(InputError, match="at least one other"):
         compare([tmp_path / "old"])
