@@ -76,7 +76,7 @@ def refuse_foreign(
         ModelError: It cannot be read.
     """
     with writing_to(path, option):
-        if path.exists() and not is_ours(path):
+        if os.path.exists(path) and not is_ours(path):  # False, too, for an impossible name
             kind = f" and is not {what}" if what else ""
             raise InputError(
                 f"{shown(path)} already exists{kind}; nothing was written: give another {option}"
