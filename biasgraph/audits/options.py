@@ -39,6 +39,7 @@ class PromptOptions(Settings):
         "Several prompts, a graph for each and one of them all: 'occupations', the 26 of the "
         "paper, or a file with a prompt on each line.",
         default=None,
+        kind=str,
         metavar="NAME|FILE",
     )
 
@@ -67,7 +68,6 @@ class RunOptions(ModelOptions):
     output: str | Path | None = option(
         "Where the result goes.",
         default=None,
-        kind=Path,
         metavar="DIR",
         panel=OUTPUT,
         flags=("-o", "--output"),
@@ -83,7 +83,6 @@ class AnswersOptions(Settings):
         "Analyse a finished answers table (CSV or Parquet) instead: no model does any work. "
         "Columns: model, prompt, role, axis, attribute, image, target, answer[, confidence].",
         default=None,
-        kind=Path,
         metavar="FILE",
     )
 
@@ -100,12 +99,11 @@ class AxesOptions(Settings):
         usual="occupation; with --answers, the axes in the table",
     )
     only: str | Sequence[str] | None = option(
-        "Look at these axes only.", default=None, kind=list, metavar="AXIS,..."
+        "Look at these axes only.", default=None, metavar="AXIS,..."
     )
     ideal: str | Path | Mapping[str, Mapping[str, float]] | None = option(
         "The ideal distributions, as YAML: 'axis: {attribute: share}'.",
         default=None,
-        kind=Path,
         metavar="FILE",
         usual="uniform, also for axes that the file does not name",
     )
@@ -114,14 +112,12 @@ class AxesOptions(Settings):
         "(judged by --vqa), the initial images of a run, an answers table, or counts as YAML "
         "'axis: {attribute: count}' or CSV (axis, attribute, count).",
         default=None,
-        kind=Path,
         metavar="FOLDER|RUN|FILE",
     )
     correct: str | Path | None = option(
         "Add numbers corrected for the judge's errors, by agreement.json of `biasgraph agreement` "
         "or by labels (CSV). Assumes the same error rates in all images.",
         default=None,
-        kind=Path,
         metavar="FILE",
     )
     unlisted: Literal["error", "unknown"] | None = option(
@@ -241,7 +237,6 @@ class FindingOptions(MethodOptions):
         "Methods whose findings hang on the nodes (`biasgraph annotate --help` lists them), or "
         "none.",
         default=None,
-        kind=list,
         metavar="METHOD,...",
         usual="all on the sandbox, none elsewhere",
     )

@@ -19,6 +19,7 @@ from biasgraph.audits.options import (
 )
 from biasgraph.data.options import Settings, option, reuse, settings
 from biasgraph.errors import InputError
+from biasgraph.models.backend import OPTION
 from biasgraph.models.inference_options import ModelOptions
 
 if TYPE_CHECKING:
@@ -78,7 +79,6 @@ class ScoreOptions(RunOptions):
     vary: str | Sequence[str] | None = option(
         "The axes whose combinations the images are compared with.",
         default=None,
-        kind=list,
         metavar="AXIS,...",
         usual="gender and ethnicity, if the set has such axes",
     )
@@ -103,6 +103,7 @@ class ScoreOptions(RunOptions):
         "Compare the ranking with a table (CSV: prompt or occupation, and bias or shares) or "
         "'us-occupations', the shares of women and men in 40 occupations.",
         default=None,
+        kind=str,
         metavar="NAME|FILE",
     )
     output: Path | None = reuse(
@@ -123,9 +124,7 @@ class AnnotateOptions(MethodOptions):
     """What to add to a finished run; None means "not given"."""
 
     run: Path = option("The directory of a result.", argument=True, metavar="RUN")
-    methods: str | Sequence[str] = option(
-        "The methods.", kind=list, argument=True, metavar="METHOD,..."
-    )
+    methods: str | Sequence[str] = option("The methods.", argument=True, metavar="METHOD,...")
     embedder: str | None = reuse(BuildOptions, "embedder", default=None, panel=METHODS)
     axes: str | None = option(
         "The axis set that RUN was built with, unless it ships with biasgraph.",
@@ -142,7 +141,6 @@ class CompareOptions(Settings):
     runs: Sequence[str | Path] = option(
         "Directories of results, the baseline first.",
         kw_only=False,
-        kind=Path,
         argument=True,
         repeat=True,
         metavar="BASELINE RUN [RUN ...]",
@@ -282,12 +280,5 @@ class TrialOptions(ModelOptions):
 
     def specs(self) -> dict[str, str]:
         """The models by their roles."""
-        from biasgraph.models.registry import EMBEDDER, GENERATOR, JUDGE, LANGUAGE_MODEL
-
-        given = {
-            GENERATOR: self.model,
-            JUDGE: self.vqa,
-            EMBEDDER: self.embedder,
-            LANGUAGE_MODEL: self.llm,
-        }
+        given = {role: getattr(self, flag.removeprefix("--")) for role, flag in OPTION.items()}
         return {role: spec for role, spec in given.items() if spec is not None}

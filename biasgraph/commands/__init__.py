@@ -8,26 +8,18 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 
 import rich_click as click
 
-from biasgraph.commands.agreement import agreement
-from biasgraph.commands.annotate import annotate
-from biasgraph.commands.axes import axes
-from biasgraph.commands.build import build
-from biasgraph.commands.compare import compare
-from biasgraph.commands.export import export
-from biasgraph.commands.label import label
-from biasgraph.commands.minethegap import minethegap
-from biasgraph.commands.models import models
-from biasgraph.commands.openbias import openbias
-from biasgraph.commands.plan import plan
-from biasgraph.commands.prompts import prompts
-from biasgraph.commands.report import report
-from biasgraph.commands.sandbox import sandbox
-from biasgraph.commands.show import show
 from biasgraph.errors import BiasgraphError, printable
 from biasgraph.io.version import __version__
+
+COMMANDS = (
+    "build", "annotate", "show", "report", "export", "compare", "plan", "prompts", "label",
+    "agreement", "models", "axes", "openbias", "minethegap", "sandbox",
+)  # fmt: skip
+"""Each is a module here, with a command of the same name."""
 
 INTERRUPTED = 130
 UNREACHABLE = (errno.ENAMETOOLONG, errno.EACCES, errno.ELOOP)
@@ -47,24 +39,8 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (
-    build,
-    annotate,
-    show,
-    report,
-    export,
-    compare,
-    plan,
-    prompts,
-    label,
-    agreement,
-    models,
-    axes,
-    openbias,
-    minethegap,
-    sandbox,
-):
-    cli.add_command(command)
+for command in COMMANDS:
+    cli.add_command(getattr(import_module(f"biasgraph.commands.{command}"), command))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

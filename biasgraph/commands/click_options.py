@@ -149,10 +149,6 @@ def _type_of(about: Option) -> Any:
 run_argument = click.argument("run", type=FilePath(), metavar="RUN")
 """``RUN``, the directory of a result."""
 
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document to stdout."
-)
-
 
 def output_option(
     help: str, metavar: str = "DIR", **about: Any

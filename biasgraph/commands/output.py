@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -42,9 +42,7 @@ class Output:
 
         return None if self.quiet else TerminalProgress()
 
-    def print_document(
-        self, document: Mapping[str, Any], draw: Callable[[Console], object]
-    ) -> Console:
+    def print_document(self, document: object, draw: Callable[[Console], object]) -> Console:
         """Print a document: as one line of JSON, as `draw` does, or not at all.
 
         Returns:
@@ -61,7 +59,7 @@ class Output:
 
     def present(
         self,
-        document: Mapping[str, Any],
+        document: object,
         summarize: Callable[[Any], Iterable[ScreenPart]],
         written: Path | None = None,
         page: str = "report.html",
@@ -106,18 +104,27 @@ def output_options(document: str = "graph.json") -> Callable[[Command], Command]
     """The options --json and --quiet, as `output`; document: what --json prints."""
 
     def decorate(command: Command) -> Command:
-        @click.option(
-            "--json",
-            "as_json",
-            is_flag=True,
-            panel=OUTPUT,
-            help=f"Print {document} and nothing else to stdout.",
+        quiet = click.option(
+            "--quiet", "-q", is_flag=True, panel=OUTPUT, help="Print nothing but errors."
         )
-        @click.option("--quiet", "-q", is_flag=True, panel=OUTPUT, help="Print nothing but errors.")
-        @wraps(command)
-        def call(as_json: bool, quiet: bool, **values: Any) -> None:
-            command(output=Output(as_json, quiet), **values)
-
-        return call
+        return _json_option(document)(quiet(_with_output(command)))
 
     return decorate
+
+
+def json_option(command: Command) -> Command:
+    """The option --json alone, as `output`."""
+    return _json_option("one JSON document")(_with_output(command))
+
+
+def _json_option(document: str) -> Callable[[Command], Command]:
+    text = f"Print {document} and nothing else to stdout."
+    return click.option("--json", "as_json", is_flag=True, panel=OUTPUT, help=text)
+
+
+def _with_output(command: Command) -> Command:
+    @wraps(command)
+    def call(as_json: bool, quiet: bool = False, **values: Any) -> None:
+        command(output=Output(as_json, quiet), **values)
+
+    return call

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from biasgraph.commands.click_options import FilePath, json_option, output_option
+from biasgraph.commands.click_options import FilePath, output_option
+from biasgraph.commands.output import Output, json_option
 from biasgraph.errors import InputError
 from biasgraph.sandbox import PARTS
 
 if TYPE_CHECKING:
+    from biasgraph.data.findings import ScreenPart
     from biasgraph.sandbox.planted_truth import Truth
     from biasgraph.sandbox.world import Scene
 
@@ -38,7 +40,7 @@ def sandbox() -> None:
     help="Which planted world to enumerate.",
 )
 @json_option
-def truth_command(prompt: str, world: str, as_json: bool) -> None:
+def truth_command(prompt: str, world: str, output: Output) -> None:
     """Print a prompt's exact distributions and true graph in a planted world.
 
     Every number is enumerated from the world's structural causal model: what an audit of
@@ -49,14 +51,12 @@ def truth_command(prompt: str, world: str, as_json: bool) -> None:
     from biasgraph.sandbox.world import world as planted
 
     scene = scene_of(prompt)
-    found = truth(planted(world), scene, metrics_of(load_axis_set("occupation")))
-    if as_json:
-        click.echo(json.dumps(_document(prompt, world, scene, found)))
-    else:
-        _print(prompt, world, found)
+    exact = truth(planted(world), scene, metrics_of(load_axis_set("occupation")))
+    document = _document(prompt, world, scene, exact)
+    output.present(document, _summarize)
 
 
-def _document(prompt: str, world: str, scene: Scene, found: Truth) -> dict[str, Any]:
+def _document(prompt: str, world: str, scene: Scene, exact: Truth) -> dict[str, Any]:
     from biasgraph.sandbox.world import AXES
 
     def shares(distribution: Any) -> dict[str, dict[str, float]]:
@@ -71,10 +71,10 @@ def _document(prompt: str, world: str, scene: Scene, found: Truth) -> dict[str, 
         "occupation": scene.occupation,
         "interventions": dict(scene.do),
         "contexts": list(scene.contexts),
-        "initial": shares(found.initial),
+        "initial": shares(exact.initial),
         "counterfactuals": [
             {"axis": axis, "attribute": attribute, "distribution": shares(distribution)}
-            for (axis, attribute), distribution in found.arms.items()
+            for (axis, attribute), distribution in exact.arms.items()
         ],
         "pairs": [
             {
@@ -85,41 +85,37 @@ def _document(prompt: str, world: str, scene: Scene, found: Truth) -> dict[str, 
                 "w1_after": pair.w1_after,
                 "is": pair.sensitivity,
             }
-            for pair in found.pairs
+            for pair in exact.pairs
         ],
     }
 
 
-def _print(prompt: str, world: str, found: Truth) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+def _summarize(document: dict[str, Any]) -> Iterator[ScreenPart]:
+    """The truth in parts: shares, pairs with a true Cramér's V of 0.1 or more, and how many."""
+    from biasgraph.data.findings import Heading, Table, Text
 
-    from biasgraph.errors import printable
-    from biasgraph.sandbox.world import AXES
-
-    console = Console(highlight=False)
-    console.print(f"'{escape(printable(prompt))}' in the {world} world of the sandbox, a toy")
-    initial = Table("Axis", "Exact shares of the initial prompt")
-    for axis, attributes in AXES.items():
-        parts = zip(attributes, found.initial[axis], strict=True)
-        initial.add_row(axis, ", ".join(f"{name} {share:.3f}" for name, share in parts))
-    console.print(initial)
-    edges = Table("Edge", "Cramér's V", "W1 before", "W1 after", "IS")
-    moved = [pair for pair in found.pairs if (pair.cramers_v or 0) >= 0.1]
-    for pair in sorted(moved, key=lambda pair: -(pair.cramers_v or 0)):
-        edges.add_row(
-            f"{pair.source} -> {pair.target}",
-            f"{pair.cramers_v:.3f}",
-            f"{pair.w1_before:.3f}",
-            f"{pair.w1_after:.3f}",
-            f"{pair.sensitivity:+.3f}",
+    yield Heading(f"'{document['prompt']}' in the {document['world']} world of the sandbox, a toy")
+    rows = [
+        (axis, ", ".join(f"{name} {share:.3f}" for name, share in shares.items()))
+        for axis, shares in document["initial"].items()
+    ]
+    yield Table(("Axis", "Exact shares of the initial prompt"), rows)
+    strengths = [pair["cramers_v"] or 0 for pair in document["pairs"]]
+    columns = ("cramers_v", "w1_before", "w1_after")
+    moved = [pair for pair in document["pairs"] if (pair["cramers_v"] or 0) >= 0.1]
+    edges = [
+        (
+            f"{pair['source']} -> {pair['target']}",
+            *(pair[column] for column in columns),
+            f"{pair['is']:+.3f}",
         )
-    console.print(edges)
-    still = sum((pair.cramers_v or 0) < 1e-9 for pair in found.pairs)
-    console.print(
-        f"{len(moved)} of {len(found.pairs)} pairs have a true Cramér's V of 0.1 or more; {still} "
-        "are independent. Ideal: uniform. IS above 0 moves the target towards it."
+        for pair in sorted(moved, key=lambda pair: -pair["cramers_v"])
+    ]
+    yield Table(("Edge", "Cramér's V", "W1 before", "W1 after", "IS"), edges, numeric=(1, 2, 3, 4))
+    yield Text(
+        f"{len(moved)} of {len(strengths)} pairs have a true Cramér's V of 0.1 or more; "
+        f"{sum(strength < 1e-9 for strength in strengths)} are independent. Ideal: uniform. IS "
+        "above 0 moves the target towards it."
     )
 
 

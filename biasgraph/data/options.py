@@ -26,7 +26,11 @@ TEXT = "TEXT"
 """The metavar of options that take any text, the empty one too."""
 
 _KEY = "biasgraph.option"
-_KINDS: Mapping[str, type] = {"int": int, "float": float, "bool": bool, "Path": Path}
+_KINDS: Mapping[str, type] = {
+    r"^int\b": int, r"^float\b": float, r"^bool\b": bool, r"\bPath\b": Path,
+    r"\bSequence\[str\]": list,
+}  # fmt: skip
+"""What an annotation says of its option's kind, by a pattern; the first that fits counts."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +184,9 @@ def settings(panel: str = "") -> Callable[[type[Made]], type[Made]]:
 
 def _completed(declared: Option, annotation: str, panel: str) -> Option:
     """The option with what the annotation of its field says: ``int | None``, ``Literal[...]``."""
-    kind = declared.kind or _KINDS.get(annotation.partition(" | ")[0], str)
+    kinds = (kind for pattern, kind in _KINDS.items() if re.search(pattern, annotation))
+    kind = declared.kind or next(kinds, str)
+    kind = str if kind is list and declared.repeat else kind
     literal = re.match(r"Literal\[(.+?)\]", annotation)
     choices = ast.literal_eval(f"({literal[1]},)") if literal else declared.choices
     return replace(declared, kind=kind, choices=choices, panel=declared.panel or panel)
