@@ -23,8 +23,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from biasgraph.audits.build_plan import BuildPlan, plan_build
 from biasgraph.audits.options import BuildOptions
-from biasgraph.runs.job import Work
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does
 PROMPT = "a librarian"
@@ -52,33 +52,33 @@ def main() -> None:
         whole(Path(scratch) / "whole")
 
 
-def work_in(directory: Path, images: int) -> Work:
-    return Work.of(BuildOptions(prompt=PROMPT, images=images, output=directory))
+def work_in(directory: Path, images: int) -> BuildPlan:
+    return plan_build(BuildOptions(prompt=PROMPT, images=images, output=directory))
 
 
-def warm(work: Work) -> None:
+def warm(work: BuildPlan) -> None:
     texts = [prompt.text for plan in work.plans for prompt in plan.prompts]
-    made = work.generator.generate(texts, range(len(texts)))
+    made = work.job.generator.generate(texts, range(len(texts)))
     pictures = [picture.image for picture in made]
     from biasgraph.runs.questions import questions_about
 
     gate, asked = questions_about(work.axes)
-    work.judge.answer(pictures, [gate, *(q for axis in asked for q in axis.questions)])
+    work.job.judge.answer(pictures, [gate, *(q for axis in asked for q in axis.questions)])
 
 
-def build_seconds(work: Work) -> float:
-    with work.opened(fresh=False) as run:
+def build_seconds(work: BuildPlan) -> float:
+    with work.job.opened() as run:
         start = time.perf_counter()
-        work.do(run, {}, [], None)
+        work.carry_out(run, {})
         return time.perf_counter() - start
 
 
-def bare_seconds(work: Work) -> float:
+def bare_seconds(work: BuildPlan) -> float:
     """The forwards alone, on tensors of the right shapes."""
     import torch
 
-    generator: Any = work.generator
-    judge: Any = work.judge
+    generator: Any = work.job.generator
+    judge: Any = work.job.judge
     pipeline, clip = generator._pipeline, judge._model
     size, images = generator.batch_size, work.size()["images"]
     batches = -(-images // size)

@@ -20,13 +20,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from biasgraph.audits.build import analyze_answers
+from biasgraph.audits.analysis import analyze_answers
+from biasgraph.audits.build_plan import plan_build
 from biasgraph.audits.options import BuildOptions
 from biasgraph.data.answers import Answers
 from biasgraph.data.result import load
 from biasgraph.models.base import Answer, Picture, Question
 from biasgraph.report.page import report_files
-from biasgraph.runs.job import Work
+from biasgraph.report.saving import write
 
 MEGABYTE = 1_000_000
 
@@ -90,11 +91,13 @@ def main() -> None:
 
 def measure(directory: Path, side: int, rounds: int) -> None:
     options = BuildOptions(prompt="a librarian", output=directory)
-    work = replace(Work.of(options), generator=Painter(side), judge=Guesser())
-    with work.opened(fresh=False) as run:
-        answers = Answers.from_frame(work.do(run, {}, [], None))
-        about, origin = work.about_prompts(), work.origin(run)
-    analyze_answers(answers, work.axes, options, origin, about).write(directory)
+    planned = plan_build(options)
+    job = replace(planned.job, generator=Painter(side), judge=Guesser())
+    planned = replace(planned, job=job)
+    with job.opened() as run:
+        answers = Answers.from_frame(planned.carry_out(run, {}))
+        about, origin = planned.about_prompts(), planned.origin(run)
+    write(analyze_answers(answers, planned.axes, options, origin, about), directory)
     start = time.perf_counter()
     result = load(directory)
     loaded = time.perf_counter() - start

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.agreement.trusted_answers import reopened
 from biasgraph.audits.plan.verification import axis_set_of
 from biasgraph.data.file_names import GRAPH, RECORD
 from biasgraph.data.result import load, read_document
@@ -19,18 +18,13 @@ from biasgraph.models.base import Describer
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import (
-    load_embedder,
-    load_generator,
-    load_judge,
-    load_language_model,
     traits_of,
 )
 from biasgraph.report.saving import write
 from biasgraph.report.thumbnails import run_directory
-from biasgraph.runs.job import JOURNAL
+from biasgraph.runs.directory import Run
+from biasgraph.runs.job import Job
 from biasgraph.runs.media import RunMedia
-from biasgraph.runs.record import read_record
-from biasgraph.runs.transcripts import USUAL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +33,6 @@ if TYPE_CHECKING:
     from biasgraph.data.axes import AxisSet
     from biasgraph.data.findings import Finding
     from biasgraph.data.result import Result
-    from biasgraph.models.base import Embedder, LanguageModel, VisualQA
     from biasgraph.runs.progress import Progress
 
 Chosen = Mapping[str, Mapping[str, Any]]
@@ -120,7 +113,7 @@ def _options_of(
         del own[rival]
     for option in method.models.values() if toy else ():
         if option not in method.instead:
-            own.setdefault(option, USUAL)
+            own.setdefault(option, "sandbox")
     return {option: value for option, value in own.items() if value is not False}
 
 
@@ -133,7 +126,7 @@ def explain_idle_llm(names: Iterable[str], given: Mapping[str, Any]) -> str:
     return ", or ".join([*hints, *([f"annotate with {' or '.join(idle)}"] if idle else [])])
 
 
-def check_methods(methods: Chosen, plan: MethodPlan, judge: VisualQA) -> None:
+def check_methods(methods: Chosen, plan: MethodPlan, job: Job) -> None:
     """Refuse, before any image is made, what the methods will not take.
 
     Raises:
@@ -143,9 +136,9 @@ def check_methods(methods: Chosen, plan: MethodPlan, judge: VisualQA) -> None:
         method = registry.get_method(name)
         if method.check:
             registry.call(name, method.check, replace(plan, options=options))
-        if registry.DESCRIBER in method.needs and not isinstance(judge, Describer):
+        if registry.DESCRIBER in method.needs and not isinstance(job.judge, Describer):
             raise InputError(
-                f"{name} needs a judge that answers in its own words; {printable(judge.spec)} only "
+                f"{name} needs a judge that answers in its own words; {printable(job.vqa)} only "
                 "chooses between answers"
             )
         if registry.GRADIENTS in method.needs:
@@ -164,35 +157,26 @@ def count_images_beside(methods: Chosen, plan: MethodPlan) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-@dataclass(frozen=True)
-class Helpers:
-    """The models that methods need beside generator and judge, by their specs."""
+def helpers_of(methods: Chosen) -> tuple[list[str], list[str]]:
+    """The specs of the embedders and of the language models that the methods name."""
 
-    embedders: Mapping[str, Embedder]
-    language_models: Mapping[str, LanguageModel]
+    def named(option: str) -> list[str]:
+        return list(dict.fromkeys(str(own[option]) for own in methods.values() if own.get(option)))
 
-    @classmethod
-    def of(cls, methods: Chosen, how: ModelOptions, journal: Path) -> Helpers:
-        """Those that the methods name. Raises as the registry's `load_*` do."""
+    return named(EMBED), named(LLM)
 
-        def named(option: str) -> set[str]:
-            return {str(own[option]) for own in methods.values() if own.get(option)}
 
-        return cls(
-            {spec: load_embedder(spec, how) for spec in named(EMBED)},
-            {spec: load_language_model(spec, how, journal) for spec in named(LLM)},
+def equip_methods(run: Run, job: Job, methods: Chosen) -> dict[str, Media]:
+    """For each method the images of a run, with the models of the job that it names."""
+    return {
+        name: RunMedia(
+            run,
+            job,
+            job.embedders.get(options.get(EMBED, "")),
+            job.language_models.get(options.get(LLM, "")),
         )
-
-    def equip(self, media: RunMedia, methods: Chosen) -> dict[str, Media]:
-        """For each method the images of a run with the models that it names."""
-        return {
-            name: replace(
-                media,
-                embedding=self.embedders.get(own.get(EMBED, "")),
-                language_model=self.language_models.get(own.get(LLM, "")),
-            )
-            for name, own in methods.items()
-        }
+        for name, options in methods.items()
+    }
 
 
 def annotate_run(
@@ -255,24 +239,25 @@ def _media_of(
     if not (directory / RECORD).is_file():
         yield None, {}
         return
-    record = read_record(directory) or {"builds": []}
-    settings = record["builds"][-1]["settings"] if record["builds"] else {}
-    own = given.record() if given else {}
-    how = ModelOptions.recorded({**settings.get("models", {}), **own})
-    graph, journal = result.document["graph"], directory / JOURNAL
+    graph = result.document["graph"]
     declared = axis_set_of(directory, result, axes)
     parts = [part.document["graph"] for part in result.prompts or (result,)]
     prompts = [str(part.get("typed") or part["prompt"]) for part in parts]
     initial = initial_rows(result.answers)["image"].nunique()
     plan = MethodPlan(declared, prompts, graph["model"], initial)
-    judge = load_judge(graph["vqa"], how, journal)
-    check_methods(methods, plan, judge)
-    helpers = Helpers.of(methods, how, journal)
-    made = count_images_beside(methods, plan)
-    generator = load_generator(graph["model"], how, journal) if made else None
-    with reopened(directory, judge, generator) as (run, _):
-        media = RunMedia(run, judge, progress=progress, generator=generator)
-        yield declared, helpers.equip(media, methods)
+    embedders, llms = helpers_of(methods)
+    job = Job.reopen(
+        directory,
+        vqa=graph["vqa"],
+        embedders=embedders,
+        llms=llms,
+        options=given,
+        makes_images=bool(count_images_beside(methods, plan)),
+        progress=progress,
+    )
+    check_methods(methods, plan, job)
+    with job.opened() as run:
+        yield declared, equip_methods(run, job, methods)
 
 
 def is_toy(*models: str) -> bool:

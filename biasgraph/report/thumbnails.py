@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from biasgraph.data.file_names import PROMPTS, RECORD
 from biasgraph.runs.directory import IMAGES, read_run
 from biasgraph.runs.image_store import ImageStore
-from biasgraph.runs.record import storing
+from biasgraph.runs.storage import storing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from biasgraph.data.file_names import RECORD
 from biasgraph.errors import InputError, ModelError, printable, shown
-from biasgraph.io.writing import TEMPORARY
+from biasgraph.io.writing import TEMPORARY, write_atomically
 from biasgraph.runs import record as runrecord
 from biasgraph.runs.image_store import ImageStore
 from biasgraph.runs.ledger import Ledger
 from biasgraph.runs.ledger_rows import Answered, AnswerRow, Given, ImageRow, Made, NewImage
-from biasgraph.runs.record import LEDGER, Model, Record, storing
+from biasgraph.runs.record import Model, Record
+from biasgraph.runs.storage import LEDGER, storing
 from biasgraph.runs.wanted_images import (
     digest,
     given_images,
@@ -184,18 +185,16 @@ class Run:
 
     def wanted_images(self) -> list[NewImage]:
         """Every requested image, made or not: each prompt's first, each prompt's second ..."""
-        with storing(self.directory):
-            prompts = self.ledger.requested_prompts()
-            count = self.ledger.requested_images()
-            given = self.ledger.given()
+        prompts = self.ledger.requested_prompts()
+        count = self.ledger.requested_images()
+        given = self.ledger.given()
         if given:
             return given_images(prompts, count, given)
         return wanted_images(prompts, count, self.seed, self.model)
 
     def sources(self) -> dict[str, str]:
         """image id -> where the picture lay that the run was given; empty where all are made."""
-        with storing(self.directory):
-            given = self.ledger.given()
+        given = self.ledger.given()
         return {
             image_id(prompt, number): picture.source
             for prompt, pictures in given.items()
@@ -208,15 +207,13 @@ class Run:
         A build that was cut short and asks for the same again continues its plan, so that its
         batches are cut from the same items; anything else begins a new one.
         """
-        with storing(self.directory):
-            return self.ledger.plan(work, digest(what))
+        return self.ledger.plan(work, digest(what))
 
     # Images
 
     def images(self) -> list[ImageRow]:
         """The requested images that are made, in the order of `wanted_images`."""
-        with storing(self.directory):
-            return self.ledger.images()
+        return self.ledger.images()
 
     def damaged_images(self, among: Sequence[ImageRow] | None = None) -> list[ImageRow]:
         """Those of `images`, or of others, whose file is missing or not the recorded one."""
@@ -266,13 +263,11 @@ class Run:
 
     def withheld(self) -> dict[str, int]:
         """reason -> how many requested images are withheld for it."""
-        with storing(self.directory):
-            return self.ledger.withheld()
+        return self.ledger.withheld()
 
     def revised(self) -> int:
         """How many requested images were made from a prompt that was rewritten on the way."""
-        with storing(self.directory):
-            return self.ledger.revised()
+        return self.ledger.revised()
 
     def _sweep(self) -> None:
         """Before the first picture: remove what a process that died left half written."""
@@ -290,40 +285,35 @@ class Run:
         """
         if judge not in self._record["judges"]:
             raise ValueError(f"the run was not opened with the judge {judge}")
-        with storing(self.directory):
-            words = {target: json.dumps(question) for target, question in asked.items()}
-            recorded = self.ledger.questions(judge)
-            for target, (_, before) in recorded.items():
-                if words.get(target, before) != before:
-                    what = f"question about {target}" if target else "gate question"
-                    runrecord.refuse_differences(
-                        self.directory, what, json.loads(before), json.loads(words[target])
-                    )
-            new = {target: text for target, text in words.items() if target not in recorded}
-            if new:
-                self.ledger.add_questions(judge, new)
-            return {target: key for target, (key, _) in self.ledger.questions(judge).items()}
+        words = {target: json.dumps(question) for target, question in asked.items()}
+        recorded = self.ledger.questions(judge)
+        for target, (_, before) in recorded.items():
+            if words.get(target, before) != before:
+                what = f"question about {target}" if target else "gate question"
+                runrecord.refuse_differences(
+                    self.directory, what, json.loads(before), json.loads(words[target])
+                )
+        new = {target: text for target, text in words.items() if target not in recorded}
+        if new:
+            self.ledger.add_questions(judge, new)
+        return {target: key for target, (key, _) in self.ledger.questions(judge).items()}
 
     def asked(self, judge: str) -> dict[str, Any]:
         """target -> what this judge was asked about it (JSON types); empty if it never was."""
-        with storing(self.directory):
-            recorded = self.ledger.questions(judge)
+        recorded = self.ledger.questions(judge)
         return {target: json.loads(words) for target, (_, words) in recorded.items()}
 
     def targets(self) -> list[str]:
         """The axes that the latest request asks about, in its order."""
-        with storing(self.directory):
-            return self.ledger.requested_targets()
+        return self.ledger.requested_targets()
 
     def answered(self, judge: str) -> dict[int, dict[str, Answered]]:
         """image key -> target -> the answer, for everything this judge has answered."""
-        with storing(self.directory):
-            return self.ledger.answered(judge)
+        return self.ledger.answered(judge)
 
     def add_answers(self, answers: Sequence[AnswerRow], *, plan: int) -> None:
         """Record a batch of answers in one transaction."""
-        with storing(self.directory):
-            self.ledger.add_answers(answers, plan=plan)
+        self.ledger.add_answers(answers, plan=plan)
 
     def answers(self, judge: str) -> pd.DataFrame:
         """The hinge table of the latest request under one judge, in the order of the plan.
@@ -333,16 +323,20 @@ class Run:
         """
         import pandas as pd
 
-        with storing(self.directory):
-            columns, rows = self.ledger.answers_table(judge)
+        columns, rows = self.ledger.answers_table(judge)
         table = pd.DataFrame.from_records(rows, columns=columns)
         table.insert(0, "model", self.model)
         return table.astype({"confidence": "float64"})
 
+    def write_files(self, files: Mapping[str, bytes]) -> None:
+        """Keep files of whoever works here in the run's directory, by name."""
+        with storing(self.directory):
+            for name, content in files.items():
+                write_atomically(self.directory / name, content)
+
     def several_yes(self, judge: str) -> dict[str, int]:
         """target -> requested images with more than one yes to its questions, where there are."""
-        with storing(self.directory):
-            return self.ledger.several_yes(judge)
+        return self.ledger.several_yes(judge)
 
 
 def refuse_what_is_no_run(folder: Path) -> None:

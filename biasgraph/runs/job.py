@@ -1,351 +1,437 @@
-"""What models do for an audit: the plan of prompts, images and questions, its cost, and the work.
+"""One job on a run: the models that work, their options, the directory, and where it all came from.
 
-Loading a plan loads no weights; generators and judges load theirs when they are first used.
+Everything that works on a run is written on `Job`: it resolves specs to models and checks their
+options, opens and locks the directory, makes and asks only what the ledger lacks, and says what a
+document tells of its origin. No weights load before a model is first used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.options import BuildOptions
-from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.errors import InputError, did_you_mean, printable
-from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
-from biasgraph.io.writing import write_atomically
-from biasgraph.models.base import Noting, Remote
-from biasgraph.models.folder import BACKEND as FOLDER
+from biasgraph.data.file_names import GRAPH
+from biasgraph.data.result import why_no_run
+from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.io.folder_names import OUTPUTS, slug
+from biasgraph.models.base import Noting, Picture
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import (
+    EMBEDDER,
     GENERATOR,
     JUDGE,
     LANGUAGE_MODEL,
     backend_of,
+    load_embedder,
     load_generator,
     load_judge,
+    load_language_model,
     refuse_unread,
+    traits_of,
 )
-from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
-from biasgraph.prompts.prompt_lists import PromptList
-from biasgraph.prompts.subject import strip_brackets
 from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.local_engine import ask, declare, generate
-from biasgraph.runs.pictures.picture_sets import PictureSets, name_of, read_picture_sets
-from biasgraph.runs.progress import Progress
-from biasgraph.runs.proposed_axes import LLM, WAYS, Proposal, proposed_axes
-from biasgraph.runs.questions import UNKNOWN, questions_about
-from biasgraph.runs.record import storing
+from biasgraph.runs.record import read_record
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from biasgraph.models.base import ImageGenerator, VisualQA
+    from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel, Question, VisualQA
+    from biasgraph.prompts.counterfactuals import Prompt
+    from biasgraph.runs.ledger_rows import Given
+    from biasgraph.runs.progress import Progress
+    from biasgraph.runs.questions import AxisQuestion
 
 MODEL = "sandbox:stereotyped"
 AXES = "occupation"
-IMAGES = 48
 SEED = 0
+EXAMPLE = "lm:Qwen/Qwen3-4B"
+JOURNAL = "responses"
+"""The folder of a run where paid backends keep what they were sent."""
+TOY = (
+    "These results describe a toy: the sandbox draws icons of a small world whose biases were "
+    "planted. They say nothing about any real model."
+)
 TOY_JUDGE = (
     "These results describe a toy: the sandbox's judge knows nothing but the sandbox's own icons. "
     "About other pictures its answers mean nothing."
 )
-JOURNAL = "responses"
-"""The folder of a run where paid backends keep what they were sent."""
 
 
-@dataclass(frozen=True)
-class Work:
-    """The plans of one or many prompts: what is generated with which model and asked of whom."""
+def companion_of(spec: str, role: str) -> str | None:
+    """The model that stands in for `role` where none is named: a toy's own; None for any other."""
+    backend = traits_of(spec)
+    return backend_of(spec) if backend.toy and role in backend.roles else None
 
-    axes: AxisSet
-    plans: tuple[PromptPlan, ...]
-    generator: ImageGenerator
-    judge: VisualQA
-    images: int
-    seed: int
+
+def judge_of(spec: str, named: str | None) -> str:
+    """The judge's spec for a generator's: the one that is named, or a toy's own.
+
+    Raises:
+        InputError: None is named and the generator has none of its own; suggests one.
+    """
+    judge = named or companion_of(spec, JUDGE)
+    if judge is None:
+        raise InputError(
+            f"--vqa is needed for {printable(spec)}: name the model that answers questions about "
+            "its images, for example --vqa vlm:Qwen/Qwen3-VL-2B-Instruct (`biasgraph models` lists "
+            "more)"
+        )
+    return judge
+
+
+def llm_of(spec: str | None, named: str | None, purpose: str) -> str:
+    """The language model's spec beside a generator's: the one that is named, or a toy's own.
+
+    Args:
+        spec: The generator's; None where there is none.
+        named: What the user named.
+        purpose: What needs it, for people: "--axes llm".
+
+    Raises:
+        InputError: None is named and the generator has none of its own; suggests one.
+    """
+    llm = named or (companion_of(spec, LANGUAGE_MODEL) if spec else None)
+    if llm is None:
+        raise InputError(
+            f"{purpose} needs a language model: name one with --llm, for example --llm {EXAMPLE} "
+            "(`biasgraph models` lists more), or --llm sandbox, rules over word lists that need "
+            "no model"
+        )
+    return llm
+
+
+def directory_for(spec: str, name: str, output: str | Path | None) -> Path:
+    """Where the run of a stand-alone method goes: `output`, or outputs/MODEL/NAME.
+
+    Raises:
+        InputError: The directory holds the result of a build.
+    """
+    directory = Path(output or OUTPUTS / slug(spec) / name)
+    if (directory / GRAPH).exists():
+        raise InputError(f"{shown(directory)} holds the result of a build; choose another -o")
+    return directory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Who works on a run, with which options, and where.
+
+    Attributes:
+        directory: Of the run.
+        generator: Makes the images; a `RecordedGenerator` where none may be made.
+        judge: Answers questions about them.
+        embedders: Put images and texts into one space; by their specs.
+        language_models: By their specs.
+        options: How the models run.
+        seed: Of the run's images.
+        fresh: Move a run that is there aside first.
+        command: What was typed, for the run's record.
+        progress: What shows where the work stands.
+    """
+
     directory: Path
-    model_options: ModelOptions
-    pictures: PictureSets | None = None
-    """What is there already, where nothing is made."""
-    proposal: Proposal | None = None
-    """Where the axes come from, if they were proposed."""
+    generator: ImageGenerator
+    judge: VisualQA | None = None
+    embedders: Mapping[str, Embedder] = field(default_factory=dict)
+    language_models: Mapping[str, LanguageModel] = field(default_factory=dict)
+    options: ModelOptions = field(default_factory=ModelOptions)
+    seed: int = SEED
+    fresh: bool = False
+    command: Sequence[str] = ()
+    progress: Progress | None = None
 
     @classmethod
-    def of(cls, options: BuildOptions, progress: Progress | None = None) -> Work:
-        """The work that options ask for.
+    def begin(
+        cls,
+        directory: Path,
+        *,
+        model: str,
+        vqa: str | None = None,
+        embedder: str | None = None,
+        llm: str | None = None,
+        options: ModelOptions,
+        checked: ModelOptions | None = None,
+        seed: int | None = None,
+        fresh: bool = False,
+        command: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Job:
+        """A job that may begin a run; nothing is written.
+
+        Args:
+            directory: Of the run.
+            model: The generator's spec.
+            vqa: The judge's spec.
+            embedder: The embedder's spec.
+            llm: The language model's spec.
+            options: How the models run.
+            checked: Those of `options` that one of these models has to read, where not all.
+            seed: Of the run's images; None for `SEED`.
+            fresh: Move a run that is there aside first.
+            command: What was typed.
+            progress: What shows where the work stands.
 
         Raises:
-            InputError: a prompt, axes or models are wrong, or the generator would cut a
-                counterfactual off; nothing has been written by then, unless a language model was
-                asked for axes.
-            ModelError: it proposed nothing of use.
-            Interrupted: the user stopped it while it looked into a folder's files.
+            InputError: A spec or an option is wrong, or no model reads an option.
+            ModelError: What a backend needs is missing.
         """
-        if backend_of(options.model or MODEL) == FOLDER:
-            return cls._of_pictures(options, progress)
-        axes = options.axes if isinstance(options.axes, AxisSet) else None
-        if axes is None and options.axes not in WAYS:
-            named = str(options.axes or AXES)
-            hint = did_you_mean(named, WAYS)
-            if hint and "." not in named:  # no file
-                raise InputError(f"unknown axis set '{printable(named)}'.{hint}")
-            axes = load_axis_set(named)
-        listed = None if options.prompts is None else PromptList.of(options.prompts)
-        spec = options.model or MODEL
-        judge = options.vqa or usual_judge(spec)
-        how = options.model_options()
-        # A reference may be a folder, and --max-pixels about its photographs.
-        made_by = how if options.reference is None else replace(how, max_pixels=None)
-        refuse_unread(made_by, {GENERATOR: spec, JUDGE: judge, **_proposing(options)})
-        folder = slug(listed.name) if listed else _folder(strip_brackets(str(options.prompt))[0])
-        folder = f"{folder}-axes-llm" if options.axes == LLM else folder
-        directory = Path(options.output or OUTPUTS / slug(spec) / folder)
-        journal = directory / JOURNAL
-        generator = load_generator(spec, how, journal)
-        asked = load_judge(judge, how, journal)
-        proposal = None
-        if axes is None:
-            texts = [text for text, _ in listed.prompts] if listed else [str(options.prompt)]
-            proposal = proposed_axes(
-                str(options.axes),
-                texts,
-                directory=directory,
-                llm=options.llm,
-                generator=spec,
-                options=how,
-                journal=journal,
-                fresh=options.fresh,
-                dry_run=options.dry_run,
-                progress=progress,
-            )
-            axes = proposal.axes
-        axes = axes.only(options.only) if options.only else axes
-        if listed is None:
-            plan = plan_prompts(str(options.prompt), axes)
-            generator.check_prompts([prompt.text for prompt in plan.prompts])
-            plans = [plan]
-        else:
-            plans = listed.plans(axes, generator.check_prompts)
+        specs = {GENERATOR: model, JUDGE: vqa, EMBEDDER: embedder, LANGUAGE_MODEL: llm}
+        refuse_unread(checked or options, {role: spec for role, spec in specs.items() if spec})
+        generator = load_generator(model, options, directory / JOURNAL)
         return cls(
-            axes=axes,
-            plans=tuple(plans),
-            generator=generator,
-            judge=asked,
-            images=IMAGES if options.images is None else options.images,
-            seed=SEED if options.seed is None else options.seed,
             directory=directory,
-            model_options=how,
-            proposal=proposal,
+            generator=generator,
+            judge=load_judge(vqa, options, directory / JOURNAL) if vqa else None,
+            **_load_helpers(directory, options, filter(None, [embedder]), filter(None, [llm])),
+            options=options,
+            seed=SEED if seed is None else seed,
+            fresh=fresh,
+            command=command,
+            progress=progress,
         )
 
     @classmethod
-    def _of_pictures(cls, options: BuildOptions, progress: Progress | None) -> Work:
-        """The work on pictures made elsewhere; raises as `of` does."""
-        spec, how = str(options.model), options.model_options()
-        judge = options.vqa or usual_judge(spec)
-        refuse_unread(how, {GENERATOR: spec, JUDGE: judge, **_proposing(options)})
-        text = None if options.prompt is None else strip_brackets(options.prompt)[0]
-        name = name_of(spec)
-        usual = OUTPUTS / slug(f"{FOLDER} {name}") / (_folder(text) if text else slug(name))
-        directory = Path(options.output or usual)
-        axes = options.axes
-        found = read_picture_sets(
-            spec,
-            axes=load_axis_set(axes) if isinstance(axes, str) else axes,
-            only=options.only,
-            prompt=options.prompt,
-            options=how,
-            run=directory,
+    def reopen(
+        cls,
+        directory: Path,
+        *,
+        vqa: str | None = None,
+        embedders: Iterable[str] = (),
+        llms: Iterable[str] = (),
+        options: ModelOptions | None = None,
+        inherit: bool = True,
+        makes_images: bool = False,
+        command: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Job:
+        """A job on a run that is there, with the options that it was built with.
+
+        Args:
+            directory: Of the run.
+            vqa: A judge's spec: the run's own, or a second one.
+            embedders: Embedders' specs.
+            llms: Language models' specs.
+            options: How the models run.
+            inherit: Whether options that are not among these are those of the latest build.
+            makes_images: Whether the run's generator is to make further images.
+            command: What was typed.
+            progress: What shows where the work stands.
+
+        Raises:
+            InputError: There is no run, or a spec or an option is wrong.
+            ModelError: What a backend needs is missing.
+        """
+        record = read_record(directory)
+        if record is None:
+            raise InputError(
+                f"{shown(directory)} has no images to work on: {why_no_run(directory)}"
+            )
+        settings = record["builds"][-1]["settings"] if record["builds"] else {}
+        recorded = settings.get("models", {}) if inherit else {}
+        given = options.record() if options else {}
+        options = ModelOptions.recorded({**recorded, **given})
+        generator: ImageGenerator = RecordedGenerator(directory=directory, **record["generator"])
+        if makes_images:
+            generator = load_generator(generator.spec, options, directory / JOURNAL)
+        return cls(
+            directory=directory,
+            generator=generator,
+            judge=load_judge(vqa, options, directory / JOURNAL) if vqa else None,
+            **_load_helpers(directory, options, embedders, llms),
+            options=options,
+            seed=int(record["seed"]),
+            command=command,
             progress=progress,
         )
-        return cls(
-            axes=found.axes,
-            plans=found.plans,
-            generator=found.generator,
-            judge=load_judge(judge, how, directory / JOURNAL),
-            images=options.images or found.largest,
-            seed=SEED,  # whatever is asked for: these pictures come from none
-            directory=directory,
-            model_options=how,
-            pictures=found,
-        )
 
-    def size(self) -> dict[str, Any]:
-        """What would be done: prompts, images, questions, and the seconds it would take.
+    def with_helpers(self, embedders: Iterable[str], llms: Iterable[str]) -> Job:
+        """The same job with embedders and language models; raises as `begin` does."""
+        return replace(self, **_load_helpers(self.directory, self.options, embedders, llms))
 
-        ``plans`` holds each prompt, its subject and its counterfactuals; ``prompts`` is the number
-        of them all; ``seconds`` is None for models whose speed is not known; ``notes`` is what to
-        know of pictures that are there already, and what servers would be asked.
-        """
-        _, asked = questions_about(self.axes)
-        prompts = sum(len(plan.prompts) for plan in self.plans)
-        images = prompts * self.images
-        if self.pictures is not None:
-            images = sum(min(len(one), self.images) for one in self.pictures.given.values())
-        paces = (self.generator.seconds_per_image, self.judge.seconds_per_image)
-        seconds = None if None in paces else images * sum(pace for pace in paces if pace)
-        questions = images * (1 + sum(len(axis.questions) for axis in asked))
-        notes = list(self.pictures.notes) if self.pictures else []
-        notes += self.proposal.notes if self.proposal else []
-        return {
-            "plans": [
-                {
-                    "prompt": plan.initial.text,
-                    "subject": plan.subject.text,
-                    "counterfactuals": [prompt.text for prompt in plan.counterfactuals],
-                }
-                for plan in self.plans
-            ],
-            "prompts": prompts,
-            "images": images,
-            "questions": questions,
-            "answers": images * len(asked),
-            "seconds": seconds,
-            "directory": str(self.directory),
-            "notes": notes + self._requests(images, questions),
-        }
+    @property
+    def journal(self) -> Path:
+        """Where paid backends keep what they were sent."""
+        return self.directory / JOURNAL
 
-    def _requests(self, images: int, questions: int) -> list[str]:
-        """What servers would be asked, in a sentence; none where there is no server."""
-        models = [model for model in (self.generator, self.judge) if isinstance(model, Remote)]
-        if not models:
-            return []
-        calls = sum(model.requests(images=images, questions=questions) for model in models)
-        return [
-            f"about {calls:,} requests to servers; --budget calls={calls} would hold them there"
-        ]
+    @property
+    def models(self) -> list[Any]:
+        """All that work, but language models."""
+        models = (self.generator, self.judge, self.embedder)
+        return [model for model in models if model is not None]
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The first embedder, where there is one."""
+        return next(iter(self.embedders.values()), None)
 
     @contextmanager
-    def opened(self, *, fresh: bool) -> Iterator[Run]:
-        """The run this work belongs to, locked for as long as the block runs; see `open_run`."""
+    def opened(self) -> Iterator[Run]:
+        """The run, locked for as long as the block runs; see `open_run`.
+
+        Raises:
+            ModelError: Images are missing that nobody here can make again.
+        """
+        judges = [] if self.judge is None else [self.judge]
         with open_run(
             self.directory,
             generator=self.generator,
-            judges=[self.judge],
+            judges=judges,
             seed=self.seed,
-            fresh=fresh,
+            fresh=self.fresh,
         ) as run:
+            if isinstance(self.generator, RecordedGenerator):
+                damaged = len(run.damaged_images())
+                if damaged:
+                    raise self.generator.missing(damaged)
             yield run
 
-    def do(
-        self, run: Run, settings: dict[str, Any], command: Sequence[str], progress: Progress | None
-    ) -> pd.DataFrame:
-        """Make what images are missing, ask what is not answered; returns the answers table.
-
-        Raises:
-            Interrupted: the user stopped it; the same call goes on from there.
-            InputError: the judge was asked in other words before, or is a file of labels that
-                are about something else.
-            ModelError: a model or the disk failed.
-        """
-        gate, questions = questions_about(self.axes)
-        declare(run, self.judge, questions, gate)
+    def request(
+        self,
+        run: Run,
+        plans: Sequence[Sequence[Prompt]],
+        *,
+        images: int,
+        targets: Sequence[str],
+        settings: Mapping[str, Any],
+        given: Mapping[str, Sequence[Given]] | None = None,
+    ) -> None:
+        """Say what is wanted of the run, and make the images that it lacks; see `Run.request`."""
         run.request(
-            [plan.prompts for plan in self.plans],
-            images=self.images,
-            targets=[axis.name for axis in self.axes.axes],
-            settings={
-                **settings,
-                "images": self.images,
-                "axes": self.axes.digest(),
-                "models": self.model_options.record(),
-            },
-            command=command,
-            given=None if self.pictures is None else self.pictures.given,
+            plans,
+            images=images,
+            targets=targets,
+            settings=settings,
+            command=self.command,
+            given=given,
         )
-        if self.proposal is not None:
-            self.proposal.keep(run)
-        if self.pictures is not None:
-            with storing(run.directory):
-                for name, content in self.pictures.files(run.sources()).items():
-                    write_atomically(run.directory / name, content)
-        generate(run, self.generator, progress=progress)
-        ask(run, self.judge, questions, gate, generator=self.generator, progress=progress)
-        answers = run.answers(self.judge.spec)
-        if backend_of(self.judge.spec) == "human" and (answers["answer"] == UNKNOWN).all():
-            raise InputError(
-                f"{printable(self.judge.spec)} has no label of these pictures for what is asked "
-                "here: labels hold for a picture's pixels and a question's words; `biasgraph "
-                "label` writes a page for a run"
-            )
-        return answers
 
-    def origin(self, run: Run) -> dict[str, Any]:
-        """What a graph says of where its images come from."""
-        withheld, rewritten = run.withheld(), run.revised()
-        notes = list(self.pictures.notes) if self.pictures else []
-        notes += self.proposal.notes if self.proposal else []
-        notes += withheld_notes(withheld, "counted as gated")
-        if rewritten:
-            notes.append(
-                f"the model rewrote the prompts of {rewritten:,} images, which confounds the "
-                "counterfactuals; the ledger holds what they became"
-            )
-        sandbox = backend_of(self.judge.spec) == "sandbox" != backend_of(self.generator.spec)
-        notes += notes_of(self.generator, self.judge)
-        return {
-            **({"toy": TOY_JUDGE} if sandbox else {}),
-            "withheld": withheld,
-            "rewritten_prompts": rewritten,
-            "notes": notes,
-            "model": self.generator.spec,
-            "model_fingerprint": self.generator.fingerprint,
-            "vqa": self.judge.spec,
-            "vqa_fingerprint": self.judge.fingerprint,
-            "seed": self.seed,
-            "unseen_words": self._unseen(self.plans),
-        }
+    def generate(self, run: Run) -> None:
+        """Make every requested image that the run lacks; raises as `local_engine.generate`."""
+        generate(run, self.generator, progress=self.progress)
 
-    def about_prompts(self) -> dict[str, dict[str, Any]]:
-        """What the graph of each initial prompt says besides."""
-        return {
-            plan.initial.text: {
-                "subject": plan.subject.text,
-                "typed": plan.typed if plan.typed != plan.initial.text else None,
-                "fixed_by_prompt": dict(plan.fixed),
-                "unseen_words": self._unseen([plan]),
-            }
-            for plan in self.plans
-        }
+    def declare(self, run: Run, questions: Sequence[AxisQuestion], gate: Question | None) -> None:
+        """Record what the judge will be asked; see `local_engine.declare`."""
+        declare(run, self._judge, questions, gate)
 
-    def _unseen(self, plans: Sequence[PromptPlan]) -> list[str]:
-        texts = [prompt.text for plan in plans for prompt in plan.prompts]
-        return self.generator.unseen_words(texts)
+    def ask(
+        self,
+        run: Run,
+        questions: Sequence[AxisQuestion],
+        gate: Question | None,
+        *,
+        only: Collection[str] | None = None,
+        about: Mapping[str, Sequence[str]] | None = None,
+        at_most: int | None = None,
+    ) -> None:
+        """Ask the judge what it has not answered; see `local_engine.ask`."""
+        ask(
+            run,
+            self._judge,
+            questions,
+            gate,
+            generator=self.generator,
+            progress=self.progress,
+            only=only,
+            about=about,
+            at_most=at_most,
+        )
+
+    @property
+    def _judge(self) -> VisualQA:
+        if self.judge is None:
+            raise AssertionError("a job without a judge asks nothing")
+        return self.judge
+
+    @property
+    def vqa(self) -> str:
+        """The judge's spec."""
+        return self._judge.spec
+
+    @property
+    def judge_fingerprint(self) -> str:
+        """The judge's fingerprint."""
+        return self._judge.fingerprint
+
+    @property
+    def all_toys(self) -> bool:
+        """Whether generator and judge are both toys, which cost nothing to ask."""
+        return all(traits_of(spec).toy for spec in (self.generator.spec, self.vqa))
+
+    def seconds(self, images: int) -> float | None:
+        """How long it takes to make and judge so many images; None where no pace is known."""
+        paces = [model.seconds_per_image for model in (self.generator, self._judge)]
+        return None if None in paces else images * sum(pace for pace in paces if pace)
+
+    # What a document says of its origin
+
+    @property
+    def toy(self) -> str | None:
+        """What makes the results those of a toy; None where none works."""
+        if traits_of(self.generator.spec).toy:
+            return TOY
+        if self.judge is not None and traits_of(self.judge.spec).toy:
+            return TOY_JUDGE
+        return TOY if self.embedder is not None and traits_of(self.embedder.spec).toy else None
+
+    def identities(self) -> dict[str, str]:
+        """Specs and fingerprints of the models as documents have them."""
+        models = {"model": self.generator, "vqa": self.judge, "embedder": self.embedder}
+        named = {name: model for name, model in models.items() if model is not None}
+        record: dict[str, str] = {}
+        for name, model in named.items():
+            record |= {name: model.spec, f"{name}_fingerprint": model.fingerprint}
+        return record
+
+    def withheld_notes(self, run: Run, fate: str) -> list[str]:
+        """What became of images that a service withheld; fate: "counted as gated"."""
+        return [
+            f"{count:,} {'image was' if count == 1 else 'images were'} withheld "
+            f"({printable(reason)}) and {fate}"
+            for reason, count in run.withheld().items()
+        ]
+
+    def notes(self) -> list[str]:
+        """What the models noticed at work."""
+        return [
+            note for model in self.models if isinstance(model, Noting) for note in model.notes()
+        ]
 
 
-def withheld_notes(withheld: Mapping[str, int], fate: str) -> list[str]:
-    """What became of images that a service withheld, by its reason: so many."""
-    return [
-        f"{count:,} {'image was' if count == 1 else 'images were'} withheld "
-        f"({printable(reason)}) and {fate}"
-        for reason, count in withheld.items()
-    ]
+def _load_helpers(
+    directory: Path, options: ModelOptions, embedders: Iterable[str], llms: Iterable[str]
+) -> dict[str, Any]:
+    journal = directory / JOURNAL
+    return {
+        "embedders": {spec: load_embedder(spec, options) for spec in embedders},
+        "language_models": {spec: load_language_model(spec, options, journal) for spec in llms},
+    }
 
 
-def notes_of(*models: object) -> list[str]:
-    """What models found out at work."""
-    return [note for model in models if isinstance(model, Noting) for note in model.notes()]
+@dataclass(frozen=True)
+class RecordedGenerator:
+    """A run's generator as run.json describes it; it makes no images."""
 
+    directory: Path
+    spec: str
+    fingerprint: str
+    settings: Mapping[str, Any]
+    batch_size: int = 1
+    seconds_per_image: float | None = None
 
-def usual_judge(model: str) -> str:
-    """The judge of a generator where none is named. Raises InputError, with a suggestion."""
-    if backend_of(model) == "sandbox":
-        return "sandbox"
-    raise InputError(
-        f"--vqa is needed for {printable(model)}: name the model that answers questions about its "
-        "images, for example --vqa vlm:Qwen/Qwen3-VL-2B-Instruct (`biasgraph models` lists more)"
-    )
+    def check_prompts(self, prompts: Sequence[str]) -> None: ...
 
+    def unseen_words(self, prompts: Sequence[str]) -> list[str]:
+        return []
 
-def _proposing(options: BuildOptions) -> dict[str, str]:
-    """The language model, by its role, where one is named."""
-    return {LANGUAGE_MODEL: options.llm} if options.llm else {}
+    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
+        raise self.missing(len(prompts))
 
-
-def _folder(prompt: str) -> str:
-    """A prompt's folder name; where the name loses something, a hash keeps prompts apart."""
-    name = slug(prompt)
-    return name if name.replace("-", " ") == prompt else folder_name(prompt)
+    def missing(self, count: int) -> ModelError:
+        """The error about so many images."""
+        what = "image is" if count == 1 else "images are"
+        return ModelError(
+            f"{count:,} {what} missing from {shown(self.directory)} or damaged: rerun its build "
+            "command to make them again"
+        )

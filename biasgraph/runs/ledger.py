@@ -29,6 +29,7 @@ from biasgraph.runs.ledger_rows import (
     NewImage,
     PromptRow,
 )
+from biasgraph.runs.storage import storing_methods
 
 
 def _is_at_rest(path: Path) -> bool:
@@ -39,14 +40,16 @@ def _is_at_rest(path: Path) -> bool:
     return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
 
 
+@storing_methods
 class Ledger:
     """An open ledger; a context manager that closes it.
 
     Raises InputError when the file was made by a newer biasgraph. Errors of SQLite and of the
-    file system pass through: `biasgraph.runs.directory` puts them into words.
+    file system become a ModelError of one line.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.folder = path.parent
         mode = "ro" if read_only else "rwc"
         if read_only and _is_at_rest(path):
             mode = "ro&immutable=1"

@@ -14,8 +14,7 @@ from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.base import Describer
 from biasgraph.runs.other_images import imagine
-from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing
-from biasgraph.runs.record import storing
+from biasgraph.runs.progress import Interrupted, Quiet, showing
 from biasgraph.runs.transcripts import answered, written_by
 
 if TYPE_CHECKING:
@@ -23,14 +22,13 @@ if TYPE_CHECKING:
 
     from biasgraph.models.base import (
         Embedder,
-        ImageGenerator,
         LanguageModel,
         Message,
-        VisualQA,
     )
     from biasgraph.models.json_replies import Schema
     from biasgraph.prompts.counterfactuals import Prompt
     from biasgraph.runs.directory import Run
+    from biasgraph.runs.job import Job
     from biasgraph.runs.ledger_rows import ImageRow
 
 PORTION = 64
@@ -42,16 +40,23 @@ class RunMedia:
     """What models tell of a run's pictures (`biasgraph.methods.base.Media`).
 
     A model is touched only for what the run does not hold; one that no method needs may be
-    missing. generator: makes images of other texts (`imagined`). language_model: proposes. Raises
-    ModelError when a picture's file is damaged or a model fails, Interrupted when the user asks to
-    stop, InputError when there is no model for what is asked.
+    missing.
+
+    Attributes:
+        run: The open run.
+        job: Its generator and judge.
+        embedding: Puts images and texts into one space.
+        language_model: Proposes.
+
+    Raises:
+        InputError: There is no model for what is asked.
+        ModelError: A picture's file is damaged, or a model failed.
+        Interrupted: The user stopped it.
     """
 
     run: Run
-    judge: VisualQA | None = None
+    job: Job
     embedding: Embedder | None = None
-    progress: Progress | None = None
-    generator: ImageGenerator | None = None
     language_model: LanguageModel | None = None
 
     @property
@@ -60,7 +65,8 @@ class RunMedia:
 
     @property
     def describer(self) -> str | None:
-        return self.judge.spec if isinstance(self.judge, Describer) else None
+        judge = self.job.judge
+        return judge.spec if isinstance(judge, Describer) else None
 
     def picture(self, image: str) -> Image:
         return self._picture(self._rows[image])
@@ -87,20 +93,18 @@ class RunMedia:
         return _stacked([known[key] for key in keys])
 
     def described(self, ids: Sequence[str], question: str) -> list[str]:
-        judge = self.judge
+        judge = self.job.judge
         if not isinstance(judge, Describer):
             name = "nobody" if judge is None else printable(judge.spec)
             raise InputError(f"{name} cannot answer in words of its own")
         rows = [self._rows[image] for image in ids]
-        with storing(self.run.directory):
-            known = self.run.ledger.texts(judge.spec, question)
+        known = self.run.ledger.texts(judge.spec, question)
         new = [row for row in rows if row.key not in known]
         for portion in self._portions(new, "Descriptions", len(rows)):
             said = judge.describe([self._picture(row) for row in portion], question)
             _refuse_another_number(judge.spec, len(portion), len(said))
             found = [(row.key, text) for row, text in zip(portion, said, strict=True)]
-            with storing(self.run.directory):
-                self.run.ledger.add_texts(judge.spec, question, found)
+            self.run.ledger.add_texts(judge.spec, question, found)
             known |= dict(found)
         return [known[row.key] for row in rows]
 
@@ -118,9 +122,7 @@ class RunMedia:
         return answered(self.run.directory, task, model, messages, form)
 
     def imagined(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
-        if self.generator is None:
-            raise InputError("there is no model to make images of variations with")
-        made = imagine(self.run, self.generator, prompt, texts, count, self.progress)
+        made = imagine(self.run, self.job.generator, prompt, texts, count, self.job.progress)
         return self._embedded([row for row in made if row.withheld is None])
 
     @property
@@ -137,33 +139,31 @@ class RunMedia:
         picture = self.run.read_image(row)
         if picture is None:
             raise ModelError(
-                f"the file of image {printable(row.id)} is missing or damaged: give the run's "
-                "build command again to make it again"
+                f"the file of image {printable(row.id)} is missing or damaged: rerun the build "
+                "command to make it again"
             )
         return picture
 
     def _portions(self, items: list[Any], what: str, total: int) -> Iterator[list[Any]]:
         if not items:
             return
-        progress = self.progress or Quiet()
+        progress = self.job.progress or Quiet()
         with showing(progress, what, total=total, done=total - len(items)) as stop:
             for start in range(0, len(items), PORTION):
                 portion = items[start : start + PORTION]
                 yield portion
                 progress.advance(len(portion))
                 if stop.requested:
-                    raise Interrupted("stopped; give the same command again to go on")
+                    raise Interrupted("stopped; rerun the same command to resume")
 
     def _vectors(self) -> dict[str, bytes]:
-        with storing(self.run.directory):
-            return self.run.ledger.vectors(self._embedding.fingerprint)
+        return self.run.ledger.vectors(self._embedding.fingerprint)
 
     def _keep(self, keys: Sequence[str], vectors: np.ndarray, known: dict[str, bytes]) -> None:
         _refuse_another_number(self._embedding.spec, len(keys), len(vectors))
         blobs = [np.asarray(vector, dtype="<f4").tobytes() for vector in vectors]
         found = list(zip(keys, blobs, strict=True))
-        with storing(self.run.directory):
-            self.run.ledger.add_vectors(self._embedding.fingerprint, found)
+        self.run.ledger.add_vectors(self._embedding.fingerprint, found)
         known |= dict(found)
 
 

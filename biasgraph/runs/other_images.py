@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.runs.local_engine import generate_others
-from biasgraph.runs.record import storing
 from biasgraph.runs.wanted_images import prompt_rows, wanted_images
 
 if TYPE_CHECKING:
@@ -42,8 +41,7 @@ def imagine(
     generator.check_prompts([row.text for row in others])
     ends = [count * place // len(others) for place in range(len(others) + 1)]
     shares = {row.id: ends[place + 1] - ends[place] for place, row in enumerate(others)}
-    with storing(run.directory):
-        run.ledger.add_prompts(rows)
+    run.ledger.add_prompts(rows)
     wanted = [
         image
         for image in wanted_images(rows, max(shares.values()), run.seed, run.model)
@@ -51,8 +49,7 @@ def imagine(
     ]
 
     def made() -> list[ImageRow]:
-        with storing(run.directory):
-            found = {image.id: image for row in others for image in run.ledger.images_of(row.id)}
+        found = {image.id: image for row in others for image in run.ledger.images_of(row.id)}
         return [found[image.id] for image in wanted if image.id in found]
 
     generate_others(run, generator, wanted, made, progress=progress)

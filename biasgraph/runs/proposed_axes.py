@@ -23,20 +23,20 @@ from biasgraph.io.writing import refuse_foreign, write_atomically
 from biasgraph.models.base import LanguageModel, Message
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import BrokenOff, Exchange, ReplyError, chat
-from biasgraph.models.registry import LANGUAGE_MODEL, refuse_unread
+from biasgraph.models.registry import LANGUAGE_MODEL, load_language_model, refuse_unread
 from biasgraph.prompts.derived_axes import derived_axes
 from biasgraph.prompts.instructions import Counterfactuals, instruction
 from biasgraph.prompts.subject import strip_brackets
 from biasgraph.prompts.suited_axes import note_guesses, suited_to_all
 from biasgraph.runs.directory import refuse_what_is_no_run
+from biasgraph.runs.job import JOURNAL, llm_of
 from biasgraph.runs.pictures.picture_sets import AXES_FILE as FILE
-from biasgraph.runs.record import storing
+from biasgraph.runs.storage import storing
 from biasgraph.runs.transcripts import (
     failed,
     found,
     keep,
     key_of,
-    language_model,
     transcript_path,
     written_by,
 )
@@ -51,8 +51,6 @@ WAYS = (LLM, AUTO)
 NAME = "proposed"
 """The name of an axis set that a language model proposed."""
 TASK = "axes"
-RESPONSES = "responses"
-"""Where what a server said is kept, beside a file of axes."""
 LONGEST_REPLY = 20_000
 """Characters of a reply that are shown to the model again."""
 
@@ -106,8 +104,8 @@ def proposed_axes(
     """The axes for some prompts, proposed in one of the `WAYS`.
 
     directory: of the run, where conversations are kept and `FILE` may hold axes that were edited;
-    fresh: leave these alone. llm, generator, options, journal: as in
-    `biasgraph.runs.transcripts.language_model`. dry_run: ask nobody but the sandbox, and write
+    fresh: leave these alone. llm, generator: as in `biasgraph.runs.job.llm_of`; options, journal:
+    how that model runs. dry_run: ask nobody but the sandbox, and write
     nothing.
 
     Raises:
@@ -125,7 +123,7 @@ def proposed_axes(
             "--axes llm proposes axes for one prompt, and prompts of a list share theirs: let it "
             f"propose for one of them, and give that run's {FILE} with --axes"
         )
-    model = language_model(llm, "--axes llm", generator=generator, options=options, journal=journal)
+    model = load_language_model(llm_of(generator, llm, "--axes llm"), options, journal)
     refuse_what_is_no_run(directory)
     edited = None if fresh else directory / FILE
     return _by_language_model(
@@ -167,7 +165,8 @@ def propose(prompt: str, file: Path, llm: str | None, options: ModelOptions) -> 
     if file.suffix.lower() not in (".yaml", ".yml"):
         raise InputError(f"{shown(file)}: an axis set's file ends in .yaml")
     refuse_foreign(file)
-    model = language_model(llm, "axes propose", options=options, journal=file.parent / RESPONSES)
+    spec = llm_of(None, llm, "axes propose")
+    model = load_language_model(spec, options, file.parent / JOURNAL)
     refuse_unread(options, {LANGUAGE_MODEL: model.spec})
     proposal = _by_language_model(model, prompt, file.parent)
     with storing(file.parent):

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import platform
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
 from biasgraph.data.file_names import RECORD
-from biasgraph.errors import FULL_DISK, InputError, ModelError, printable, shown
+from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.writing import write_atomically
 from biasgraph.models.plug_ins import GROUPS, plug_ins
+from biasgraph.runs.storage import NEW_RUN
 
-LEDGER = "ledger.sqlite"
 SCHEMA_NAME = "biasgraph-run"
 SCHEMA_VERSION = 1
-NEW_RUN = "give another -o for a new run, or --fresh to move this one aside"
 PACKAGES = (
     "biasgraph", "numpy", "scipy", "pandas", "pillow", "torch", "diffusers", "transformers", "peft"
 )  # fmt: skip
@@ -154,30 +151,6 @@ def write_record(folder: Path, record: Record) -> None:
     """Write run.json in one step."""
     text = json.dumps(record, indent=2) + "\n"
     write_atomically(folder / RECORD, text.encode(), durable=True)
-
-
-@contextmanager
-def storing(folder: Path) -> Iterator[None]:
-    """Turn what the file system or SQLite raises into one line about the run in `folder`."""
-    try:
-        yield
-    except OSError as error:
-        full = error.errno in FULL_DISK
-        where = f" ({printable(str(error.filename))})" if error.filename else ""
-        raise _storage_error(folder, f"{error.strerror or error}{where}", full=full) from error
-    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-        raise  # ours, not the machine's
-    except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            message = f"{shown(folder / LEDGER)} is damaged ({error}); {NEW_RUN}"
-            raise ModelError(message) from error
-        raise _storage_error(folder, str(error), full=code == sqlite3.SQLITE_FULL) from error
-
-
-def _storage_error(folder: Path, reason: str, *, full: bool) -> ModelError:
-    hint = "; what is done is kept: make room and give the same command again" if full else ""
-    return ModelError(f"cannot work in {shown(folder)}: {reason}{hint}")
 
 
 def _no_record(path: Path) -> InputError:

@@ -10,48 +10,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import printable, shown
 from biasgraph.io.writing import write_atomically
 from biasgraph.models.base import LanguageModel, Message
-from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ATTEMPTS, BrokenOff, Exchange, ReplyError, chat
 from biasgraph.models.json_replies import Schema
-from biasgraph.models.registry import backend_of, load_language_model
-from biasgraph.runs.record import identity, storing
+from biasgraph.runs.record import identity
+from biasgraph.runs.storage import storing
 
 FOLDER = "transcripts"
 """The folder of a run that holds them."""
-USUAL = "sandbox"
-"""Who is asked on the sandbox where nobody is named."""
-EXAMPLE = "lm:Qwen/Qwen3-4B"
-
-
-def language_model(
-    llm: str | None,
-    purpose: str,
-    *,
-    generator: str | None = None,
-    options: ModelOptions | None = None,
-    journal: Path | None = None,
-) -> LanguageModel:
-    """The language model that ``--llm`` names; the sandbox's proposer on the sandbox.
-
-    purpose: what needs it, for people: "--axes llm". generator: the spec of the images' model;
-    options, journal: as in `load_language_model`.
-
-    Raises:
-        InputError: none is named, and the images are not the sandbox's.
-        BiasgraphError: as `load_language_model` does.
-    """
-    if llm is None and generator is not None and backend_of(generator) == "sandbox":
-        llm = USUAL
-    if llm is None:
-        raise InputError(
-            f"{purpose} needs a language model: name one with --llm, for example --llm {EXAMPLE} "
-            f"(`biasgraph models` lists more), or --llm {USUAL}, rules over word lists that need "
-            "no model"
-        )
-    return load_language_model(llm, options, journal)
 
 
 def answered(

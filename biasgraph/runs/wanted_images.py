@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from biasgraph.errors import InputError, printable, shown
 from biasgraph.runs.ledger_rows import Given, NewImage, PromptRow
-from biasgraph.runs.record import NEW_RUN
+from biasgraph.runs.storage import NEW_RUN
 
 if TYPE_CHECKING:
     from biasgraph.prompts.counterfactuals import Prompt

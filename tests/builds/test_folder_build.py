@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from biasgraph.audits.plan.verification import JointWork
+from biasgraph.audits.plan.verification import JointPlan
 from biasgraph.commands import cli, main
 from biasgraph.data.axes import load_axis_set
 from biasgraph.data.result import load
@@ -310,7 +310,7 @@ def test_wrong_input_is_one_line(
 
 def test_a_folder_cannot_verify_a_plan(judged: Path) -> None:
     with pytest.raises(InputError, match="makes none of new prompts"):
-        JointWork.of(load(judged), ["gender", "age"])
+        JointPlan.of(load(judged), ["gender", "age"])
 
 
 class TestOrders:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import biasgraph
-from biasgraph.audits.agreement.trusted_answers import reopened
 from biasgraph.data.answers import COLUMNS
 from biasgraph.methods import tibet
 from biasgraph.methods.base import MethodInput
@@ -20,6 +20,7 @@ from biasgraph.methods.image_sets import INITIAL, closed_sets, open_sets, questi
 from biasgraph.methods.resemblance import Draws
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import load_judge
+from biasgraph.runs.job import Job
 from biasgraph.runs.media import RunMedia
 from tests.answer_tables import librarian_table
 
@@ -336,10 +337,10 @@ def test_a_run_is_described_once(tmp_path) -> None:
     )  # fmt: skip
     judge, found = Captioner(), []
     for _ in range(2):
-        with reopened(tmp_path / "r", judge) as (opened, _):
-            given = MethodInput(
-                run.document, run.tables, run.answers, media=RunMedia(opened, judge)
-            )
+        job = replace(Job.reopen(tmp_path / "r"), judge=judge)
+        with job.opened() as opened:
+            media = RunMedia(opened, job)
+            given = MethodInput(run.document, run.tables, run.answers, media=media)
             found.append(tibet.annotate(given))
     assert judge.described == 2 * 12, "a caption and an answer about gender for each image"
     assert found[0] == found[1]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from biasgraph.errors import InputError
+from biasgraph.errors import InputError, ModelError
 from biasgraph.runs.ledger import Ledger
 from biasgraph.runs.ledger_rows import (
     GIVEN,
@@ -150,7 +150,7 @@ def test_paths_with_characters_of_a_uri_work(tmp_path: Path) -> None:
 def test_a_ledger_opened_for_reading_is_not_written(ledger: Ledger, tmp_path: Path) -> None:
     reader = Ledger(tmp_path / "ledger.sqlite", read_only=True)
     assert reader.requested_targets() == ["age", "gender"]
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+    with pytest.raises(ModelError, match="readonly"):
         reader.plan("images", "a")
     reader.close()
 

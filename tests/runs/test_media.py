@@ -9,6 +9,7 @@ import pytest
 
 from biasgraph.errors import ModelError
 from biasgraph.runs.directory import Run, open_run
+from biasgraph.runs.job import Job
 from biasgraph.runs.local_engine import generate
 from biasgraph.runs.media import RunMedia
 from tests.fake_models import TARGETS, FakeGenerator, FakeJudge, plan_of
@@ -28,6 +29,11 @@ class Looking(FakeJudge):
         return ["a nurse"] * (len(images) - self.short)
 
 
+def media_of(run: Run, model: Looking) -> RunMedia:
+    job = Job(directory=run.directory, generator=FakeGenerator(), judge=model, seed=1)
+    return RunMedia(run, job, model)
+
+
 @pytest.fixture
 def run(tmp_path: Path):
     with open_run(
@@ -39,7 +45,7 @@ def run(tmp_path: Path):
 
 
 def test_a_ledger_that_cannot_be_written_is_one_line(run: Run) -> None:
-    media = RunMedia(run, Looking(), Looking())
+    media = media_of(run, Looking())
     ids = [image.id for image in run.images()]
     run.ledger._connection.execute("PRAGMA query_only = ON")
     for look in (lambda: media.embedded_texts(["a"]), lambda: media.described(ids, "What is it?")):
@@ -51,7 +57,7 @@ def test_a_ledger_that_cannot_be_written_is_one_line(run: Run) -> None:
 
 
 def test_a_model_that_leaves_one_out_is_named(run: Run) -> None:
-    media = RunMedia(run, Looking(1), Looking(1))
+    media = media_of(run, Looking(1))
     with pytest.raises(ModelError, match="fake:judge was asked about 2 and answered about 1"):
         media.embedded_texts(["a", "b"])
     ids = [image.id for image in run.images()]

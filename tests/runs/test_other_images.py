@@ -14,6 +14,7 @@ from biasgraph.errors import ModelError
 from biasgraph.methods.minethegap import Varying, scored_of
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.runs.directory import Run, open_run
+from biasgraph.runs.job import Job
 from biasgraph.runs.local_engine import generate
 from biasgraph.runs.media import RunMedia
 from biasgraph.runs.other_images import imagine
@@ -115,7 +116,8 @@ def test_pictures_that_are_withheld_are_not_scored(run: Run, word: str, images: 
     generator = Withholding()
     generator.word = word
     generate(run, generator)
-    media = RunMedia(run, embedding=FakeEmbedder(), generator=generator)
+    job = Job(directory=run.directory, generator=generator)
+    media = RunMedia(run, job, FakeEmbedder())
     varying = Varying.of(load_axis_set("occupation"), {"vary": ["gender"]})
     ids = [row.id for row in run.images() if row.text == "a nurse"]
     found = varying.spanned("a nurse", ids, media)

@@ -13,9 +13,11 @@ import pytest
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Message
 from biasgraph.models.json_chat import ReplyError
+from biasgraph.models.registry import load_language_model
 from biasgraph.prompts.instructions import Biases, Variations, instruction
 from biasgraph.runs import transcripts
-from biasgraph.runs.transcripts import answered, language_model
+from biasgraph.runs.job import llm_of
+from biasgraph.runs.transcripts import answered
 from biasgraph.sandbox.proposer import ABOUT
 
 ASKED = [Message("user", "What may it mean?")]
@@ -49,7 +51,7 @@ def test_the_same_is_asked_once(tmp_path: Path) -> None:
 
 
 def test_a_transcript_says_who_said_what(tmp_path: Path) -> None:
-    proposer = language_model(None, "this", generator="sandbox:stereotyped")
+    proposer = load_language_model("sandbox")
     asked = [
         Message("system", instruction("openbias", "system")),
         Message("user", instruction("openbias", "prompt", prompt="a dog")),
@@ -113,14 +115,14 @@ def test_another_conversation_of_the_same_name_is_none(tmp_path: Path) -> None:
 
 
 def test_who_is_asked() -> None:
-    assert language_model(None, "it", generator="sandbox:debiased").spec == "sandbox"
-    assert language_model("sandbox", "it", generator="diffusers:some/model").spec == "sandbox"
+    assert llm_of("sandbox:debiased", None, "it") == "sandbox"
+    assert llm_of("diffusers:some/model", "sandbox", "it") == "sandbox"
     with pytest.raises(InputError, match=r"^--axes llm needs a language model: .*--llm lm:.*"):
-        language_model(None, "--axes llm", generator="diffusers:some/model")
+        llm_of("diffusers:some/model", None, "--axes llm")
     with pytest.raises(InputError, match="needs a language model"):
-        language_model(None, "it")
+        llm_of(None, None, "it")
     with pytest.raises(InputError, match="the bare sandbox"):
-        language_model("sandbox:stereotyped", "it")
+        load_language_model("sandbox:stereotyped")
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

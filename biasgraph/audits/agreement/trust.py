@@ -17,7 +17,6 @@ from biasgraph.causal.correction import confusion
 from biasgraph.causal.tables import Counts, Variable
 from biasgraph.data.answers import Answers
 from biasgraph.errors import InputError, printable, shown
-from biasgraph.runs.record import Model
 
 HEAD = 200  # bytes in which an agreement names its schema
 
@@ -83,13 +82,13 @@ class Trust:
         return {"agreement": self.agreement, "correction": correction}
 
 
-def check_correction(correct: str | Path | None, judge: Model) -> None:
+def check_correction(correct: str | Path | None, judge: str, fingerprint: str) -> None:
     """Refuse a file that cannot correct this judge before any model does any work.
 
     Raises InputError: it cannot be read, or is about another judge.
     """
     if correct is not None and is_agreement(Path(correct)):
-        refuse_another_judge(Path(correct), read(Path(correct)), judge.spec, judge.fingerprint)
+        refuse_another_judge(Path(correct), read(Path(correct)), judge, fingerprint)
 
 
 def is_agreement(path: Path) -> bool:

@@ -7,35 +7,32 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from biasgraph.audits.agreement.sampling import sample
 from biasgraph.data.answers import Answers
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.result import why_no_run
-from biasgraph.errors import InputError, ModelError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
-from biasgraph.models.base import Picture, Question
+from biasgraph.models.base import Question
 from biasgraph.models.human import COLUMNS as LABEL_COLUMNS
 from biasgraph.models.human import Labels
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.pixels import pixels_digest
-from biasgraph.models.registry import JUDGE, load_judge, refuse_unread
-from biasgraph.runs.directory import Run, open_run, read_run
-from biasgraph.runs.job import JOURNAL
+from biasgraph.models.registry import JUDGE, refuse_unread
+from biasgraph.runs.directory import Run, read_run
+from biasgraph.runs.job import Job
 from biasgraph.runs.ledger_rows import GATE
-from biasgraph.runs.local_engine import ask
 from biasgraph.runs.questions import GATED, UNKNOWN, YES, AxisQuestion
-from biasgraph.runs.record import read_record
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgraph.models.base import ImageGenerator, VisualQA
     from biasgraph.runs.progress import Progress
 
 ANSWER_COLUMNS = ("image", "target", "answer")
@@ -206,77 +203,30 @@ def from_judge(
         ModelError: the judge failed, or images of the run are missing.
         Interrupted: the user stopped it.
     """
-    other = _loaded(spec, options, directory / JOURNAL)
-    with reopened(directory, other) as (run, generator):
+    job = _second_judge(spec, directory, options, progress)
+    with job.opened() as run:
         gate, questions = asked_of(run, judge)
-        only = None if sampled is None else {one.id for one in sample(run, judge, *sampled)}
-        ask(run, other, questions, gate, generator=generator, progress=progress, only=only)
-        rows = run.answers(other.spec)[list(ANSWER_COLUMNS)].itertuples(index=False)
+        only = None if sampled is None else {image.id for image in sample(run, judge, *sampled)}
+        job.ask(run, questions, gate, only=only)
+        rows = run.answers(job.vqa)[list(ANSWER_COLUMNS)].itertuples(index=False)
         said = {
             (image, target): answer
             for image, target, answer in rows
             if only is None or image in only
         }
-    return Reference(other.spec, "judge", other.fingerprint, said)
+    return Reference(job.vqa, "judge", job.judge_fingerprint, said)
 
 
-def _loaded(spec: str, options: ModelOptions, journal: Path) -> VisualQA:
-    try:
-        refuse_unread(options, {JUDGE: spec})
-        return load_judge(spec, options, journal)
-    except InputError as error:  # it names the option that judges are usually given by
-        raise InputError(str(error).replace("--vqa ", "--with ", 1)) from None
-
-
-@contextmanager
-def reopened(
-    directory: Path, judge: Any, maker: ImageGenerator | None = None
-) -> Iterator[tuple[Run, RecordedGenerator]]:
-    """A run as it was made, locked, with one more judge; its images are not made.
-
-    maker: the run's generator, where images beside its own are to be made.
-
-    Raises InputError when `directory` is no run or was made with another generator, ModelError when
-    images are missing from it.
-    """
-    record = read_record(directory)
-    if record is None:
+def _second_judge(
+    spec: str, directory: Path, options: ModelOptions, progress: Progress | None
+) -> Job:
+    if not (directory / RECORD).is_file():
         raise InputError(
             f"{shown(directory)} has no images to ask another judge about: "
             f"{why_no_run(directory)}; give a table of answers ({', '.join(ANSWER_COLUMNS)})"
         )
-    generator = RecordedGenerator(directory=directory, **record["generator"])
-    same = maker or generator
-    with open_run(directory, generator=same, judges=[judge], seed=int(record["seed"])) as run:
-        damaged = len(run.damaged_images())
-        if damaged:
-            raise generator.missing(damaged)
-        yield run, generator
-
-
-@dataclass(frozen=True)
-class RecordedGenerator:
-    """A run's generator as run.json describes it; it makes no images."""
-
-    directory: Path
-    spec: str
-    fingerprint: str
-    settings: Mapping[str, Any]
-    batch_size: int = 1
-    seconds_per_image: float | None = None
-
-    def check_prompts(self, prompts: Sequence[str]) -> None: ...
-
-    def unseen_words(self, prompts: Sequence[str]) -> list[str]:
-        return []
-
-    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
-        raise self.missing(len(prompts))
-
-    def missing(self, count: int) -> ModelError:
-        """The error about so many images."""
-        what = "image is" if count == 1 else "images are"
-        return ModelError(
-            f"{count:,} {what} missing from {shown(self.directory)} or damaged: give its build "
-            "command again, which makes them again"
-        )
+    try:
+        refuse_unread(options, {JUDGE: spec})
+        return Job.reopen(directory, vqa=spec, options=options, inherit=False, progress=progress)
+    except InputError as error:  # it names the option that judges are usually given by
+        raise InputError(str(error).replace("--vqa ", "--with ", 1)) from None

@@ -10,8 +10,10 @@ from typing import Any
 from biasgraph.audits.ideals.ideal_file import read_ideal
 from biasgraph.audits.ideals.reference import Counts, Reference, is_folder_of_images, read_reference
 from biasgraph.audits.options import BuildOptions
+from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.graph import UNKNOWN_CLASS, check_unknown_class
 from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.causal.tables import Counts as Labelled
 from biasgraph.causal.tables import Variable
 from biasgraph.causal.transport import resolve_ideals
 from biasgraph.errors import InputError, printable
@@ -24,13 +26,19 @@ Judge = tuple[str | None, str | None]
 class Declared:
     """The ideals of a build; axes that neither part names are uniform.
 
-    shares: by axis and attribute, and the name of where they come from. judge: who answered about
-    the images, as spec and fingerprint, where that is known.
+    Attributes:
+        shares: By axis and attribute.
+        shares_from: The name of where they come from.
+        reference: Answers or counts that serve as ideal.
+        expected: Axes about which photographs will be the reference once they are asked.
+        unknown_class: Whether unknown answers are an attribute of their own.
+        judge: Who answered about the images, as spec and fingerprint, where that is known.
     """
 
     shares: Mapping[str, Mapping[str, float]] | None
     shares_from: str | None
     reference: Reference | None
+    expected: Sequence[str]
     unknown_class: bool
     judge: Judge
 
@@ -39,22 +47,29 @@ class Declared:
         cls,
         options: BuildOptions,
         variables: Sequence[Variable],
-        reference: Reference | None = None,
         judge: Judge = (None, None),
         *,
         with_axes: bool,
+        expected: Sequence[str] = (),
     ) -> Declared:
         """The ideals that options name, for some variables.
 
-        reference: the one of photographs, which the options' folder has become; with_axes:
-        whether the variables were declared, so that other answers in a reference are mistakes.
+        Args:
+            options: They name an ideal, a reference, both or neither.
+            variables: The axes of the build.
+            judge: Who answered about the images.
+            with_axes: Whether the variables were declared, so that other answers in a reference
+                are mistakes.
+            expected: The axes of photographs that are still to be asked about.
 
-        Raises InputError: a file is wrong, an axis has both an ideal and a reference, or the
-        reference is a folder of images that nobody has been asked about.
+        Raises:
+            InputError: A file is wrong, an axis has both an ideal and a reference, or the
+                reference is a folder of images that nobody will be asked about.
         """
         unknown_class = options.unknown == "class"
         shares = _shares(options, variables, unknown_class=unknown_class)
-        if reference is None and options.reference is not None:
+        reference = None
+        if not expected and options.reference is not None:
             if is_folder_of_images(options.reference):
                 raise InputError(
                     f"--reference {printable(str(options.reference))} is a folder of images: a "
@@ -68,19 +83,29 @@ class Declared:
                 unlisted_unknown=unlisted == "unknown",
                 unknown_class=unknown_class,
             )
-        both = [one.name for one in (reference.variables if reference else ())]
-        both = [name for name in both if name in (shares or {})]
+        referred = [variable.name for variable in reference.variables] if reference else expected
+        both = [name for name in referred if name in (shares or {})]
         if both:
             raise InputError(
                 f"{printable(both[0])} has both an ideal (--ideal) and a reference (--reference): "
                 "give one of them"
             )
-        return cls(shares, _shares_from(options), reference, unknown_class, judge)
+        return cls(shares, _shares_from(options), reference, expected, unknown_class, judge)
 
-    @property
-    def judged(self) -> bool:
-        """Whether the reference has the errors of the judge of the images."""
-        return self.reference is None or self.reference.is_judged_by(*self.judge)
+    def with_reference(self, reference: Reference, prompts: Sequence[str]) -> Declared:
+        """The same with what photographs show, once that is known.
+
+        Raises:
+            InputError: An axis has no valid answer about any of the photographs.
+        """
+        declared = replace(self, reference=reference, expected=())
+        declared._check_counts(prompts)
+        return declared
+
+    def baseline(self, prompts: Sequence[str], labelled: Mapping[str, Labelled] | None) -> Baseline:
+        """What a graph of some prompts is compared with, and corrected by."""
+        judged = self.reference is None or self.reference.is_judged_by(*self.judge)
+        return Baseline(self.shares, self.counts(prompts), labelled, judged)
 
     def counts(self, prompts: Sequence[str]) -> Counts | None:
         """The reference's counts for a graph of some prompts; None without a reference."""
@@ -95,14 +120,19 @@ class Declared:
 
         prompts: those of the build; the reference needs valid answers for the graph of each.
         """
-        counts = self.counts(prompts)
-        for prompt in prompts:
-            self.counts([prompt])
+        counts = self._check_counts(prompts)
         if not self.unknown_class:
             resolve_ideals(variables, settings.metric, self.shares, counts)
             return
+        with_ideal = {*(self.shares or {}), *(counts or {}), *self.expected}
         for variable in variables:  # the ideal has one attribute more than the axes
-            check_unknown_class(variable, settings, {*(self.shares or {}), *(counts or {})})
+            check_unknown_class(variable, settings, with_ideal)
+
+    def _check_counts(self, prompts: Sequence[str]) -> Counts | None:
+        """The counts for all prompts; refuses a reference that has none for one of them."""
+        for prompt in prompts:
+            self.counts([prompt])
+        return self.counts(prompts)
 
     def record(self, prompts: Sequence[str]) -> dict[str, Any]:
         """What graph.json says of where the ideal comes from."""

@@ -7,15 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.build import TOY
 from biasgraph.audits.minethegap.reference_table import RankCorrelation, ReferenceTable, spearman
 from biasgraph.audits.pipeline_options import ScoreOptions
 from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.data.file_names import GRAPH
 from biasgraph.data.graph_document import to_json
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable
 from biasgraph.io.csv_files import to_csv
-from biasgraph.io.folder_names import OUTPUTS, slug
+from biasgraph.io.folder_names import slug
 from biasgraph.io.writing import write_files
 from biasgraph.methods.minethegap import (
     ALPHA,
@@ -27,24 +25,16 @@ from biasgraph.methods.minethegap import (
 )
 from biasgraph.methods.variations import said, usual_axes
 from biasgraph.models.backend import WANTED_EMBEDDER
-from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import (
     EMBEDDER,
-    GENERATOR,
-    LANGUAGE_MODEL,
-    backend_of,
-    load_embedder,
-    load_generator,
-    load_language_model,
-    refuse_unread,
+    traits_of,
 )
 from biasgraph.prompts.counterfactuals import Prompt, plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.subject import strip_brackets
-from biasgraph.runs.directory import Run, open_run
-from biasgraph.runs.job import AXES, JOURNAL, MODEL, notes_of, withheld_notes
-from biasgraph.runs.local_engine import generate
+from biasgraph.runs.directory import Run
+from biasgraph.runs.job import AXES, MODEL, Job, companion_of, directory_for
 from biasgraph.runs.media import RunMedia
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.transcripts import written_by
@@ -53,7 +43,7 @@ from biasgraph.runs.wanted_images import image_id, prompt_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel
+    from biasgraph.models.base import ImageGenerator, LanguageModel
     from biasgraph.runs.progress import Progress
 
 SCHEMA = "biasgraph-minethegap/1"
@@ -101,81 +91,71 @@ def rank(
         ModelError: a model, the machine or the network failed; no usable variations came back.
         Interrupted: the user stopped the work; the same call goes on from there.
     """
-    work = _Work.of(options)
-    with open_run(
-        work.directory,
-        generator=work.generator,
-        judges=[],
-        seed=options.seed,
-        fresh=options.fresh,
-    ) as run:
-        settings = {"models": options.model_options().record(), **work.settings()}
-        run.request(
+    work = _Scoring.of(options, progress, command)
+    job = work.job
+    with job.opened() as run:
+        job.request(
+            run,
             [[Prompt(text, "initial")] for text in work.prompts.values()],
             images=options.images,
             targets=[],
-            settings=settings,
-            command=command,
+            settings={"models": job.options.record(), **work.settings()},
         )
-        generate(run, work.generator, progress=progress)
-        media = RunMedia(
-            run,
-            embedding=work.embedder,
-            progress=progress,
-            generator=work.generator,
-            language_model=work.llm,
-        )
-        rows = _ranked(_scored(work, media))
-        ranking = Ranking(_document(work, run, rows), work.directory)
+        job.generate(run)
+        rows = _ranked(_scored(work, _media(work, run)))
+        ranking = Ranking(_document(work, run, rows), job.directory)
         ranking.write()
     return ranking
 
 
+def _media(work: _Scoring, run: Run) -> RunMedia:
+    return RunMedia(run, work.job, work.job.embedder, next(iter(work.llms), None))
+
+
 @dataclass(frozen=True)
-class _Work:
+class _Scoring:
     """Who does what, and where. prompts: as typed -> without brackets."""
 
     options: ScoreOptions
+    job: Job
     prompts: Mapping[str, str]
     varying: Varying
-    generator: ImageGenerator
-    embedder: Embedder
-    llm: LanguageModel | None
     truth: ReferenceTable | None
-    directory: Path
 
     @classmethod
-    def of(cls, options: ScoreOptions) -> _Work:
+    def of(
+        cls, options: ScoreOptions, progress: Progress | None, command: Sequence[str]
+    ) -> _Scoring:
         """Raises InputError for what does not fit; nothing is written."""
-        spec, how = options.model or MODEL, options.model_options()
-        if backend_of(spec) == FOLDER:
+        spec = options.model or MODEL
+        if traits_of(spec).pictures_given:
             raise InputError(
-                "minethegap score has images made of prompts, and a folder makes none: audit it "
+                "minethegap score makes images of prompts, and a folder makes none: audit it "
                 "with `biasgraph build --model folder:DIR --annotate minethegap`"
             )
-        embedder = options.embedder or _usual_embedder(spec)
-        used = {GENERATOR: spec, EMBEDDER: embedder}
-        used |= {LANGUAGE_MODEL: options.llm} if options.llm else {}
-        refuse_unread(how, used)
-        axes = load_axis_set(options.axes or AXES)
-        varying = _varying(options, axes)
+        embedder = options.embedder or companion_of(spec, EMBEDDER)
+        if embedder is None:
+            raise InputError(f"minethegap score needs {WANTED_EMBEDDER}")
+        varying = _varying(options, load_axis_set(options.axes or AXES))
         listed = PromptList.of(options.prompts)
         truth = None if options.truth is None else ReferenceTable.of(options.truth)
-        directory = Path(options.output or OUTPUTS / slug(spec) / f"minethegap-{slug(listed.name)}")
-        if (directory / GRAPH).exists():
-            raise InputError(f"{shown(directory)} holds the result of a build: give another -o")
-        journal = directory / JOURNAL
-        generator = load_generator(spec, how, journal)
-        return cls(
-            options=options,
-            prompts=_checked(listed, varying, generator),
-            varying=varying,
-            generator=generator,
-            embedder=load_embedder(embedder, how),
-            llm=load_language_model(options.llm, how, journal) if options.llm else None,
-            truth=truth,
-            directory=directory,
+        job = Job.begin(
+            directory_for(spec, f"minethegap-{slug(listed.name)}", options.output),
+            model=spec,
+            embedder=embedder,
+            llm=options.llm,
+            options=options.model_options(),
+            seed=options.seed,
+            fresh=options.fresh,
+            command=command,
+            progress=progress,
         )
+        return cls(options, job, _checked(listed, varying, job.generator), varying, truth)
+
+    @property
+    def llms(self) -> list[LanguageModel]:
+        """The language model that proposes variations, if one does."""
+        return list(self.job.language_models.values())
 
     def settings(self) -> Record:
         """What the scores depend on beside the generator, in JSON types."""
@@ -190,12 +170,6 @@ class _Work:
             "alpha": ALPHA,
             "seed": options.seed,
         }
-
-
-def _usual_embedder(model: str) -> str:
-    if backend_of(model) == "sandbox":
-        return "sandbox"
-    raise InputError(f"minethegap score needs {WANTED_EMBEDDER}")
 
 
 def _varying(options: ScoreOptions, axes: AxisSet) -> Varying:
@@ -223,7 +197,7 @@ def _checked(listed: PromptList, varying: Varying, generator: ImageGenerator) ->
     return prompts
 
 
-def _scored(work: _Work, media: RunMedia) -> list[Record]:
+def _scored(work: _Scoring, media: RunMedia) -> list[Record]:
     """A record for each prompt. Raises ReplyError where no prompt has variations."""
     ids = {prompt: _ids(prompt, work.options.images) for prompt in work.prompts.values()}
     if seen := media.shown([image for images in ids.values() for image in images]):
@@ -268,7 +242,7 @@ def _without(prompt: str, reason: str) -> Record:
     }
 
 
-def _record(work: _Work, media: RunMedia, found: Spanned) -> Record:
+def _record(work: _Scoring, media: RunMedia, found: Spanned) -> Record:
     if not found.images:
         return _without(found.prompt, "all images were withheld")
     scored = scored_of(found)
@@ -305,29 +279,25 @@ def _ranked(rows: list[Record]) -> list[Record]:
     ]
 
 
-def _document(work: _Work, run: Run, rows: list[Record]) -> Record:
-    options, media = work.options, {model.spec for model in (work.generator, work.embedder)}
-    notes = withheld_notes(run.withheld(), "left out")
+def _document(work: _Scoring, run: Run, rows: list[Record]) -> Record:
+    job = work.job
+    notes = job.withheld_notes(run, "left out")
     if len({(row["n_images"], row["n_variations"]) for row in rows if row["score"]}) > 1:
         notes.append(
             "prompts differ in how many images or variations they have, and only scores of as many "
             "of both can be compared"
         )
-    notes += notes_of(work.generator, work.embedder)
     return {
         "schema": SCHEMA,
-        "toy": TOY if any(backend_of(spec) == "sandbox" for spec in media) else None,
-        "model": work.generator.spec,
-        "model_fingerprint": work.generator.fingerprint,
-        "embedder": work.embedder.spec,
-        "embedder_fingerprint": work.embedder.fingerprint,
-        "proposed_by": None if work.llm is None else written_by(work.llm),
+        "toy": job.toy,
+        **job.identities(),
+        "proposed_by": next(map(written_by, work.llms), None),
         "settings": work.settings(),
         "truth": None if work.truth is None else _against(work.truth, rows),
         "prompts": rows,
-        "unseen_words": work.generator.unseen_words(list(work.prompts.values())),
-        "notes": notes,
-        "seed": options.seed,
+        "unseen_words": job.generator.unseen_words(list(work.prompts.values())),
+        "notes": notes + job.notes(),
+        "seed": work.options.seed,
         "versions": installed_versions(),
     }
 

@@ -6,17 +6,15 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from biasgraph.errors import InputError
 from biasgraph.methods.bias_knowledge import TASK, KnownBias, conversation
 from biasgraph.methods.bias_wording import captions_of
 from biasgraph.models.base import Question
 from biasgraph.models.json_chat import ReplyError
-from biasgraph.models.registry import backend_of
-from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.models.registry import traits_of
 from biasgraph.prompts.instructions import Bias, Biases
-from biasgraph.runs.local_engine import ask, declare, generate
 from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing
 from biasgraph.runs.questions import AxisQuestion
 from biasgraph.runs.transcripts import answered
@@ -26,8 +24,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from biasgraph.models.base import ImageGenerator, LanguageModel, VisualQA
-    from biasgraph.runs.directory import Run
+    from biasgraph.models.base import LanguageModel
 
 IN_A_ROW = 3
 """So many captions without a usable reply, one after the other, and nobody else is asked for."""
@@ -73,7 +70,7 @@ def propose(
                         one.forget()
                     raise
             except InputError as error:
-                if backend_of(model.spec) != "sandbox":
+                if not traits_of(model.spec).toy:
                     raise
                 without[caption] = str(error)
             progress.advance(1)
@@ -136,39 +133,6 @@ def _about(rows: list[pd.DataFrame], table: pd.DataFrame, asked: Mapping[str, st
 def _target(bias: str, question: Question) -> str:
     words = json.dumps([question.text, question.choices, question.captions])
     return f"{bias} {hashlib.sha256(words.encode()).hexdigest()[:8]}"
-
-
-def answer(
-    run: Run,
-    inquiry: Inquiry,
-    captions: Sequence[str],
-    generator: ImageGenerator,
-    judge: VisualQA,
-    images: int,
-    settings: Mapping[str, Any],
-    command: Sequence[str] = (),
-    progress: Progress | None = None,
-) -> pd.DataFrame:
-    """Make `images` of every caption, ask what is not answered; returns the answers table.
-
-    Its targets are those of the inquiry. Raises as `generate` and `ask` do.
-    """
-    declare(run, judge, inquiry.questions, None)
-    run.request(
-        [[Prompt(text, "initial")] for text in captions],
-        images=images,
-        targets=[question.axis for question in inquiry.questions],
-        settings=settings,
-        command=command,
-    )
-    generate(run, generator, progress=progress)
-    # Questions differ from caption to caption, and batches are always full: larger ones would be
-    # filled up with images that are asked about already.
-    ask(
-        run, judge, inquiry.questions, None, generator=generator, progress=progress,
-        about=inquiry.about, at_most=images,
-    )  # fmt: skip
-    return run.answers(judge.spec)
 
 
 def readable(

@@ -7,52 +7,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.build import TOY
 from biasgraph.audits.openbias.assessment import assessed, described
 from biasgraph.audits.openbias.captions import Captions
-from biasgraph.audits.openbias.inquiry import Inquiry, Proposals, answer, propose, readable
+from biasgraph.audits.openbias.inquiry import Inquiry, Proposals, propose, readable
 from biasgraph.audits.pipeline_options import OpenBiasOptions
-from biasgraph.data.file_names import GRAPH
 from biasgraph.data.graph_document import to_json
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError
 from biasgraph.io.csv_files import to_csv
-from biasgraph.io.folder_names import OUTPUTS, slug
+from biasgraph.io.folder_names import slug
 from biasgraph.io.writing import write_files
 from biasgraph.methods.bias_knowledge import Knowledge, knowledge
 from biasgraph.methods.bias_wording import CaptionReader
 from biasgraph.methods.wordnet import best_synonyms
-from biasgraph.models.folder import BACKEND as FOLDER
 from biasgraph.models.registry import (
-    GENERATOR,
-    JUDGE,
-    LANGUAGE_MODEL,
-    backend_of,
-    load_generator,
-    load_judge,
-    refuse_unread,
+    traits_of,
 )
-from biasgraph.runs.directory import Run, open_run
-from biasgraph.runs.job import (
-    JOURNAL,
-    MODEL,
-    TOY_JUDGE,
-    notes_of,
-    usual_judge,
-    withheld_notes,
-)
+from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.runs.directory import Run
+from biasgraph.runs.job import MODEL, Job, directory_for, judge_of, llm_of
 from biasgraph.runs.record import installed_versions
-from biasgraph.runs.transcripts import language_model, written_by
+from biasgraph.runs.transcripts import written_by
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgraph.models.base import ImageGenerator, LanguageModel, VisualQA
     from biasgraph.runs.progress import Progress
 
 SCHEMA = "biasgraph-openbias/1"
 DOCUMENT, RANKING, CAPTIONS, ANSWERS = (
     "openbias.json", "openbias.csv", "captions.csv", "answers.csv"
 )  # fmt: skip
+SETTINGS = ("images", "overlap", "min_captions", "bootstrap", "seed")
+"""Options that scores depend on."""
 Record = dict[str, Any]
 
 
@@ -132,114 +118,95 @@ def audit(
         Interrupted: the user stopped the work; the same call goes on from there.
     """
     captions = Captions.read(options.captions)
-    work = _Work.of(options)
-    texts, refused = readable(captions.texts, work.generator.check_prompts)
+    job = _job(options, progress, command)
+    texts, refused = readable(captions.texts, job.generator.check_prompts)
     if not texts:
         first = next(iter(refused.values()))
         raise InputError(f"no caption of {captions.source} can be used; the first one: {first}")
-    with open_run(
-        work.directory,
-        generator=work.generator,
-        judges=[work.judge],
-        seed=options.seed,
-        fresh=options.fresh,
-    ) as run:
-        proposals = propose(run.directory, work.llm, texts, progress)
+    (llm,) = job.language_models.values()
+    settings = {"llm": llm.spec, **{name: getattr(options, name) for name in SETTINGS}}
+    with job.opened() as run:
+        proposals = propose(run.directory, llm, texts, progress)
         reader = CaptionReader(best_synonyms())
         base = knowledge(proposals.biases, options.rules(), reader)
         inquiry = Inquiry.of(base.biases)
-        answers = work.answers(run, base, inquiry, command, progress)
+        answers = _answers(job, run, base, inquiry, options.images, settings)
         found = list(inquiry.answers(answers))
         document = {
-            **work.origin(run, base, reader),
+            "schema": SCHEMA,
+            "toy": job.toy,
+            **job.identities(),
+            "llm": llm.spec,
+            "llm_fingerprint": llm.fingerprint,
+            "proposed_by": written_by(llm),
+            "synonyms": reader.source,
+            "settings": settings,
+            "unseen_words": job.generator.unseen_words(base.captions),
+            "notes": _notes(job, run, base),
+            "versions": installed_versions(),
             "captions": _about_captions(captions, refused, proposals, base),
             "biases": assessed(found, options.bootstrap, options.seed),
             "others": [described(bias) | {"reason": reason} for bias, reason in base.others],
         }
-        report = Report(document, _by_bias(found, answers), work.directory)
+        report = Report(document, _by_bias(found, answers), job.directory)
         report.write()
     return report
 
 
-@dataclass(frozen=True)
-class _Work:
-    """Who does what, and where."""
+def _job(options: OpenBiasOptions, progress: Progress | None, command: Sequence[str]) -> Job:
+    """Raises InputError for models that do not fit; nothing is written."""
+    spec = options.model or MODEL
+    if traits_of(spec).pictures_given:
+        raise InputError(
+            "openbias makes images from captions, and a folder makes none: name a generator"
+        )
+    name = f"openbias-{slug(options.captions.stem)}"
+    return Job.begin(
+        directory_for(spec, name, options.output),
+        model=spec,
+        vqa=judge_of(spec, options.vqa),
+        llm=llm_of(spec, options.llm, "openbias"),
+        options=options.model_options(),
+        seed=options.seed,
+        fresh=options.fresh,
+        command=command,
+        progress=progress,
+    )
 
-    options: OpenBiasOptions
-    generator: ImageGenerator
-    judge: VisualQA
-    llm: LanguageModel
-    directory: Path
 
-    @classmethod
-    def of(cls, options: OpenBiasOptions) -> _Work:
-        """Raises InputError for models that do not fit; nothing is written."""
-        spec = options.model or MODEL
-        if backend_of(spec) == FOLDER:
-            raise InputError(
-                "openbias has images made from captions, and a folder makes none: name a generator"
-            )
-        judge, how = options.vqa or usual_judge(spec), options.model_options()
-        name = f"openbias-{slug(options.captions.stem)}"
-        directory = Path(options.output or OUTPUTS / slug(spec) / name)
-        if (directory / GRAPH).exists():
-            raise InputError(f"{shown(directory)} holds the result of a build: give another -o")
-        journal = directory / JOURNAL
-        llm = language_model(options.llm, "openbias", generator=spec, options=how, journal=journal)
-        refuse_unread(how, {GENERATOR: spec, JUDGE: judge, LANGUAGE_MODEL: llm.spec})
-        generator = load_generator(spec, how, journal)
-        return cls(options, generator, load_judge(judge, how, journal), llm, directory)
+def _answers(
+    job: Job,
+    run: Run,
+    base: Knowledge,
+    inquiry: Inquiry,
+    images: int,
+    settings: Record,
+) -> pd.DataFrame:
+    """Make images of every caption and ask about its biases; empty where no bias is left."""
+    if not base.biases:
+        return run.answers(job.vqa).iloc[:0]
+    job.declare(run, inquiry.questions, None)
+    job.request(
+        run,
+        [[Prompt(text, "initial")] for text in base.captions],
+        images=images,
+        targets=[question.axis for question in inquiry.questions],
+        settings={"models": job.options.record(), **settings},
+    )
+    job.generate(run)
+    # Questions differ from caption to caption, and batches are always full: larger ones would be
+    # filled up with images that are asked about already.
+    job.ask(run, inquiry.questions, None, about=inquiry.about, at_most=images)
+    return run.answers(job.vqa)
 
-    def answers(
-        self,
-        run: Run,
-        base: Knowledge,
-        inquiry: Inquiry,
-        command: Sequence[str],
-        progress: Progress | None,
-    ) -> pd.DataFrame:
-        """The answers table; empty where no bias is left to ask about."""
-        if not base.biases:
-            return run.answers(self.judge.spec).iloc[:0]
-        settings = {"models": self.options.model_options().record(), **self._settings()}
-        return answer(
-            run, inquiry, base.captions, self.generator, self.judge, self.options.images, settings,
-            command, progress,
-        )  # fmt: skip
 
-    def _settings(self) -> Record:
-        names = ("images", "overlap", "min_captions", "bootstrap", "seed")
-        return {"llm": self.llm.spec, **{name: getattr(self.options, name) for name in names}}
-
-    def origin(self, run: Run, base: Knowledge, reader: CaptionReader) -> Record:
-        """What a report says of where it comes from."""
-        toys = {"sandbox"} & {backend_of(self.generator.spec), backend_of(self.judge.spec)}
-        toy = TOY if backend_of(self.generator.spec) == "sandbox" else TOY_JUDGE
-        made = bool(base.biases)
-        if made:
-            notes = withheld_notes(run.withheld(), "counted as gated")
-            notes += notes_of(self.generator, self.judge)
-        else:
-            notes = [
-                "No bias is left to look at, and no image was made: see what was proposed, or "
-                "lower --min-captions."
-            ]
-        return {
-            "schema": SCHEMA,
-            "toy": toy if toys else None,
-            "model": self.generator.spec,
-            "model_fingerprint": self.generator.fingerprint,
-            "vqa": self.judge.spec,
-            "vqa_fingerprint": self.judge.fingerprint,
-            "llm": self.llm.spec,
-            "llm_fingerprint": self.llm.fingerprint,
-            "proposed_by": written_by(self.llm),
-            "synonyms": reader.source,
-            "settings": self._settings(),
-            "unseen_words": self.generator.unseen_words(base.captions),
-            "notes": notes,
-            "versions": installed_versions(),
-        }
+def _notes(job: Job, run: Run, base: Knowledge) -> list[str]:
+    if base.biases:
+        return [*job.withheld_notes(run, "counted as gated"), *job.notes()]
+    return [
+        "No bias is left to look at, and no image was made: see what was proposed, or lower "
+        "--min-captions."
+    ]
 
 
 def _about_captions(

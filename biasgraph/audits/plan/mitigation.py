@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from biasgraph.audits.compare.evidence import Evidence, evidence_of
 from biasgraph.audits.pipeline_options import PlanOptions
 from biasgraph.audits.plan.targets import every_axis, read_targets
-from biasgraph.audits.plan.verification import JointWork, run_of
+from biasgraph.audits.plan.verification import JointPlan, run_of
 from biasgraph.causal.greedy import Target, greedy_plan
 from biasgraph.causal.outcome import compare_outcome
 from biasgraph.causal.planning import rank_strategies
@@ -142,11 +142,11 @@ def _verified(
     document: Document = {"axes": chosen, "status": "ok"}
     if len(chosen) < 2:  # what a single intervention does is what the run has measured
         return {**document, "status": "nothing_joint" if chosen else "nothing_planned"}
-    work = JointWork.of(result, chosen, options.verify_images, options.axes)
+    work = JointPlan.of(result, chosen, options.verify_images, options.axes, command, progress)
     size = work.size()
     if progress is not None:
         progress.note(cost(size))
-    joint = work.do(pool.variables, progress, command)
+    joint = work.carry_out(pool.variables)
     with_answers = [t for t in targets if _answered(pool, t, evidence.settings.min_valid)]
     indices = [names.index(name) for name in chosen]
     return {

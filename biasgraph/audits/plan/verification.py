@@ -7,6 +7,7 @@ kept: the same call does nothing twice. The run's request is as it was when the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,9 @@ from biasgraph.causal.tables import GATED, UNKNOWN, Codes, Variable
 from biasgraph.data.axes import AxisSet, load_axis_set, shipped_axis_sets
 from biasgraph.data.file_names import RECORD
 from biasgraph.errors import InputError, shown
-from biasgraph.models.inference_options import ModelOptions
-from biasgraph.models.registry import load_generator, load_judge
 from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, joint_prompts, plan_prompts
-from biasgraph.runs.directory import open_run, read_run
-from biasgraph.runs.job import JOURNAL
-from biasgraph.runs.local_engine import ask, declare, generate
+from biasgraph.runs.directory import read_run
+from biasgraph.runs.job import Job
 from biasgraph.runs.pictures.picture_sets import AXES_FILE
 from biasgraph.runs.questions import questions_about
 from biasgraph.runs.wanted_images import prompt_rows
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from biasgraph.data.result import Result
-    from biasgraph.models.base import ImageGenerator, VisualQA
     from biasgraph.runs.directory import Run
     from biasgraph.runs.progress import Progress
 
@@ -49,22 +46,24 @@ def run_of(result: Result) -> Path:
 
 
 @dataclass(frozen=True)
-class JointWork:
+class JointPlan:
     """What is made and asked to see several axes set at once.
 
-    prompts: those that set all chosen axes; images: for each of them; plan, usual_images: the
-    run's own prompts and how many images each of these has.
+    Attributes:
+        job: The run's own models and options.
+        axes: The axis set that the run was built with.
+        plan: The run's own prompts.
+        usual_images: How many images each of these has.
+        prompts: Those that set all chosen axes.
+        images: For each of them.
     """
 
-    directory: Path
+    job: Job
     axes: AxisSet
     plan: PromptPlan
     usual_images: int
     prompts: tuple[Prompt, ...]
     images: int
-    generator: ImageGenerator
-    judge: VisualQA
-    seed: int
 
     @classmethod
     def of(
@@ -73,96 +72,91 @@ class JointWork:
         chosen: Sequence[str],
         images: int | None = None,
         axes: str | None = None,
-    ) -> JointWork:
+        command: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> JointPlan:
         """The work for the axes `chosen`, in the run that `result` was loaded from.
 
-        images: for each combination of attributes; without it, as many as the run has for each
-        prompt, but no more in all than the run has, and at least one. axes: the axis set that the
-        run was built with, where it is not one that ships.
+        Args:
+            result: Of one prompt.
+            chosen: Names of axes.
+            images: For each combination of attributes; None for as many as the run has for each
+                prompt, but no more in all than the run has, and at least one.
+            axes: The axis set that the run was built with, where it is not one that ships.
+            command: What was typed.
+            progress: What shows where the work stands.
 
-        Raises InputError when the run cannot go on, see `run_of`; when the axis set
-        is another one; and when the generator would cut a prompt off.
+        Raises:
+            InputError: The run cannot go on, see `run_of`; the axis set is another one; or the
+                generator would cut a prompt off.
         """
         directory, graph = run_of(result), result.document["graph"]
-        run = read_run(directory)
-        try:
-            model, seed, usual = run.model, run.seed, int(run.settings["images"])
-            how = ModelOptions.recorded(run.settings.get("models", {}))
-        finally:
-            run.close()
+        with closing(read_run(directory)) as run:
+            usual = int(run.settings["images"])
         axis_set = axis_set_of(directory, result, axes)
         plan, text = _planned_again(directory, result, axis_set)
-        picked = [axis for axis in axis_set.axes if axis.name in chosen]
-        prompts = joint_prompts(text, picked)
-        journal = directory / JOURNAL
-        generator = load_generator(model, how, journal)
-        generator.check_prompts([prompt.text for prompt in prompts])
+        prompts = joint_prompts(text, [axis for axis in axis_set.axes if axis.name in chosen])
+        job = Job.reopen(
+            directory,
+            vqa=graph["vqa"],
+            makes_images=True,
+            command=command,
+            progress=progress,
+        )
+        job.generator.check_prompts([prompt.text for prompt in prompts])
         total = graph["images"]["initial"] + graph["images"]["interventions"]
         return cls(
-            directory=directory,
+            job=job,
             axes=axis_set,
             plan=plan,
             usual_images=usual,
             prompts=prompts,
             images=images or max(1, min(usual, total // len(prompts))),
-            generator=generator,
-            judge=load_judge(graph["vqa"], how, journal),
-            seed=seed,
         )
 
     def size(self) -> dict[str, Any]:
         """What is made and asked, and the seconds it takes; None where the pace is not known."""
         gate_and_axes = 1 + sum(len(axis.questions) for axis in questions_about(self.axes)[1])
         images = len(self.prompts) * self.images
-        paces = (self.generator.seconds_per_image, self.judge.seconds_per_image)
         return {
             "combinations": len(self.prompts),
             "images_per_combination": self.images,
             "images": images,
             "questions": images * gate_and_axes,
-            "seconds": None if None in paces else images * sum(pace for pace in paces if pace),
+            "seconds": self.job.seconds(images),
         }
 
-    def do(
-        self,
-        variables: Sequence[Variable],
-        progress: Progress | None = None,
-        command: Sequence[str] = (),
-    ) -> list[Codes]:
+    def carry_out(self, variables: Sequence[Variable]) -> list[Codes]:
         """Make what is missing, ask what is not answered; returns each prompt's codes.
 
         Raises:
-            Interrupted: the user stopped it; the same call goes on from there.
-            InputError: the run was made with another generator, judge or seed.
-            ModelError: a model or the disk failed.
+            Interrupted: The user stopped it; the same command resumes it.
+            InputError: The run was made with another generator, judge or seed.
+            ModelError: A model or the disk failed.
         """
         gate, questions = questions_about(self.axes)
-        with open_run(
-            self.directory, generator=self.generator, judges=[self.judge], seed=self.seed
-        ) as run:
-            declare(run, self.judge, questions, gate)
+        with self.job.opened() as run:
+            self.job.declare(run, questions, gate)
             try:
-                self._request(run, self.prompts, self.images, command)
-                generate(run, self.generator, progress=progress)
-                ask(run, self.judge, questions, gate, generator=self.generator, progress=progress)
+                self._request(run, self.prompts, self.images)
+                self.job.generate(run)
+                self.job.ask(run, questions, gate)
                 return self._codes(run, variables)
             finally:  # who reads the run's request finds its own prompts again
-                self._request(run, self.plan.counterfactuals, self.usual_images, command)
+                self._request(run, self.plan.counterfactuals, self.usual_images)
 
-    def _request(
-        self, run: Run, prompts: Sequence[Prompt], images: int, command: Sequence[str]
-    ) -> None:
-        run.request(
+    def _request(self, run: Run, prompts: Sequence[Prompt], images: int) -> None:
+        self.job.request(
+            run,
             [[self.plan.initial, *prompts]],
             images=images,
             targets=[axis.name for axis in self.axes.axes],
             settings=run.settings,
-            command=command,
         )
 
     def _codes(self, run: Run, variables: Sequence[Variable]) -> list[Codes]:
         """(images, variables) for each joint prompt."""
-        answered = run.answered(self.judge.spec)
+        answered = run.answered(self.job.vqa)
         rows = prompt_rows([self.plan.initial, *self.prompts])[1:]
         found: dict[str, list[list[int]]] = {row.id: [] for row in rows}
         for image in run.images():

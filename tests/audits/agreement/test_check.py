@@ -200,7 +200,7 @@ def test_a_report_without_an_agreement_says_so(run: Path) -> None:
 
 def test_pictures_that_are_missing_are_told(run: Path, judges: dict[str, FakeJudge]) -> None:
     next((run / "images").iterdir()).unlink()
-    with pytest.raises(ModelError, match=r"1 image is missing .* give its build command again"):
+    with pytest.raises(ModelError, match=r"1 image is missing .* rerun its build command"):
         check(run, "fake:other", FEW)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from biasgraph.audits.plan.verification import JointWork
+from biasgraph.audits.plan.verification import JointPlan
 from biasgraph.data.result import load
 from biasgraph.errors import InputError
 from tests import forked
@@ -132,33 +132,33 @@ def test_a_verification_that_died_confuses_nobody(built: Path, tmp_path: Path) -
 
 def test_brackets_are_found_again_and_images_kept_within_the_run(built: Path) -> None:
     result = load(built)
-    work = JointWork.of(result, ["gender", "environment"])
+    work = JointPlan.of(result, ["gender", "environment"])
     assert work.images == 8
     assert work.plan.initial.text == "a librarian at a conference"
     size = work.size()
     assert size["images"] == 32
     assert size["questions"] == 32 * 3
     assert size["seconds"] > 0
-    assert JointWork.of(result, ["gender", "environment"], 3).images == 3
+    assert JointPlan.of(result, ["gender", "environment"], 3).images == 3
 
 
 def test_other_axes_than_the_runs_are_refused(built: Path, tmp_path: Path) -> None:
     result = load(built)
     result.document["graph"]["axes"]["digest"] = "0" * 64
     with pytest.raises(InputError, match=r"built with other axes than .* give its axis set"):
-        JointWork.of(result, ["gender", "environment"])
+        JointPlan.of(result, ["gender", "environment"])
     result.document["graph"]["axes"]["name"] = "mine"
     with pytest.raises(InputError, match=r"an axis set named 'mine'.* --axes FILE"):
-        JointWork.of(result, ["gender", "environment"])
+        JointPlan.of(result, ["gender", "environment"])
     with pytest.raises(InputError, match="unknown axis set 'ocupation'"):
-        JointWork.of(result, ["gender", "environment"], axes="ocupation")
+        JointPlan.of(result, ["gender", "environment"], axes="ocupation")
 
 
 def test_prompts_of_another_version_are_refused(built: Path) -> None:
     result = load(built)
     result.document["graph"]["prompt"] = "a nurse at a conference"
     with pytest.raises(InputError, match="another version of biasgraph"):
-        JointWork.of(result, ["gender", "environment"])
+        JointPlan.of(result, ["gender", "environment"])
 
 
 def test_bad_input_leaves_nothing(built: Path, tmp_path: Path) -> None:

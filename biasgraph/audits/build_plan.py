@@ -1,0 +1,308 @@
+"""What a build makes and asks: its prompts, images and questions, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.data.answer_codes import variable_of
+from biasgraph.data.axes import AxisSet, load_axis_set
+from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
+from biasgraph.models.base import Remote
+from biasgraph.models.registry import traits_of
+from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
+from biasgraph.prompts.prompt_lists import PromptList
+from biasgraph.prompts.subject import strip_brackets
+from biasgraph.runs.job import AXES, MODEL, SEED, TOY_JUDGE, Job, judge_of
+from biasgraph.runs.pictures.picture_sets import PictureSets, name_of, read_picture_sets
+from biasgraph.runs.proposed_axes import LLM, WAYS, Proposal, proposed_axes
+from biasgraph.runs.questions import UNKNOWN, questions_about
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biasgraph.audits.options import BuildOptions
+    from biasgraph.causal.tables import Variable
+    from biasgraph.runs.directory import Run
+    from biasgraph.runs.progress import Progress
+
+IMAGES = 48
+"""Of each prompt."""
+
+
+@dataclass(frozen=True)
+class BuildPlan:
+    """The plans of one or many prompts, and the job that makes and asks them.
+
+    Attributes:
+        job: The models, their options and the directory.
+        axes: What is varied and asked.
+        plans: Each initial prompt with its counterfactuals.
+        images: Of each prompt.
+        pictures: What is given, where no image is made.
+        proposal: Where the axes come from, if they were proposed.
+    """
+
+    job: Job
+    axes: AxisSet
+    plans: tuple[PromptPlan, ...]
+    images: int
+    pictures: PictureSets | None = None
+    proposal: Proposal | None = None
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The axes as the analysis sees them."""
+        return [variable_of(axis) for axis in self.axes.axes]
+
+    @property
+    def prompts(self) -> list[str]:
+        """The initial prompts."""
+        return [plan.initial.text for plan in self.plans]
+
+    def with_helpers(self, embedders: Iterable[str], llms: Iterable[str]) -> BuildPlan:
+        """The same with the models that methods need beside the judge."""
+        return replace(self, job=self.job.with_helpers(embedders, llms))
+
+    def size(self) -> dict[str, Any]:
+        """What would be done: prompts, images, questions, and the seconds it would take.
+
+        Returns:
+            ``plans`` holds each prompt, its subject and its counterfactuals; ``prompts`` is the
+            number of them all; ``seconds`` is None for models whose speed is not known; ``notes``
+            says what to know of given pictures, and what servers would be asked.
+        """
+        _, asked = questions_about(self.axes)
+        prompts = sum(len(plan.prompts) for plan in self.plans)
+        images = prompts * self.images
+        if self.pictures is not None:
+            images = sum(min(len(given), self.images) for given in self.pictures.given.values())
+        questions = images * (1 + sum(len(axis.questions) for axis in asked))
+        return {
+            "plans": [
+                {
+                    "prompt": plan.initial.text,
+                    "subject": plan.subject.text,
+                    "counterfactuals": [prompt.text for prompt in plan.counterfactuals],
+                }
+                for plan in self.plans
+            ],
+            "prompts": prompts,
+            "images": images,
+            "questions": questions,
+            "answers": images * len(asked),
+            "seconds": self.job.seconds(images),
+            "directory": str(self.job.directory),
+            "notes": self._notes() + self._requests(images, questions),
+        }
+
+    def _notes(self) -> list[str]:
+        notes = list(self.pictures.notes) if self.pictures else []
+        return notes + list(self.proposal.notes if self.proposal else ())
+
+    def _requests(self, images: int, questions: int) -> list[str]:
+        """What servers would be asked, in a sentence; none where there is no server."""
+        servers = [model for model in self.job.models if isinstance(model, Remote)]
+        if not servers:
+            return []
+        calls = sum(model.requests(images=images, questions=questions) for model in servers)
+        return [
+            f"about {calls:,} requests to servers; --budget calls={calls} would hold them there"
+        ]
+
+    def carry_out(self, run: Run, settings: dict[str, Any]) -> pd.DataFrame:
+        """Make what images are missing and ask what is not answered.
+
+        Args:
+            run: The open run.
+            settings: Of the analysis, for run.json.
+
+        Returns:
+            The answers table.
+
+        Raises:
+            Interrupted: The user stopped it; the same command resumes it.
+            InputError: The judge was asked in other words before, or is a file of labels that
+                are about something else.
+            ModelError: A model or the disk failed.
+        """
+        job = self.job
+        gate, questions = questions_about(self.axes)
+        job.declare(run, questions, gate)
+        job.request(
+            run,
+            [plan.prompts for plan in self.plans],
+            images=self.images,
+            targets=[axis.name for axis in self.axes.axes],
+            settings={
+                **settings,
+                "images": self.images,
+                "axes": self.axes.digest(),
+                "models": job.options.record(),
+            },
+            given=None if self.pictures is None else self.pictures.given,
+        )
+        if self.proposal is not None:
+            self.proposal.keep(run)
+        if self.pictures is not None:
+            run.write_files(self.pictures.files(run.sources()))
+        job.generate(run)
+        job.ask(run, questions, gate)
+        answers = run.answers(job.vqa)
+        if traits_of(job.vqa).people and (answers["answer"] == UNKNOWN).all():
+            raise InputError(
+                f"{printable(job.vqa)} labels none of these pictures for these questions: labels "
+                "belong to a picture's pixels and a question's words; `biasgraph label` writes a "
+                "page for a run"
+            )
+        return answers
+
+    def origin(self, run: Run) -> dict[str, Any]:
+        """What a graph says of where its images come from."""
+        job, rewritten = self.job, run.revised()
+        notes = self._notes() + job.withheld_notes(run, "counted as gated")
+        if rewritten:
+            notes.append(
+                f"the model rewrote the prompts of {rewritten:,} images, which confounds the "
+                "counterfactuals; the ledger holds what they became"
+            )
+        return {
+            **({"toy": TOY_JUDGE} if job.toy == TOY_JUDGE else {}),
+            "withheld": run.withheld(),
+            "rewritten_prompts": rewritten,
+            "notes": notes + job.notes(),
+            **job.identities(),
+            "seed": job.seed,
+            "unseen_words": self._unseen_words(self.plans),
+        }
+
+    def about_prompts(self) -> dict[str, dict[str, Any]]:
+        """What the graph of each initial prompt says besides."""
+        return {
+            plan.initial.text: {
+                "subject": plan.subject.text,
+                "typed": plan.typed if plan.typed != plan.initial.text else None,
+                "fixed_by_prompt": dict(plan.fixed),
+                "unseen_words": self._unseen_words([plan]),
+            }
+            for plan in self.plans
+        }
+
+    def _unseen_words(self, plans: Sequence[PromptPlan]) -> list[str]:
+        texts = [prompt.text for plan in plans for prompt in plan.prompts]
+        return self.job.generator.unseen_words(texts)
+
+
+def plan_build(
+    options: BuildOptions, progress: Progress | None = None, command: Sequence[str] = ()
+) -> BuildPlan:
+    """The work that options ask for.
+
+    Raises:
+        InputError: A prompt, axes or models are wrong, or the generator would cut a counterfactual
+            off; nothing has been written by then, unless a language model was asked for axes.
+        ModelError: It proposed nothing of use.
+        Interrupted: The user stopped it while it looked into a folder's files.
+    """
+    if traits_of(options.model or MODEL).pictures_given:
+        return _plan_of_pictures(options, progress, command)
+    axes = _named_axes(options)
+    listed = None if options.prompts is None else PromptList.of(options.prompts)
+    job = _job(options, _directory(options, listed), progress, command)
+    proposal = None
+    if axes is None:
+        texts = [text for text, _ in listed.prompts] if listed else [str(options.prompt)]
+        proposal = proposed_axes(
+            str(options.axes),
+            texts,
+            directory=job.directory,
+            llm=options.llm,
+            generator=job.generator.spec,
+            options=job.options,
+            journal=job.journal,
+            fresh=options.fresh,
+            dry_run=options.dry_run,
+            progress=progress,
+        )
+        axes = proposal.axes
+    axes = axes.only(options.only) if options.only else axes
+    if listed is None:
+        plans = [plan_prompts(str(options.prompt), axes)]
+        job.generator.check_prompts([prompt.text for prompt in plans[0].prompts])
+    else:
+        plans = listed.plans(axes, job.generator.check_prompts)
+    images = IMAGES if options.images is None else options.images
+    return BuildPlan(job, axes, tuple(plans), images, proposal=proposal)
+
+
+def _named_axes(options: BuildOptions) -> AxisSet | None:
+    """The axis set that options name; None where it is to be proposed."""
+    if isinstance(options.axes, AxisSet):
+        return options.axes
+    if options.axes in WAYS:
+        return None
+    named = str(options.axes or AXES)
+    hint = did_you_mean(named, WAYS)
+    if hint and "." not in named:  # no file
+        raise InputError(f"unknown axis set '{printable(named)}'.{hint}")
+    return load_axis_set(named)
+
+
+def _directory(options: BuildOptions, listed: PromptList | None) -> Path:
+    folder = slug(listed.name) if listed else _folder(strip_brackets(str(options.prompt))[0])
+    folder = f"{folder}-axes-llm" if options.axes == LLM else folder
+    return Path(options.output or OUTPUTS / slug(options.model or MODEL) / folder)
+
+
+def _job(
+    options: BuildOptions, directory: Path, progress: Progress | None, command: Sequence[str]
+) -> Job:
+    spec, models = options.model or MODEL, options.model_options()
+    # A reference may be a folder, and --max-pixels about its photographs.
+    given = traits_of(spec).pictures_given or options.reference is None
+    return Job.begin(
+        directory,
+        model=spec,
+        vqa=judge_of(spec, options.vqa),
+        llm=options.llm,
+        options=models,
+        checked=models if given else replace(models, max_pixels=None),
+        seed=options.seed,
+        fresh=options.fresh,
+        command=command,
+        progress=progress,
+    )
+
+
+def _plan_of_pictures(
+    options: BuildOptions, progress: Progress | None, command: Sequence[str]
+) -> BuildPlan:
+    """The work on pictures made elsewhere; raises as `plan_build` does."""
+    spec = str(options.model)
+    text = None if options.prompt is None else strip_brackets(options.prompt)[0]
+    name = name_of(spec)
+    usual = OUTPUTS / slug(f"folder {name}") / (_folder(text) if text else slug(name))
+    directory = Path(options.output or usual)
+    job = _job(options, directory, progress, command)
+    axes = options.axes
+    sets = read_picture_sets(
+        spec,
+        axes=load_axis_set(axes) if isinstance(axes, str) else axes,
+        only=options.only,
+        prompt=options.prompt,
+        options=job.options,
+        run=directory,
+        progress=progress,
+    )
+    # Whatever seed is asked for: these pictures come from none.
+    job = replace(job, generator=sets.generator, seed=SEED)
+    return BuildPlan(job, sets.axes, sets.plans, options.images or sets.largest, pictures=sets)
+
+
+def _folder(prompt: str) -> str:
+    """A prompt's folder name; where the name loses something, a hash keeps prompts apart."""
+    name = slug(prompt)
+    return name if name.replace("-", " ") == prompt else folder_name(prompt)
