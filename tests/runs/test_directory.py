@@ -365,7 +365,7 @@ class TestLock:
     def test_keeps_a_second_process_out_and_dies_with_the_first(self, tmp_path: Path) -> None:
         script = (
             "import sys, time\n"
-            "from tests.run.test_directory import *\n"
+            "from tests.runs.test_directory import *\n"
             "with opened(Path(sys.argv[1])):\n"
             "    print('inside', flush=True)\n"
             "    time.sleep(60)\n"
