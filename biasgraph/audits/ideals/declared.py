@@ -120,13 +120,18 @@ class Declared:
 
         prompts: those of the build; the reference needs valid answers for the graph of each.
         """
-        counts = self._check_counts(prompts)
+        # What photographs will show is not known yet, only that it is no uniform ideal.
+        to_come = {
+            variable.name: dict.fromkeys(variable.attributes, 1)
+            for variable in variables
+            if variable.name in self.expected
+        }
+        counts = self._check_counts(prompts) or to_come or None
         if not self.unknown_class:
             resolve_ideals(variables, settings.metric, self.shares, counts)
             return
-        with_ideal = {*(self.shares or {}), *(counts or {}), *self.expected}
         for variable in variables:  # the ideal has one attribute more than the axes
-            check_unknown_class(variable, settings, with_ideal)
+            check_unknown_class(variable, settings, {*(self.shares or {}), *(counts or {})})
 
     def _check_counts(self, prompts: Sequence[str]) -> Counts | None:
         """The counts for all prompts; refuses a reference that has none for one of them."""
