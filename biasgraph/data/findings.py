@@ -235,8 +235,8 @@ def image_ids(document: Mapping[str, Any]) -> Iterator[str]:
 def _in_lists(value: Any) -> Any:
     """The same as JSON gives it back: tuples are lists."""
     if isinstance(value, Mapping):
-        return {name: _in_lists(one) for name, one in value.items()}
-    return [_in_lists(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _in_lists(entry) for name, entry in value.items()}
+    return [_in_lists(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def _check_value(

@@ -51,10 +51,10 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
         for run, graph, of_run in zip(document["runs"], graphs, pairs, strict=True)
     ]
     places = runs[0]["drawing"]
-    changes = [_changes(one, axes) for one in document["comparisons"]]
+    changes = [_changes(comparison, axes) for comparison in document["comparisons"]]
     differences = [
-        {"drawing": _difference(one, of_run, places)}
-        for one, of_run in zip(document["comparisons"], changes, strict=True)
+        {"drawing": _difference(comparison, of_run, places)}
+        for comparison, of_run in zip(document["comparisons"], changes, strict=True)
     ]
     model = {
         "document": document,
@@ -71,7 +71,7 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
         title=_title(document),
         toy=document["toy"],
         fact_rows=list(_facts(document)),
-        lead=[list(describe_changes(one)) for one in document["comparisons"]],
+        lead=[list(describe_changes(comparison)) for comparison in document["comparisons"]],
         labels=[run["label"] for run in runs],
         hrefs=[run["href"] for run in runs],
         gates=[
@@ -131,22 +131,22 @@ def _difference(
             "size": 20,
             "distance": 0,
             "detail": "distance n/d"
-            if one["growth"] is None
-            else f"distance {style.signed(one['growth'])}",
+            if row["growth"] is None
+            else f"distance {style.signed(row['growth'])}",
         }
-        for node, one in zip(places["nodes"], growth, strict=True)
+        for node, row in zip(places["nodes"], growth, strict=True)
     ]
     edges = []
     for edge in places["edges"]:
         change = changes[edge["id"]]
-        difference, found = change["difference"], change["class"]
-        changed = found == "changed"
-        look = "rose" if changed and difference > 0 else "fell" if changed else LOOKS.get(found)
+        difference, kind = change["difference"], change["class"]
+        changed = kind == "changed"
+        look = "rose" if changed and difference > 0 else "fell" if changed else LOOKS.get(kind)
         edges.append(
             {
                 **edge,
                 "width": round(3 * style.width(difference), 2) if changed else 2,
-                "edge": found not in (None, "in neither"),
+                "edge": kind not in (None, "in neither"),
                 "sign": look or "undecided",
                 "mediated": False,
                 "p": change["p_adjusted"],
@@ -167,10 +167,10 @@ def _title(document: Record) -> str:
 
 def _facts(document: Record) -> Iterator[tuple[str, str]]:
     runs = document["runs"]
-    for title, one in (("Baseline", runs[:1]), ("Compared", runs[1:])):
-        yield title, ", ".join(words.label(run["name"]) for run in one)
+    for title, some in (("Baseline", runs[:1]), ("Compared", runs[1:])):
+        yield title, ", ".join(words.label(run["name"]) for run in some)
     judges = dict.fromkeys(run["vqa"] for run in runs)
-    yield "Judge", ", ".join("not recorded" if one is None else words.label(one) for one in judges)
+    yield "Judge", ", ".join(words.label(judge or "not recorded") for judge in judges)
     images = dict.fromkeys(
         f"{run['images']['initial']:,} initial, {run['images']['interventions']:,} counterfactual"
         for run in runs
@@ -187,15 +187,15 @@ def _facts(document: Record) -> Iterator[tuple[str, str]]:
 def _ranking(document: Record) -> Iterator[dict[str, Any]]:
     """For each run its least influenced and its most influential axis, and how sure that is."""
     for run in document["runs"]:
-        rows = [one for one in document["strengths"] if one["run"] == run["name"]]
-        found: dict[str, Any] = {"run": words.label(run["name"])}
+        rows = [row for row in document["strengths"] if row["run"] == run["name"]]
+        first: dict[str, Any] = {"run": words.label(run["name"])}
         for end in ("in", "out"):
-            known = [one for one in rows if one[end]["first_of_axes"] is not None]
-            best = max(known, key=lambda one: one[end]["first_of_axes"], default=None)
-            found[end] = best and {
+            known = [row for row in rows if row[end]["first_of_axes"] is not None]
+            best = max(known, key=lambda row: row[end]["first_of_axes"], default=None)
+            first[end] = best and {
                 "axis": words.label(best["axis"]),
                 "share": words.percent(best[end]["first_of_axes"]),
                 "sure": best[end]["first_of_axes"] >= SURE,
-                "value": words.with_interval(best[end]["value"], *best[end]["ci"]),
+                "value": words.with_ci(best[end]["value"], best[end]["ci"]),
             }
-        yield found
+        yield first

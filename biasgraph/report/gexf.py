@@ -44,10 +44,10 @@ def _unite_types(records: Sequence[dict[str, Scalar]]) -> None:
     for name in {name for fields in records for name in fields}:
         types = {type(fields[name]) for fields in records if name in fields}
         if len(types) > 1:
-            one = float if types == {int, float} else str
+            common = float if types == {int, float} else str
             for fields in records:
                 if name in fields:
-                    fields[name] = one(fields[name])
+                    fields[name] = common(fields[name])
 
 
 def _node_look(node: Mapping[str, Any], place: tuple[float, float]) -> dict[str, Any]:

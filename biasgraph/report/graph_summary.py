@@ -35,7 +35,7 @@ def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[ScreenPar
     edges = f"{len(links)} of {len(words.between(pairs))} pairs of axes are edges"
     return [
         Banner(graph["toy"]),
-        _origin(graph, nodes),
+        Facts(graph_facts(document)),
         _axes(nodes),
         Heading(edges) if links else Text(edges),
         _edges(links),
@@ -50,24 +50,23 @@ def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[ScreenPar
     ]
 
 
-def _origin(graph: Record, nodes: Sequence[Record]) -> Facts:
-    images = graph["images"]
-    about = (
-        ("Prompts", words.prompts_words(graph))
-        if "prompts" in graph
-        else ("Prompt", words.name(graph["prompt"], 300))
-    )
+def graph_facts(document: Record) -> list[tuple[str, str]]:
+    """What was audited and how: titles and their words."""
+    graph, nodes = document["graph"], document["nodes"]
+    images, prompt, subject = graph["images"], graph["prompt"], graph["subject"]
     rows = (
-        about,
-        ("Subject", graph["subject"] and words.name(graph["subject"], 300)),
+        ("Prompts", words.prompts_words(graph) if prompt is None else None),
+        ("Prompt", None if prompt is None else words.name(prompt, 300)),
+        ("Subject", subject and words.name(subject, 300)),
         ("Model", words.name(graph["model"], 300)),
         ("Judge", words.name(graph["vqa"] or "not recorded in an answers table", 300)),
+        ("Judge validated", judge_words.validated_by(graph)),
         ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
         ("Ideal", words.ideal_words(graph, len(nodes))),
-        ("Metric", words.metric_words(nodes)),
+        ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),
         ("Edges", words.rule_words(graph, nodes)),
     )
-    return Facts([(title, text) for title, text in rows if text is not None])
+    return [(title, text) for title, text in rows if text]
 
 
 def _axes(nodes: Sequence[Record]) -> Table:
@@ -162,7 +161,7 @@ def _ranking(part: Record) -> str:
 def _prompts(prompts: Sequence[Record]) -> Table:
     """One line for each prompt of a global graph."""
     rows: list[tuple[Cell, ...]] = [
-        (words.name(one["prompt"]), one["edges"], one["directory"].removeprefix(f"{PROMPTS}/"))
-        for one in prompts
+        (words.name(p["prompt"]), p["edges"], p["directory"].removeprefix(f"{PROMPTS}/"))
+        for p in prompts
     ]
     return Table(("Prompt", "Edges", f"Files in {PROMPTS}/"), rows, numeric=(1,))

@@ -128,8 +128,8 @@ def digest_in(path: Path) -> str | None:
             head = file.read(_HEAD).decode("utf-8", "replace")
     except OSError:
         return None
-    _, found, rest = head.partition(f'<meta name="{DIGEST}" content="')
-    return rest.partition('"')[0] if found else None
+    _, name, rest = head.partition(f'<meta name="{DIGEST}" content="')
+    return rest.partition('"')[0] if name else None
 
 
 def is_page(path: Path) -> bool:
@@ -180,7 +180,7 @@ def _with_interval(bar: findings.Bar | findings.Number) -> str:
 
 
 def _policy(code: Sequence[str], style: str) -> str:
-    scripts = " ".join(_hash(one) for one in code)
+    scripts = " ".join(_hash(script) for script in code)
     return (
         f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -11,11 +11,11 @@ from biasgraph.report.words import enumerated, name, named, p_value, with_ci
 Record = Mapping[str, Any]
 
 UNCHECKED = (
-    "Nobody has checked this judge: no number here says how often its answers are right "
-    "(`biasgraph label` and `biasgraph agreement` would)."
+    "This judge has not been validated: nothing here says how often its answers are right "
+    "(`biasgraph label` and `biasgraph agreement` measure it)."
 )
 BY_PEOPLE = (
-    "The answers are labels that people gave; no number here says how far other people would agree."
+    "The answers are labels that people gave; how far other people would agree is not measured."
 )
 FAIR = 0.6
 """Kappa below which a judge is usually held to agree only moderately (Landis and Koch 1977)."""
@@ -29,7 +29,7 @@ KINDS = {
 
 
 def caveats_of_graph(graph: Record) -> Iterator[str]:
-    """What to keep in mind about a graph's judge: whether it was checked, and corrected for."""
+    """What to keep in mind about a graph's judge: whether it was validated, and corrected for."""
     record = graph.get("agreement")
     if record is None:
         yield BY_PEOPLE if str(graph["vqa"]).startswith("human:") else UNCHECKED
@@ -39,21 +39,21 @@ def caveats_of_graph(graph: Record) -> Iterator[str]:
     correction = graph.get("correction")
     if correction is not None:
         yield (
-            f"Numbers without the judge's errors rest on {name(correction['source'], 60)} and take "
-            "the errors to be the same in all images."
+            f"Numbers corrected for the judge's errors rest on {name(correction['source'], 60)} "
+            "and assume that error rates are the same in all images."
         )
         for axis, why in correction["left_out"].items():
             yield f"{name(axis)} is not corrected: {printable(why)}."
 
 
-def checked_by(graph: Record) -> str:
-    """Whether the judge was checked, in a few words."""
+def validated_by(graph: Record) -> str:
+    """Whether the judge was validated, in a few words."""
     record = graph.get("agreement")
-    return "by nobody" if record is None else f"against {short(record)}"
+    return "no" if record is None else f"against {short(record)}"
 
 
 def reference(record: Record) -> str:
-    """What the judge was held against, in words."""
+    """What the judge was compared with, in words."""
     given = record["reference"]
     return KINDS[given["kind"]].format(name=name(given["name"], 60))
 
@@ -74,16 +74,16 @@ def summary(record: Record) -> str:
     images = f"{record['images']:,} of {record['images_in_all']:,} images"
     if not axes:
         return (
-            f"The judge was held against {reference(record)}, on {images}; too few answers vary "
-            "to say how far they agree."
+            f"The judge was compared with {reference(record)}, on {images}; too few answers vary "
+            "to measure how far they agree."
         )
     ranked = sorted(axes, key=lambda axis: axis["kappa"])
     ends = ranked[:1] if len(ranked) == 1 else [ranked[0], ranked[-1]]
-    found = " to ".join(
+    kappas = " to ".join(
         f"{with_ci(axis['kappa'], axis['kappa_ci'])} for {name(axis['axis'])}" for axis in ends
     )
     from_ = "from " if len(ends) > 1 else ""
-    return f"Cohen's kappa of the judge with {reference(record)}, on {images}, is {from_}{found}."
+    return f"Cohen's kappa of the judge with {reference(record)}, on {images}, is {from_}{kappas}."
 
 
 def caveats(record: Record) -> Iterator[str]:
@@ -92,14 +92,14 @@ def caveats(record: Record) -> Iterator[str]:
     none = [axis["axis"] for axis in axes if axis["kappa"] is None]
     if none:
         yield (
-            f"{named(none)}: kappa is not defined, because both sides always gave the same one "
+            f"{named(none)}: kappa is not defined, because both sides always gave the same "
             "answer, or none."
         )
     weak = [axis["axis"] for axis in axes if axis["kappa"] is not None and axis["kappa"] < FAIR]
     if weak:
         yield (
-            f"{named(weak)}: kappa is below {FAIR:g}, so much of what is found there may be the "
-            "judge's doing."
+            f"{named(weak)}: kappa is below {FAIR:g}, so much of what is found there may be "
+            "the judge's errors."
         )
     few = [axis["axis"] for axis in axes if "few_images" in axis["flags"]]
     if few:
@@ -115,7 +115,7 @@ def caveats(record: Record) -> Iterator[str]:
     if uneven:
         told = [f"{name(axis['axis'])} (p = {p_value(axis['uneven_p'])})" for axis in uneven]
         yield (
-            "The judge errs more often in one of initial and counterfactual images, which "
-            f"--correct would not undo: {enumerated(told, 'axes')}."
+            "The judge's error rate differs between initial and counterfactual images, which "
+            f"--correct does not undo: {enumerated(told, 'axes')}."
         )
     yield from (f"{printable(note)}." for note in record["notes"])

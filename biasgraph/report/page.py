@@ -57,8 +57,8 @@ def report_files(
         for record, prompt in zip(records, result.prompts, strict=True)
     }
     files = {}
-    for place, one in results.items():
-        page = _Page.of(one, pictures, True, bool(place) or _is_one_of_many(folder))
+    for place, part in results.items():
+        page = _Page.of(part, pictures, True, bool(place) or _is_one_of_many(folder))
         old = folder and html.digest_in(folder / place / REPORT)
         if not (only_changed and old == page.digest):
             files[place + REPORT] = page.render()
@@ -94,8 +94,8 @@ class _Page:
 
     def render(self) -> bytes:
         model = self.data.model
-        found = self.thumbnails.encode()
-        images = [image | {"src": found.get(image["id"])} for image in model["images"]]
+        encoded = self.thumbnails.encode()
+        images = [image | {"src": encoded.get(image["id"])} for image in model["images"]]
         drawn = drawing(model["document"]["nodes"], model["pairs"])
         return html.render(
             "report.html",

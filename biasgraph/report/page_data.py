@@ -12,6 +12,7 @@ from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import Images
 from biasgraph.errors import InputError
 from biasgraph.report import judge_words, words
+from biasgraph.report.graph_summary import graph_facts
 from biasgraph.report.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def page_data(result: Result, thumbnails: Thumbnails) -> PageData:
     """
     document = result.document
     nodes, graph = document["nodes"], document["graph"]
-    pairs = _all_pairs(result)
+    pairs, record = _all_pairs(result), graph.get("agreement")
     ids = thumbnails.images
     place = {image: i for i, image in enumerate(ids)}
     model = {
@@ -59,7 +60,7 @@ def page_data(result: Result, thumbnails: Thumbnails) -> PageData:
             "nodes": [_shown_findings(node["findings"], place) for node in nodes],
         },
         "words": {"flags": FLAG_WORDS, "status": STATUS_WORDS},
-        "agreement": _agreement(graph.get("agreement")),
+        "agreement": record and {"summary": judge_words.summary(record)},
     }
     return PageData(model, _context(document, pairs))
 
@@ -72,7 +73,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         "quoted": graph["prompt"] is not None,
         "toy": graph["toy"],
         "unseen_words": [words.label(word) for word in graph.get("unseen_words") or ()],
-        "fact_rows": _facts(document),
+        "fact_rows": graph_facts(document),
         "lead": list(words.lead(document, pairs)),
         "strongest": [
             {
@@ -88,20 +89,15 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         "caveats": [*words.caveats(document), *judge_words.caveats_of_graph(graph)],
         "prompts": [
             {
-                "prompt": words.label(one["prompt"]),
-                "href": f"{quote(one['directory'])}/{REPORT}",
-                "edges": one["edges"],
+                "prompt": words.label(prompt["prompt"]),
+                "href": f"{quote(prompt['directory'])}/{REPORT}",
+                "edges": prompt["edges"],
             }
-            for one in graph.get("prompts") or ()
+            for prompt in graph.get("prompts") or ()
         ],
         "provenance": _provenance(graph),
         "many": len(nodes) > MANY,
     }
-
-
-def _agreement(record: Record | None) -> dict[str, Any] | None:
-    """What the page says of the judge's agreement beside its numbers; None without any."""
-    return None if record is None else {"summary": judge_words.summary(record)}
 
 
 def title_of(document: Record) -> str:
@@ -121,7 +117,7 @@ def _all_pairs(result: Result) -> list[dict[str, Any]]:
     """Every ordered pair in the order of the nodes, flags as a list, edges with their mediation."""
     names = [node["id"] for node in result.document["nodes"]]
     links = {(link["source"], link["target"]): link for link in result.document["links"]}
-    records = {(_key(one["source"]), _key(one["target"])): one for one in result.pair_records()}
+    records = {(_key(pair["source"]), _key(pair["target"])): pair for pair in result.pair_records()}
     pairs = []
     for source in names:
         for target in names:
@@ -208,17 +204,17 @@ def _images(result: Result, thumbnails: Thumbnails, ids: Sequence[str]) -> list[
         node["id"]: {UNKNOWN: -1, GATED: -2} | {a: i for i, a in enumerate(node["attributes"])}
         for node in nodes
     }
-    found: dict[str, dict[str, int]] = {image: {} for image in ids}
+    answers: dict[str, dict[str, int]] = {image: {} for image in ids}
     prompts = thumbnails.prompts
     rows = frame.loc[frame["image"].isin(ids), ["image", "target", "answer"]].astype(str)
     for image, target, answer in rows.itertuples(index=False):
         if target in codes:
-            found[image][target] = codes[target].get(answer, -1)
+            answers[image][target] = codes[target].get(answer, -1)
     return [
         {
             "id": image,
             "text": words.label(prompts.get(image, "")),
-            "answers": [found[image].get(node["id"]) for node in nodes],
+            "answers": [answers[image].get(node["id"]) for node in nodes],
         }
         for image in ids
     ]
@@ -230,38 +226,16 @@ def _shown_findings(findings: Record, place: Mapping[str, int]) -> list[dict[str
         {
             "title": finding["title"],
             "about": finding["about"],
-            "show": [_shown_part(part, place) for part in finding["show"]],
+            "show": [
+                part
+                if part["kind"] != Images.kind
+                else part
+                | {"items": [item | {"image": place.get(item["image"])} for item in part["items"]]}
+                for part in finding["show"]
+            ],
         }
         for finding in findings.values()
     ]
-
-
-def _shown_part(part: Record, place: Mapping[str, int]) -> Record:
-    if part["kind"] != Images.kind:
-        return part
-    return {
-        **part,
-        "items": [{**item, "image": place.get(str(item["image"]))} for item in part["items"]],
-    }
-
-
-def _facts(document: Record) -> list[list[str]]:
-    """Title and words of what was audited and how."""
-    graph, nodes = document["graph"], document["nodes"]
-    images = graph["images"]
-    subject = graph["subject"] if graph["subject"] != graph["prompt"] else None
-    facts = (
-        ("Prompts", words.prompts_words(graph) if graph["prompt"] is None else None),
-        ("Subject", subject and words.label(subject)),
-        ("Model", words.label(graph["model"])),
-        ("Judge", words.label(graph["vqa"] or "not recorded in an answers table")),
-        ("Judge checked", judge_words.checked_by(graph)),
-        ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
-        ("Ideal", words.ideal_words(graph, len(nodes))),
-        ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),
-        ("Edges", words.rule_words(graph, nodes)),
-    )
-    return [[title, text] for title, text in facts if text]
 
 
 def _provenance(graph: Record) -> dict[str, list[list[str]]]:

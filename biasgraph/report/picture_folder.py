@@ -49,22 +49,22 @@ class PictureFolder:
         with closing(read_run(root)) as run:
             made = {image.id: image for image in run.images()}
             for prompt, role, axis, attribute, image in images.itertuples(index=False):
-                found = made.get(image)
-                if found is None:
+                row = made.get(image)
+                if row is None:
                     continue
-                path = "" if found.withheld else places.next(prompt, axis, attribute)
+                path = "" if row.withheld else places.next(prompt, axis, attribute)
                 if path:
-                    files[path] = run.image_path(found)
+                    files[path] = run.image_path(row)
                 rows.append(
                     {
                         "path": path,
                         "role": role,
                         "axis": axis,
                         "attribute": attribute,
-                        "prompt": found.text,
+                        "prompt": row.text,
                         "initial": prompt,
                         "image": image,
-                        "withheld": found.withheld or "",
+                        "withheld": row.withheld or "",
                     }
                 )
         if not rows:

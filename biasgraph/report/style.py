@@ -70,7 +70,7 @@ def blend(near: str, far: str, share: float) -> str:
     """The colour at `share` of the way from one colour to another, cut to 0..1."""
     share = min(max(share, 0.0), 1.0)
     ends = zip(channels(near), channels(far), strict=True)
-    return "#" + bytes(round(one + (other - one) * share) for one, other in ends).hex()
+    return "#" + bytes(round(start + (end - start) * share) for start, end in ends).hex()
 
 
 def channels(colour: str) -> tuple[int, int, int]:

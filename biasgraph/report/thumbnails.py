@@ -54,7 +54,7 @@ def run_directory(directory: Path | None) -> Path | None:
         return None
     folder = directory.absolute()
     candidates = [folder, *([folder.parent.parent] if folder.parent.name == PROMPTS else [])]
-    return next((one for one in candidates if (one / RECORD).is_file()), None)
+    return next((path for path in candidates if (path / RECORD).is_file()), None)
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,17 @@ class Thumbnails:
         return {row.id: row.file.sha256 for row in there}
 
     def encode(self) -> dict[str, str]:
-        """image -> JPEG as a data URI; missing and damaged files are left out."""
+        """JPEGs as data URIs by image; missing and damaged files are left out."""
         store = self.pictures.store
 
-        def one(row: ImageRow) -> tuple[str, str | None]:
+        def encode(row: ImageRow) -> tuple[str, str | None]:
             picture = store.read(row.file.sha256)
             return row.id, None if picture is None else data_uri(picture)
 
         # Decoding and hashing release the interpreter lock.
         with storing(store.folder), ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = dict(pool.map(one, self._rows()))
-        return {image: uri for image, uri in found.items() if uri is not None}
+            uris = dict(pool.map(encode, self._rows()))
+        return {image: uri for image, uri in uris.items() if uri is not None}
 
     def _rows(self) -> list[ImageRow]:
         rows = self.pictures.rows

@@ -85,7 +85,7 @@ def node_size(strength: float) -> float:
 
 
 def _detail(node: Record) -> str:
-    found = words.majority(node)
-    if found is None:
+    most = words.majority(node)
+    if most is None:
         return "no valid answers"
-    return f"{words.name(found[0], LONGEST_LABEL)} {words.percent(found[1])}"
+    return f"{words.name(most[0], LONGEST_LABEL)} {words.percent(most[1])}"

@@ -78,7 +78,7 @@ def enumerated(words: Sequence[str], what: str) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """ "1 caption", "2 captions"."""
+    """A number with its noun: "1 caption", "2 captions"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
@@ -180,9 +180,10 @@ def direction(sign: str | None) -> str:
 def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     """What a newcomer should know first: what most images show, and how many pairs are edges."""
     graph, links = document["graph"], document["links"]
-    shown = [(majority(node), node) for node in document["nodes"] if node["near_ideal"] is False]
-    ranked = sorted(shown, key=lambda one: -one[1]["w1"])
-    most = [f"{percent(found[1])} {name(found[0])}" for found, _ in ranked if found]
+    far = [node for node in document["nodes"] if node["near_ideal"] is False]
+    ranked = [node for node in sorted(far, key=lambda node: -node["w1"]) if majority(node)]
+    shares = [majority(node) or ("", 0.0) for node in ranked]
+    most = [f"{percent(share)} {name(attribute)}" for attribute, share in shares]
     count = graph["images"]["initial"]
     about = f"{count:,} {'image' if count == 1 else 'images'} of "
     if graph["prompt"] is None:
@@ -190,12 +191,12 @@ def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     else:
         about += f"“{name(graph['prompt'], 120)}”"
     if most:
-        valid = [node["initial"]["n_valid"] for found, node in ranked if found][:LISTED]
+        valid = [node["initial"]["n_valid"] for node in ranked[:LISTED]]
         yield f"Of {about}, the judge called {', '.join(most[:LISTED])}{_of_valid(valid, count)}."
     elif all(node["w1"] is None for node in document["nodes"]):
         yield f"The {about} are too few to say how far they are from the ideal."
     else:
-        yield f"The {about} cannot be told from the ideal on any axis."
+        yield f"The {about} cannot be distinguished from the ideal on any axis."
     known = [link for link in links if link["sign"] in ("towards", "away")]
     tested = sum(pair["status"] != "insufficient" for pair in between(pairs))
     if links:
@@ -206,7 +207,7 @@ def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
             "towards the ideal or away from it."
         )
     elif tested:
-        yield f"In none of {tested} pairs did diversifying one axis change another for sure."
+        yield f"In none of {tested} pairs does diversifying one axis clearly change another."
     else:
         yield "No pair of axes could be tested."
 
@@ -287,15 +288,15 @@ def about_pair(pair: Record, document: Record) -> str:
         return (
             f"What the judge saw of {name(pair['target'])} differs between the images made for "
             f"{name(pair['source'])} (p = {p_value(pair['p'])}), but |IS| is below "
-            f"{rule['min_is']:g}, so it is no edge."
+            f"{rule['min_is']:g}, so it is not an edge."
         )
     limit = pair["detectable_v_80"]
     least = "no V" if limit is not None and limit > 1 else f"V = {limit or 0:.2f}"
-    found = "" if limit is None else f": {least} is found in 80 % of cases"
+    power = "" if limit is None else f": {least} is detected in 80 % of cases"
     return (
         f"What the judge saw of {name(pair['target'])} does not differ enough between the images "
-        f"made for {name(pair['source'])} to call it an edge (p = {p_value(pair['p'])}). That is "
-        f"no proof that they are independent{found}."
+        f"made for {name(pair['source'])} to call it an edge (p = {p_value(pair['p'])}). That does "
+        f"not prove them independent{power}."
     )
 
 
@@ -357,7 +358,7 @@ def undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     if cut:
         yield (
             f"{arrows(cut)}: the answers differ between the interventions, but |IS| is below "
-            f"{rule['min_is']:g}: no edge."
+            f"{rule['min_is']:g}: not an edge."
         )
     yield from missed([pair for pair in tested if "below_min_is" not in pair["flags"]])
 
@@ -375,11 +376,11 @@ def missed(absent: Sequence[Record]) -> Iterator[str]:
     if limits:
         low, high = f"{min(limits):.2f}", f"{max(limits):.2f}"
         limit = low if low == high else f"{low} to {high}" if max(limits) <= 1 else f"{low} or more"
-        found = f"a link needs V = {limit} to be" if min(limits) <= 1 else "not even V = 1 is"
+        needed = f"a link needs V = {limit} to be" if min(limits) <= 1 else "not even V = 1 is"
         pairs = "1 pair" if len(absent) == 1 else f"{len(absent)} pairs"
         yield (
-            f"{pairs} without an edge need not be independent: with this many images {found} found "
-            "in 80 % of cases."
+            f"{pairs} without an edge need not be independent: with this many images {needed} "
+            "detected in 80 % of cases."
         )
 
 

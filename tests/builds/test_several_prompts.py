@@ -255,7 +255,7 @@ def test_pairs_below_the_cut_are_not_called_missed(fdr: str | None) -> None:
     assert "0 of 6 pairs of axes are edges" in text
     assert (
         "gender → clothing: the answers differ between the interventions, but |IS| is below 0.9: "
-        "no edge."
+        "not an edge."
     ) in text
     assert "5 pairs without an edge need not be independent" in text
 

@@ -51,10 +51,10 @@ def told(about: dict[str, Any]) -> str:
 
 
 def test_a_judge_that_nobody_checked_is_named_so() -> None:
-    assert told(graph(None)).startswith("Nobody has checked this judge")
-    assert told({"vqa": None}).startswith("Nobody has checked this judge")  # an older graph
+    assert told(graph(None)).startswith("This judge has not been validated")
+    assert told({"vqa": None}).startswith("This judge has not been validated")  # an older graph
     assert told(graph(None, vqa="human:labels.csv@12345678")).startswith("The answers are labels")
-    assert judge_words.checked_by(graph(None)) == "by nobody"
+    assert judge_words.validated_by(graph(None)) == "no"
 
 
 def test_the_lowest_and_the_highest_kappa_are_told() -> None:
@@ -73,7 +73,7 @@ def test_what_is_not_defined_says_why() -> None:
 
 def test_errors_that_differ_between_images_are_told() -> None:
     text = told(graph(record(axis("gender", GOOD, uneven_p=1e-5), axis("age", GOOD))))
-    assert "errs more often in one of initial and counterfactual images" in text
+    assert "error rate differs between initial and counterfactual images" in text
     assert "gender (p = 1.0e-05)" in text and "age (p" not in text
 
 

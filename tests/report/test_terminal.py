@@ -62,7 +62,7 @@ def test_says_what_was_audited_and_what_was_found(result: biasgraph.Result) -> N
         "Judge not recorded",
         "Images 48 initial, 336 counterfactual",
         "Ideal uniform",
-        "Metric nominal",
+        "Distance Wasserstein-1, nominal",
         "p of at most 0.0001",
         "male 73%",
         "1 of 6 pairs of axes are edges",
@@ -153,7 +153,7 @@ def test_subject_judge_and_unseen_words(result: biasgraph.Result) -> None:
 def test_the_usual_metric_and_the_others(result: biasgraph.Result) -> None:
     document = copy.deepcopy(result.document)
     document["nodes"][1]["metric"] = "ordinal"
-    assert "Metric nominal; ordinal for age" in words(screen(result, document))
+    assert "Distance Wasserstein-1, nominal; ordinal for age" in words(screen(result, document))
 
 
 def test_a_toy_is_called_a_toy() -> None:

@@ -103,7 +103,7 @@ def test_every_pair_is_told(result: biasgraph.Result) -> None:
         told[pair["source"], pair["target"]] = words.plain(words.about_pair(pair, result.document))
     assert told["gender", "gender"].startswith("Images made for each attribute of gender")
     assert told["gender", "clothing"].startswith("Diversifying gender moves clothing")
-    assert "That is no proof that they are independent: V = " in told["age", "gender"]
+    assert "That does not prove them independent: V = " in told["age", "gender"]
 
 
 def test_a_pair_cut_by_its_sensitivity_alone(result: biasgraph.Result) -> None:
@@ -113,7 +113,7 @@ def test_a_pair_cut_by_its_sensitivity_alone(result: biasgraph.Result) -> None:
     cut = {**link, "edge": False, "flags": ["below_min_is"]}
     text = words.plain(words.about_pair(cut, document))
     assert "differs between the images made for gender" in text
-    assert "but |IS| is below 0.5, so it is no edge" in text
+    assert "but |IS| is below 0.5, so it is not an edge" in text
 
 
 def test_labels_show_what_hides_and_keep_joiners() -> None:
@@ -140,10 +140,10 @@ def test_pictures_that_could_not_be_shown() -> None:
     ("limits", "said"),
     [
         ([0.2, 0.5], "2 pairs without an edge need not be independent: with this many images a "
-         "link needs V = 0.20 to 0.50 to be found in 80 % of cases."),
-        ([0.9, 1.2], "a link needs V = 0.90 or more to be found"),
+         "link needs V = 0.20 to 0.50 to be detected in 80 % of cases."),
+        ([0.9, 1.2], "a link needs V = 0.90 or more to be detected"),
         ([1.1], "1 pair without an edge need not be independent: with this many images not even "
-         "V = 1 is found in 80 % of cases."),
+         "V = 1 is detected in 80 % of cases."),
     ],
 )  # fmt: skip
 def test_no_link_is_stronger_than_one(limits: list[float], said: str) -> None:

@@ -186,7 +186,7 @@ def test_the_result_keeps_the_agreement(run: Path, judges: dict[str, FakeJudge])
     assert json.loads((run / "agreement.json").read_text()) == found
     assert load(run).document["graph"]["agreement"] == found
     page = (run / "report.html").read_text("utf-8")
-    assert "Nobody has checked this judge" not in page
+    assert "This judge has not been validated" not in page
     about = {"vqa": "fake:judge", "vqa_fingerprint": "2" * 16, "model": "fake:painter"}
     assert agreement.kept(run, about) == found
     assert agreement.kept(run, {**about, "vqa": "fake:third"}) is None
@@ -195,7 +195,7 @@ def test_the_result_keeps_the_agreement(run: Path, judges: dict[str, FakeJudge])
 
 def test_a_report_without_an_agreement_says_so(run: Path) -> None:
     assert load(run).document["graph"]["agreement"] is None
-    assert "Nobody has checked this judge" in (run / "report.html").read_text("utf-8")
+    assert "This judge has not been validated" in (run / "report.html").read_text("utf-8")
 
 
 def test_pictures_that_are_missing_are_told(run: Path, judges: dict[str, FakeJudge]) -> None:
