@@ -196,7 +196,7 @@ def test_unknown_as_a_class_wants_an_ideal_before_any_image(tmp_path: Path) -> N
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.slow(reason="interrupts a real build, as a test of build_prompts does, too")
+@pytest.mark.slow(reason="interrupts a real build; runs/test_local_engine.py does it with fakes")
 def test_ctrl_c_finishes_the_batch_and_says_how_to_go_on(tmp_path: Path) -> None:
     directory = tmp_path / "run"
     arguments = ("--images", "24", "--only", "gender,clothing", "--bootstrap", "100")

@@ -212,6 +212,7 @@ def test_bad_input_is_one_line_and_nothing_written(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow(reason="interrupts a real build; runs/test_local_engine.py does it with fakes")
 def test_an_interrupted_build_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
     path.write_text("a librarian\na nurse\na cook\n")

@@ -149,6 +149,7 @@ class TestTheSameAnswers:
         for path in source.iterdir():
             shutil.copy(path, target / f"{int(path.stem)}.jpeg")
 
+    @pytest.mark.slow(reason="two more builds; that of one prompt stays")
     def test_of_several_prompts(self, tmp_path: Path) -> None:
         (tmp_path / "two.txt").write_text("a librarian\na nurse\n")
         images = ("--images", "2", "-o")

@@ -80,6 +80,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     return Undisturbed(directory, table, screens, refused.stderr)
 
 
+@pytest.mark.slow(reason="six programs; models/openai tries each part: journal, budget, faults")
 def test_killed_and_out_of_budget_and_resumed_nothing_is_paid_for_twice(
     undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
