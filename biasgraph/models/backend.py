@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 from biasgraph.errors import ModelError, printable
 from biasgraph.models.inference_options import ModelOptions, Spec
@@ -28,14 +28,19 @@ Loader = Callable[[Spec, ModelOptions], Any]
 Obstacle = Callable[[], str | None]
 
 
+FLAGS = ("toy", "pictures_given", "people")
+
+
 @dataclass(frozen=True)
 class Role:
     """What a backend can be asked to be.
 
-    loader: ``module:function``, called with a `Spec` and `ModelOptions`; it returns a model of
-    the role's protocol (`biasgraph.models.base`) without loading weights, and raises InputError
-    for a name that cannot be.
-    example: a spec that a user could type. reads: the names of the options that it heeds.
+    Attributes:
+        loader: ``module:function`` or a function, called with a `Spec` and `ModelOptions`; it
+            returns a model of the role's protocol (`biasgraph.models.base`) without loading
+            weights, and raises InputError for a name that cannot be.
+        example: A spec that a user could type.
+        reads: The names of the options that it heeds.
     """
 
     loader: str | Loader
@@ -47,12 +52,17 @@ class Role:
 class Backend:
     """A family of models under one name.
 
-    about: one line for a list. packages: modules it imports that biasgraph does not require, and
-    extra: what brings them (``pip install 'biasgraph[extra]'``). needs: what else a user must
-    have, in a few words. obstacle: ``module:function`` without arguments, which says in a line why
-    the backend cannot work on this machine now, or None; it is asked for a list and loads nothing
-    heavy. toy: its models know a toy world only, and what they show says so; pictures_given: its
-    images are there already and it makes none; people: its answers were given by people.
+    Attributes:
+        about: One line for a list.
+        roles: What its models can be asked to be.
+        packages: Modules that it imports and biasgraph does not require.
+        extra: What brings them: ``pip install 'biasgraph[extra]'``.
+        needs: What else a user must have, in a few words.
+        obstacle: ``module:function`` or a function, without arguments, which says in a line why
+            the backend cannot work on this machine now, or None; it loads nothing heavy.
+        toy: Its models know a toy world only: every result that shows them says that.
+        pictures_given: Its images exist already; it makes none of prompts.
+        people: Its answers were given by people.
     """
 
     about: str
@@ -73,7 +83,8 @@ class Backend:
 def obstacle_of(backend: Backend) -> str | None:
     """Why a backend cannot work on this machine now, in a line; None where nothing is known.
 
-    Raises ModelError for one that cannot even tell.
+    Raises:
+        ModelError: Its own check fails.
     """
     if backend.missing():
         what = f"'biasgraph[{backend.extra}]'" if backend.extra else " ".join(backend.missing())
@@ -92,9 +103,9 @@ def import_function(function: str | Callable[..., Any]) -> Callable[..., Any]:
     if not isinstance(function, str):
         return function
     module, _, name = function.partition(":")
-    called: Callable[..., Any] = getattr(import_module(module), name)
-    return called
+    return cast("Callable[..., Any]", getattr(import_module(module), name))
 
 
 def summarize_error(error: BaseException) -> str:
+    """An error of somebody else's code in a line of at most 300 characters."""
     return printable(" ".join(f"{type(error).__name__}: {error}".split()))[:300]

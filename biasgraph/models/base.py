@@ -77,11 +77,8 @@ class Message:
     text: str
 
 
-class ImageGenerator(Protocol):
-    """Makes images from prompts.
-
-    Image *n* depends on its prompt and seed, never on the batch it travelled in, up to rounding.
-    """
+class Model(Protocol):
+    """What every model tells of itself."""
 
     @property
     def spec(self) -> str:
@@ -93,20 +90,35 @@ class ImageGenerator(Protocol):
         """Changes whenever the weights do."""
         ...
 
-    @property
-    def batch_size(self) -> int:
-        """How many images to ask for at a time."""
-        ...
+
+class ConfiguredModel(Model, Protocol):
+    """A model whose results also depend on how it is run."""
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """What else decides the pixels: steps, guidance, scheduler, size."""
+        """What else decides the results: steps, guidance, scheduler, size of a generator."""
+        ...
+
+
+class BatchModel(ConfiguredModel, Protocol):
+    """A model that works on many images."""
+
+    @property
+    def batch_size(self) -> int:
+        """How many images to ask for, or about, at a time."""
         ...
 
     @property
     def seconds_per_image(self) -> float | None:
-        """A rough pace for estimates; None where it is not known."""
+        """A rough pace for estimates, all questions together; None where it is not known."""
         ...
+
+
+class ImageGenerator(BatchModel, Protocol):
+    """Makes images from prompts.
+
+    Image *n* depends on its prompt and seed, never on the batch it travelled in, up to rounding.
+    """
 
     def check_prompts(self, prompts: Sequence[str]) -> None:
         """Raise InputError, naming the prompt and the count, if the encoder would cut one off."""
@@ -121,33 +133,8 @@ class ImageGenerator(Protocol):
         ...
 
 
-class VisualQA(Protocol):
+class VisualQA(BatchModel, Protocol):
     """Answers multiple-choice questions about images."""
-
-    @property
-    def spec(self) -> str:
-        """What the user typed."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever the weights do."""
-        ...
-
-    @property
-    def batch_size(self) -> int:
-        """How many images to ask about at a time."""
-        ...
-
-    @property
-    def settings(self) -> Mapping[str, Setting]:
-        """What else decides the answers."""
-        ...
-
-    @property
-    def seconds_per_image(self) -> float | None:
-        """A rough pace for estimates, all questions together; None where it is not known."""
-        ...
 
     def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
         """``answers[i][q]`` is the answer about image ``i`` to question ``q``.
@@ -184,18 +171,8 @@ class Remote(Protocol):
         ...
 
 
-class Embedder(Protocol):
+class Embedder(Model, Protocol):
     """Puts images and texts into one space."""
-
-    @property
-    def spec(self) -> str:
-        """What the user typed."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever the weights do."""
-        ...
 
     def embed_images(self, images: Sequence[Image]) -> np.ndarray:
         """(n, d) float32 unit vectors."""
@@ -210,32 +187,19 @@ class CannotContinue(ModelError):
     """A conversation too long for a language model, or of a form that it does not take."""
 
 
-class LanguageModel(Protocol):
+class LanguageModel(ConfiguredModel, Protocol):
     """Continues a conversation.
 
     One that gives back what it said before may have a method `forget`, with the parameters of
     `reply`: it drops the replies to a conversation, so that they are made anew.
     """
 
-    @property
-    def spec(self) -> str:
-        """What the user typed."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever the weights do."""
-        ...
-
-    @property
-    def settings(self) -> Mapping[str, Setting]:
-        """What else decides the replies."""
-        ...
-
     def reply(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> str:
         """The next turn, as text.
 
-        schema: a JSON schema that the reply should keep to, as far as the model can be held to
-        it; `biasgraph.models.json_chat` checks whether it did.
+        Args:
+            messages: The conversation so far.
+            schema: A JSON schema that the reply should keep to, as far as the model can be held
+                to it; `biasgraph.models.json_chat` checks whether it did.
         """
         ...

@@ -16,15 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
-from biasgraph.models.devices import Portions, device_of, dtype_of
+from biasgraph.models.devices import Portions
 from biasgraph.models.inference_options import ModelOptions, Spec
-from biasgraph.models.library_loading import explain_loading_errors
-from biasgraph.models.model_source import Source, fingerprint
+from biasgraph.models.transformers_model import TransformersModel, locate, place_tensors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,16 +39,11 @@ def judge(spec: Spec, options: ModelOptions) -> ClipJudge:
     Raises:
         InputError: no name, no such folder, no such device.
     """
-    source = Source.of(spec, trust_remote_code=options.trust_remote_code)
-    device = device_of(options)
     unknown_below = options.unknown_below
     return ClipJudge(
-        folder=source,
-        spec=spec.text,
+        *locate(spec, options),
         batch_size=options.judge_batch_size or BATCH,
         unknown_below=UNKNOWN_BELOW if unknown_below is None else unknown_below,
-        device=device,
-        dtype=dtype_of(options, device),
     )
 
 
@@ -59,34 +52,23 @@ embedder = judge
 
 
 @dataclass(frozen=True)
-class ClipJudge:
+class ClipJudge(TransformersModel):
     """Chooses among a question's captions by softmax over scaled cosine similarities.
 
     Attributes:
-        folder: what ``save_pretrained`` wrote: model, tokenizer and image processor; or where
-            that is to be found.
-        unknown_below: the answer is unknown where the likeliest choice has a lower probability.
+        batch_size: Images that go through the model at a time, at most.
+        unknown_below: The answer is unknown where the likeliest choice has a lower probability.
+        recorded: The settings that a run records, where these are not all that there are.
     """
 
-    folder: Path | Source
-    spec: str
     batch_size: int
     unknown_below: float
     seconds_per_image: float | None = None
-    device: str = "cpu"
-    dtype: str = "float32"
-
-    @cached_property
-    def fingerprint(self) -> str:
-        if isinstance(self.folder, Source):
-            return self.folder.fingerprint
-        return fingerprint(self.folder)
+    recorded: Mapping[str, Setting] | None = None
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        if isinstance(self.folder, Source):
-            return {"unknown_below": self.unknown_below, "dtype": self.dtype}
-        return {"unknown_below": self.unknown_below}
+        return self.recorded or {"unknown_below": self.unknown_below, "dtype": self.dtype}
 
     def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
         """``answers[i][q]``: image by image, question by question.
@@ -134,23 +116,14 @@ class ClipJudge:
 
         batch = self._processor(images=[_rgb(image) for image in images], return_tensors="pt")
         with torch.no_grad():
-            return _unit(self._model.get_image_features(**self._placed(batch)))
+            return _unit(self._model.get_image_features(**place_tensors(batch, self._model)))
 
     def _embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
         import torch
 
         batch = self._tokenizer(list(texts), truncation=True, return_tensors="pt", **self._padding)
         with torch.no_grad():
-            return _unit(self._model.get_text_features(**self._placed(batch)))
-
-    def _placed(self, batch: Mapping[str, Any]) -> dict[str, Any]:
-        """Tensors where the model is, pixels in its number format."""
-        return {
-            name: tensor.to(self._model.device, self._model.dtype)
-            if tensor.is_floating_point()
-            else tensor.to(self._model.device)
-            for name, tensor in batch.items()
-        }
+            return _unit(self._model.get_text_features(**place_tensors(batch, self._model)))
 
     def _choose(self, logits: np.ndarray) -> list[Answer]:
         import numpy as np
@@ -218,25 +191,19 @@ class ClipJudge:
 
     @cached_property
     def _model(self) -> Any:
-        with explain_loading_errors(self.spec):
-            import torch
-            from transformers import AutoModel
+        from transformers import AutoModel
 
-            config = self._load("AutoConfig")
-            kind = AutoModel._model_mapping.get(type(config), None)
-            if kind is not None and not hasattr(kind, "get_text_features"):
-                raise ModelError(
-                    f"{printable(self.spec)} is no CLIP or SigLIP: transformers knows "
-                    f"'{printable(str(config.model_type))}' as another kind of model"
-                )
-            dtype = getattr(torch, self.dtype)
-            model = self._load("AutoModel", dtype=dtype, use_safetensors=True)
-            if not hasattr(model, "logit_scale"):
-                raise ModelError(
-                    f"{printable(self.spec)} has no scale for its similarities, so that no "
-                    "probabilities can be had: take a CLIP or a SigLIP"
-                )
-            return model.to(self.device).eval()
+        config = self._load("AutoConfig")
+        kind = AutoModel._model_mapping.get(type(config), None)
+        if kind is not None and not hasattr(kind, "get_text_features"):
+            raise self._other_kind(config, "a CLIP or SigLIP")
+        model = self._load_weights("AutoModel")
+        if not hasattr(model, "logit_scale"):
+            raise ModelError(
+                f"{printable(self.spec)} has no scale for its similarities and so no "
+                "probabilities: take a CLIP or a SigLIP"
+            )
+        return model
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -245,22 +212,6 @@ class ClipJudge:
     @cached_property
     def _processor(self) -> Any:
         return self._load("AutoImageProcessor", backend="pil")
-
-    @cached_property
-    def _files(self) -> Path:
-        return self.folder.folder() if isinstance(self.folder, Source) else self.folder
-
-    def _load(self, kind: str, **options: Any) -> Any:
-        from biasgraph.models.library_loading import silence_libraries
-
-        trusted = isinstance(self.folder, Source) and self.folder.trust_remote_code
-        with explain_loading_errors(self.spec), silence_libraries():
-            import transformers
-
-            loader = getattr(transformers, kind)
-            return loader.from_pretrained(
-                self._files, local_files_only=True, trust_remote_code=trusted, **options
-            )
 
 
 def _rgb(image: Image) -> Image:

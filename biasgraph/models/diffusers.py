@@ -14,7 +14,7 @@ from biasgraph.models.base import Picture, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.library_loading import shorten_error
-from biasgraph.models.model_source import Source
+from biasgraph.models.model_source import Source, SourcedModel
 from biasgraph.models.pipeline_card import Card
 from biasgraph.models.pipeline_loading import Adapter, load_pipeline
 from biasgraph.models.prompt_encodings import Remembered
@@ -48,7 +48,7 @@ def generator(spec: Spec, options: ModelOptions) -> DiffusersGenerator:
 
 
 @dataclass(frozen=True)
-class DiffusersGenerator:
+class DiffusersGenerator(SourcedModel):
     """A pipeline whose weights load when the first image is asked for.
 
     Attributes:
@@ -58,20 +58,11 @@ class DiffusersGenerator:
             same to the last bit.
     """
 
-    source: Source
     options: ModelOptions
     words: frozenset[str] = field(default=frozenset(), repr=False)
     seconds_per_image: float | None = None
     told: Mapping[str, Setting] | None = None
     whole: bool = False
-
-    @property
-    def spec(self) -> str:
-        return self.source.spec
-
-    @property
-    def fingerprint(self) -> str:
-        return self.source.fingerprint
 
     @property
     def batch_size(self) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgraph.errors import ModelError
-from biasgraph.models.backend import OPTION, ROLES, Backend, obstacle_of
+from biasgraph.models.backend import FLAGS, OPTION, ROLES, Backend, obstacle_of
 from biasgraph.models.devices import device_of
 from biasgraph.models.inference_options import ModelOptions, flag_of
 from biasgraph.models.plug_ins import load_plug_in, package_of, plug_ins
@@ -50,33 +50,41 @@ def machine() -> Record:
 def built_in() -> Iterator[Record]:
     """The backends that ship."""
     for name, backend in BACKENDS.items():
-        yield _entry(name, "biasgraph", _version("biasgraph"), backend)
+        yield _entry(name, "biasgraph", _version("biasgraph"), backend, _obstacle(backend))
 
 
 def plugged_in() -> Iterator[Record]:
-    """The backends of other packages; one that is broken has no roles and says why it is."""
+    """The backends of other packages; a broken one has no roles and says what is wrong with it."""
     entries = list(plug_ins())
     for entry in entries:
         package, version = package_of(entry), entry.dist.version if entry.dist else None
         rivals = {package_of(other) for other in entries if other.name == entry.name} - {package}
+        backend = Backend("", {})
         if entry.name in BACKENDS:
-            problem = f"biasgraph itself has a backend {entry.name}, which goes first"
+            problem: str | None = (
+                f"biasgraph has a backend {entry.name} of its own; rename this one"
+            )
         elif rivals:
-            problem = f"{', '.join(sorted(rivals))} has a plug-in of the same name: uninstall one"
+            problem = f"{', '.join(sorted(rivals))} has a plug-in of the same name; uninstall one"
         else:
             try:
-                yield _entry(entry.name, package, version, load_plug_in(entry))
-                continue
+                backend = load_plug_in(entry)
+                problem = _obstacle(backend)
             except ModelError as error:
                 problem = str(error)
-        yield _broken(entry.name, package, version, problem)
+        yield _entry(entry.name, package, version, backend, problem)
 
 
-def _entry(name: str, package: str, version: str | None, backend: Backend) -> Record:
+def _obstacle(backend: Backend) -> str | None:
     try:
-        obstacle = obstacle_of(backend)
+        return obstacle_of(backend)
     except ModelError as error:
-        obstacle = str(error)
+        return str(error)
+
+
+def _entry(
+    name: str, package: str, version: str | None, backend: Backend, obstacle: str | None
+) -> Record:
     return {
         "name": name,
         "package": package,
@@ -93,21 +101,9 @@ def _entry(name: str, package: str, version: str | None, backend: Backend) -> Re
             if role in backend.roles
         ],
         "needs": str(backend.needs),
+        **{flag: getattr(backend, flag) for flag in FLAGS},
         "works": obstacle is None,
         "obstacle": obstacle,
-    }
-
-
-def _broken(name: str, package: str, version: str | None, problem: str) -> Record:
-    return {
-        "name": name,
-        "package": package,
-        "version": version,
-        "about": "",
-        "roles": [],
-        "needs": "",
-        "works": False,
-        "obstacle": problem,
     }
 
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from biasgraph.errors import ModelError, printable
 from biasgraph.models.base import CannotContinue, Message, Setting
-from biasgraph.models.devices import device_of, dtype_of, is_out_of_memory, out_of_memory
+from biasgraph.models.devices import is_out_of_memory, out_of_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
-from biasgraph.models.library_loading import explain_loading_errors
-from biasgraph.models.model_source import Source
+from biasgraph.models.transformers_model import TransformersModel, greedy_decoding, locate
 
 LONGEST_REPLY = 2_048  # tokens
 ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
@@ -25,30 +24,18 @@ def language_model(spec: Spec, options: ModelOptions) -> TransformersLanguageMod
     Raises:
         InputError: no name, no such folder, no such device.
     """
-    source = Source.of(spec, trust_remote_code=options.trust_remote_code)
-    device = device_of(options)
-    return TransformersLanguageModel(
-        spec=spec.text, source=source, device=device, dtype=dtype_of(options, device)
-    )
+    return TransformersLanguageModel(*locate(spec, options))
 
 
 @dataclass(frozen=True)
-class TransformersLanguageModel:
+class TransformersLanguageModel(TransformersModel):
     """Continues a conversation by its likeliest token each time, so that a reply can be had again.
 
     Attributes:
         longest_reply: in tokens; less where the model's window is nearer.
     """
 
-    spec: str
-    source: Source
-    device: str
-    dtype: str
     longest_reply: int = LONGEST_REPLY
-
-    @property
-    def fingerprint(self) -> str:
-        return self.source.fingerprint
 
     @property
     def settings(self) -> Mapping[str, Setting]:
@@ -155,47 +142,18 @@ class TransformersLanguageModel:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        from biasgraph.models.library_loading import silence_libraries
-
-        with explain_loading_errors(self.spec), silence_libraries():
-            from transformers import AutoTokenizer
-
-            return AutoTokenizer.from_pretrained(
-                self.source.folder(),
-                local_files_only=True,
-                trust_remote_code=self.source.trust_remote_code,
-            )
+        return self._load("AutoTokenizer")
 
     @cached_property
     def _model(self) -> Any:
-        from biasgraph.models.library_loading import silence_libraries
-
-        with explain_loading_errors(self.spec), silence_libraries():
-            import torch
-            from transformers import AutoConfig
-
-            folder = self.source.folder()
-            options = {"local_files_only": True, "trust_remote_code": self.source.trust_remote_code}
-            kind = _auto_class(AutoConfig.from_pretrained(folder, **options), self.spec)
-            model = kind.from_pretrained(
-                folder, dtype=getattr(torch, self.dtype), use_safetensors=True, **options
-            )
-            model.generation_config = self._decoding(model.generation_config)
-            return model.to(self.device).eval()
-
-    def _decoding(self, own: Any) -> Any:
-        """Greedy, of the model's own configuration only what ends a reply: the rest may ask for
-        sampling, beams or penalties."""
-        from transformers import GenerationConfig
-
-        ends = self._tokenizer.eos_token_id if own.eos_token_id is None else own.eos_token_id
-        first = ends[0] if isinstance(ends, list) else ends
-        return GenerationConfig(
-            do_sample=False,
-            bos_token_id=own.bos_token_id,
-            eos_token_id=ends,
-            pad_token_id=first if own.pad_token_id is None else own.pad_token_id,
+        loader = self._loader(
+            "AutoModelForCausalLM",
+            "AutoModelForImageTextToText",  # they can be spoken to as well
+            wanted="a language model that writes on",
         )
+        model = self._load_weights(loader)
+        model.generation_config = greedy_decoding(model, self._tokenizer)
+        return model
 
 
 def _forms(messages: Sequence[Message]) -> Iterator[list[dict[str, Any]]]:
@@ -215,18 +173,3 @@ def without_system(messages: Sequence[Message]) -> list[Message]:
     if not system or not others:
         return list(messages)
     return [replace(others[0], text="\n\n".join([*system, others[0].text])), *others[1:]]
-
-
-def _auto_class(config: Any, spec: str) -> Any:
-    """The class that loads a causal model, or one that also sees and can be spoken to as well."""
-    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
-
-    remote = getattr(config, "auto_map", None) or {}
-    if type(config) in AutoModelForCausalLM._model_mapping or "AutoModelForCausalLM" in remote:
-        return AutoModelForCausalLM
-    if type(config) in AutoModelForImageTextToText._model_mapping:
-        return AutoModelForImageTextToText
-    raise ModelError(
-        f"{printable(spec)} is no language model that writes on: transformers knows "
-        f"'{printable(str(config.model_type))}' as another kind of model"
-    )

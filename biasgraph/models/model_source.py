@@ -140,6 +140,25 @@ class Source:
         return folder
 
 
+@dataclass(frozen=True)
+class SourcedModel:
+    """A model that is known by its files.
+
+    Attributes:
+        source: Where they are.
+    """
+
+    source: Source
+
+    @property
+    def spec(self) -> str:
+        return self.source.spec
+
+    @property
+    def fingerprint(self) -> str:
+        return self.source.fingerprint
+
+
 def _looks_local(name: str) -> bool:
     return name.startswith(("/", "./", "../", "~", ".\\")) or "\\" in name or name.count("/") > 1
 

@@ -8,7 +8,7 @@ from importlib import metadata
 from typing import TypeVar
 
 from biasgraph.errors import BiasgraphError, ModelError, printable
-from biasgraph.models.backend import GROUP, ROLES, Backend, summarize_error
+from biasgraph.models.backend import FLAGS, GROUP, ROLES, Backend, summarize_error
 from biasgraph.models.inference_options import MODEL_OPTIONS
 
 GROUPS = (GROUP, "biasgraph.methods")
@@ -43,7 +43,7 @@ def find_declared(
     entries = [entry for entry in plug_ins(group) if entry.name == name]
     if len(entries) > 1:
         packages = " and ".join(sorted({printable(package_of(entry)) for entry in entries}))
-        raise ModelError(f"{packages} both call a plug-in {printable(name)}: uninstall one")
+        raise ModelError(f"{packages} both call a plug-in {printable(name)}; uninstall one")
     return load(entries[0]) if entries else None
 
 
@@ -94,6 +94,9 @@ def names_function(text: object) -> bool:
 
 
 def _problem_of(_name: str, backend: Backend) -> str:
+    for flag in FLAGS:
+        if not isinstance(getattr(backend, flag), bool):
+            return f"its flag {flag} is neither True nor False"
     for role, entered in backend.roles.items():
         if role not in ROLES:
             return f"unknown role '{printable(str(role))}' (there are {', '.join(ROLES)})"

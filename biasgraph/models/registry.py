@@ -7,8 +7,9 @@ the entry's name is the backend's, and its object is a `Backend`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from biasgraph.errors import (
     InputError,
@@ -23,7 +24,6 @@ from biasgraph.models.backend import (
     JUDGE,
     LANGUAGE_MODEL,
     OPTION,
-    ROLES,
     Backend,
     Role,
     import_function,
@@ -35,32 +35,19 @@ from biasgraph.models.plug_ins import blame, find_plug_in, plug_ins
 if TYPE_CHECKING:
     from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel, VisualQA
 
-__all__ = [
-    "BACKENDS",
-    "EMBEDDER",
-    "GENERATOR",
-    "HUB",
-    "JUDGE",
-    "LANGUAGE_MODEL",
-    "OPTION",
-    "ROLES",
-    "Backend",
-    "Role",
-    "backend_of",
-    "find_backend",
-    "load_embedder",
-    "load_generator",
-    "load_judge",
-    "load_language_model",
-    "refuse_unread",
-    "traits_of",
-]
+# What a plug-in needs to declare a backend is to be had here, beside what is defined below.
+__all__ = ["EMBEDDER", "GENERATOR", "JUDGE", "LANGUAGE_MODEL", "Backend", "Role"]
 
 HUB = {GENERATOR: "diffusers", JUDGE: "vlm", EMBEDDER: "clip", LANGUAGE_MODEL: "lm"}
 """Which backend takes a bare ``owner/model`` of the hub, most likely."""
 
-OPENAI = ("base_url", "concurrency", "budget")
-"""What everything asked of a server heeds."""
+WEIGHTS = "weights: a folder, or a name on the Hugging Face hub"
+TORCH = ("device", "dtype", "trust_remote_code")
+"""Options of every model whose weights are loaded here."""
+PIXELS = ("steps", "guidance", "size", "scheduler", "negative_prompt", "lora")
+SERVER = ("base_url", "concurrency", "budget")
+"""Options of everything that is asked of a server."""
+SIGLIP = "clip:google/siglip2-so400m-patch14-384"
 
 BACKENDS: dict[str, Backend] = {
     "sandbox": Backend(
@@ -80,38 +67,24 @@ BACKENDS: dict[str, Backend] = {
             GENERATOR: Role(
                 "biasgraph.models.diffusers:generator",
                 "diffusers:black-forest-labs/FLUX.2-klein-4B",
-                reads=(
-                    "device",
-                    "dtype",
-                    "steps",
-                    "guidance",
-                    "size",
-                    "scheduler",
-                    "negative_prompt",
-                    "lora",
-                    "batch_size",
-                    "offload",
-                    "trust_remote_code",
-                ),
+                reads=(*TORCH, *PIXELS, "batch_size", "offload"),
             )
         },
-        needs="weights: a folder, or a name on the Hugging Face hub",
+        needs=WEIGHTS,
     ),
     "clip": Backend(
         about="CLIP and SigLIP models of transformers: match pictures with captions",
         roles={
             JUDGE: Role(
                 "biasgraph.models.clip:judge",
-                "clip:google/siglip2-so400m-patch14-384",
-                reads=("device", "dtype", "judge_batch_size", "trust_remote_code", "unknown_below"),
+                SIGLIP,
+                reads=(*TORCH, "judge_batch_size", "unknown_below"),
             ),
             EMBEDDER: Role(
-                "biasgraph.models.clip:embedder",
-                "clip:google/siglip2-so400m-patch14-384",
-                reads=("device", "dtype", "judge_batch_size", "trust_remote_code"),
+                "biasgraph.models.clip:embedder", SIGLIP, reads=(*TORCH, "judge_batch_size")
             ),
         },
-        needs="weights: a folder, or a name on the Hugging Face hub",
+        needs=WEIGHTS,
     ),
     "vlm": Backend(
         about="models of transformers that read and see, asked by multiple choice",
@@ -119,17 +92,10 @@ BACKENDS: dict[str, Backend] = {
             JUDGE: Role(
                 "biasgraph.models.vlm:judge",
                 "vlm:Qwen/Qwen3-VL-4B-Instruct",
-                reads=(
-                    "device",
-                    "dtype",
-                    "judge_batch_size",
-                    "permutations",
-                    "trust_remote_code",
-                    "unknown_below",
-                ),
+                reads=(*TORCH, "judge_batch_size", "permutations", "unknown_below"),
             )
         },
-        needs="weights: a folder, or a name on the Hugging Face hub",
+        needs=WEIGHTS,
     ),
     "human": Backend(
         about="answers that people gave, from a CSV file (biasgraph label)",
@@ -140,13 +106,9 @@ BACKENDS: dict[str, Backend] = {
     "lm": Backend(
         about="language models of transformers",
         roles={
-            LANGUAGE_MODEL: Role(
-                "biasgraph.models.lm:language_model",
-                "lm:Qwen/Qwen3-4B",
-                reads=("device", "dtype", "trust_remote_code"),
-            )
+            LANGUAGE_MODEL: Role("biasgraph.models.lm:language_model", "lm:Qwen/Qwen3-4B", TORCH)
         },
-        needs="weights: a folder, or a name on the Hugging Face hub",
+        needs=WEIGHTS,
     ),
     "openai": Backend(
         about="models behind any OpenAI-compatible server, hosted or your own",
@@ -154,15 +116,15 @@ BACKENDS: dict[str, Backend] = {
             GENERATOR: Role(
                 "biasgraph.models.openai:generator",
                 "openai:gpt-image-1-mini",
-                reads=(*OPENAI, "size", "negative_prompt", "batch_size"),
+                reads=(*SERVER, "size", "negative_prompt", "batch_size"),
             ),
             JUDGE: Role(
                 "biasgraph.models.openai:judge",
                 "openai:gpt-4.1-mini",
-                reads=(*OPENAI, "permutations", "unknown_below", "judge_batch_size"),
+                reads=(*SERVER, "permutations", "unknown_below", "judge_batch_size"),
             ),
             LANGUAGE_MODEL: Role(
-                "biasgraph.models.openai:language_model", "openai:gpt-4.1-mini", reads=OPENAI
+                "biasgraph.models.openai:language_model", "openai:gpt-4.1-mini", SERVER
             ),
         },
         packages=("openai",),
@@ -187,9 +149,10 @@ def backend_of(spec: str) -> str:
 
 
 def traits_of(spec: str) -> Backend:
-    """The backend of a spec, to be asked for its flags; one that nobody knows has none."""
+    """The backend of a spec, to be asked for its flags; an unknown one has none of them."""
+    name = Spec(spec).backend
     try:
-        backend = BACKENDS.get(Spec(spec).backend) or find_plug_in(Spec(spec).backend)
+        backend = BACKENDS.get(name) or find_plug_in(name)
     except ModelError:
         backend = None
     return backend or Backend(about="", roles={})
@@ -198,44 +161,48 @@ def traits_of(spec: str) -> Backend:
 def load_generator(
     spec: str, options: ModelOptions | None = None, journal: Path | None = None
 ) -> ImageGenerator:
-    """The generator a spec names; its weights load with the first image.
+    """The generator that a spec names; its weights load with the first image.
 
-    journal: a folder of the run for what a paid backend must not lose.
+    Args:
+        spec: ``backend:name[@revision]``.
+        options: How to run it.
+        journal: A folder of the run for what a paid backend must not lose.
 
     Raises:
-        InputError: no such backend or name.
-        ModelError: what the backend needs is not installed or cannot be reached.
+        InputError: No such backend or name.
+        ModelError: What the backend needs is not installed or cannot be reached.
     """
-    model: ImageGenerator = _load(Spec(spec, journal), GENERATOR, options)
-    return model
+    return cast("ImageGenerator", _load(Spec(spec, journal), GENERATOR, options))
 
 
 def load_judge(
     spec: str, options: ModelOptions | None = None, journal: Path | None = None
 ) -> VisualQA:
-    """The judge a spec names; its weights load with the first question. Raises as above."""
-    model: VisualQA = _load(Spec(spec, journal), JUDGE, options)
-    return model
+    """The judge that a spec names, as `load_generator`; it loads with the first question."""
+    return cast("VisualQA", _load(Spec(spec, journal), JUDGE, options))
 
 
 def load_embedder(spec: str, options: ModelOptions | None = None) -> Embedder:
-    """The embedder a spec names; its weights load with the first text. Raises as above."""
-    model: Embedder = _load(Spec(spec), EMBEDDER, options)
-    return model
+    """The embedder that a spec names, as `load_generator`; it loads with the first text."""
+    return cast("Embedder", _load(Spec(spec), EMBEDDER, options))
 
 
 def load_language_model(
     spec: str, options: ModelOptions | None = None, journal: Path | None = None
 ) -> LanguageModel:
-    """The language model a spec names; its weights load with the first turn. Raises as above."""
-    model: LanguageModel = _load(Spec(spec, journal), LANGUAGE_MODEL, options)
-    return model
+    """The language model that a spec names, as `load_generator`; it loads with the first turn."""
+    return cast("LanguageModel", _load(Spec(spec, journal), LANGUAGE_MODEL, options))
 
 
 def refuse_unread(options: ModelOptions, used: Mapping[str, str]) -> None:
-    """Raise InputError for an option that none of the models heeds.
+    """Refuse options without effect.
 
-    used: role -> spec.
+    Args:
+        options: What was given.
+        used: Role -> spec of the model in it.
+
+    Raises:
+        InputError: None of the models reads one of the options.
     """
     read = {
         name
@@ -244,8 +211,8 @@ def refuse_unread(options: ModelOptions, used: Mapping[str, str]) -> None:
     }
     for name in options.record():
         if name not in read:
-            models = " and ".join(printable(spec) for spec in used.values())
-            raise InputError(f"{flag_of(name)} means nothing to {models}: leave it out")
+            models = " or ".join(printable(spec) for spec in used.values())
+            raise InputError(f"{flag_of(name)} has no effect on {models}; remove it")
 
 
 def find_backend(spec: Spec, role: str) -> Backend:
@@ -258,7 +225,7 @@ def find_backend(spec: Spec, role: str) -> Backend:
         names = sorted({*able, *(entry.name for entry in plug_ins())})
         raise InputError(
             f"{wanted} '{printable(spec.text)}': no backend '{printable(spec.backend)}' "
-            f"(there is: {', '.join(printable(name) for name in names)}; for example {example})."
+            f"(choose from {', '.join(printable(name) for name in names)}; for example {example})."
             f"{_hint(spec, role) or did_you_mean(spec.backend, names)}"
         )
     if role not in backend.roles:
@@ -272,7 +239,7 @@ def find_backend(spec: Spec, role: str) -> Backend:
 def _hint(spec: Spec, role: str) -> str:
     """What somebody may have meant who named no backend."""
     if spec.backend in ("http", "https") and "openai" in BACKENDS:
-        return f" A server is named by --base-url, and its model by {OPTION[role]} openai:MODEL"
+        return f" Name a server by --base-url, and its model by {OPTION[role]} openai:MODEL"
     if "/" in spec.text and ":" not in spec.text:
         meant = f"{HUB[role]}:{spec.text}"
         if role == GENERATOR and Path(spec.text).is_dir():
@@ -287,11 +254,7 @@ def _load(spec: Spec, role: str, options: ModelOptions | None) -> Any:
         raise MissingExtra(f"{spec.backend} models", backend.extra)
     if backend.missing():
         raise ModelError(f"{printable(spec.backend)} models: {obstacle_of(backend)}")
-    options = options or ModelOptions()
-    if spec.backend in BACKENDS:
-        return import_function(backend.roles[role].loader)(spec, options)
-    with blame(
-        f"the plug-in {printable(spec.backend)} cannot load '{printable(spec.text)}'"
-    ):  # somebody else's code
-        model = import_function(backend.roles[role].loader)(spec, options)
+    foreign = f"the plug-in {printable(spec.backend)} cannot load '{printable(spec.text)}'"
+    with nullcontext() if spec.backend in BACKENDS else blame(foreign):
+        model = import_function(backend.roles[role].loader)(spec, options or ModelOptions())
     return model

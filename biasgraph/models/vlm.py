@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
-from biasgraph.models.devices import Portions, device_of, dtype_of
+from biasgraph.models.devices import Portions
 from biasgraph.models.inference_options import ModelOptions, Spec
-from biasgraph.models.library_loading import explain_loading_errors
-from biasgraph.models.model_source import Source
+from biasgraph.models.library_loading import explain_loading_errors, silence_libraries
 from biasgraph.models.multiple_choice import LETTERS, PERMUTATIONS, WORDING, Sheet, combined, sheets
+from biasgraph.models.transformers_model import TransformersModel, locate
 from biasgraph.models.vlm_prompts import Prompter, load_processor
 from biasgraph.models.vlm_scoring import Prompts, Scorer
 
@@ -36,12 +36,8 @@ def judge(spec: Spec, options: ModelOptions) -> VlmJudge:
     Raises:
         InputError: no name, no such folder, no such device.
     """
-    device = device_of(options)
     return VlmJudge(
-        spec=spec.text,
-        source=Source.of(spec, trust_remote_code=options.trust_remote_code),
-        device=device,
-        dtype=dtype_of(options, device),
+        *locate(spec, options),
         batch_size=options.judge_batch_size or BATCH,
         permutations=options.permutations or PERMUTATIONS,
         unknown_below=options.unknown_below or 0.0,
@@ -49,7 +45,7 @@ def judge(spec: Spec, options: ModelOptions) -> VlmJudge:
 
 
 @dataclass(frozen=True)
-class VlmJudge:
+class VlmJudge(TransformersModel):
     """Chooses by the probabilities of the options' letters; describes in words of its own.
 
     Attributes:
@@ -58,18 +54,10 @@ class VlmJudge:
             and where unknown, which is always among the options, is likeliest.
     """
 
-    spec: str
-    source: Source
-    device: str
-    dtype: str
     batch_size: int = BATCH
     permutations: int = PERMUTATIONS
     unknown_below: float = 0.0
     seconds_per_image: float | None = None
-
-    @property
-    def fingerprint(self) -> str:
-        return self.source.fingerprint
 
     @property
     def settings(self) -> Mapping[str, Setting]:
@@ -161,54 +149,19 @@ class VlmJudge:
 
     @cached_property
     def _prompter(self) -> Prompter:
-        from biasgraph.models.library_loading import silence_libraries
-
         with explain_loading_errors(self.spec), silence_libraries():
-            self._refuse_other_kinds()
-            processor = load_processor(
-                self.source.folder(), trust_remote_code=self.source.trust_remote_code
-            )
+            self._class  # noqa: B018  (raises for a model of another kind)
+            folder = self.source.folder()
+            processor = load_processor(folder, trust_remote_code=self.source.trust_remote_code)
             return Prompter(self.spec, processor)
 
     @cached_property
     def _scorer(self) -> Scorer:
-        return Scorer(self._model, self._prompter, self.dtype)
+        return Scorer(self._load_weights(self._class), self._prompter, self.dtype)
 
     @cached_property
-    def _model(self) -> Any:
-        from biasgraph.models.library_loading import silence_libraries
-
-        with explain_loading_errors(self.spec), silence_libraries():
-            import torch
-            from transformers import AutoModelForImageTextToText
-
-            self._refuse_other_kinds()
-            model = AutoModelForImageTextToText.from_pretrained(
-                self.source.folder(),
-                dtype=getattr(torch, self.dtype),
-                use_safetensors=True,
-                **self._loading,
-            )
-            return model.to(self.device).eval()
-
-    @property
-    def _loading(self) -> dict[str, Any]:
-        return {"local_files_only": True, "trust_remote_code": self.source.trust_remote_code}
-
-    def _refuse_other_kinds(self) -> None:
-        """Raise ModelError for a model that reads but does not see, or the other way round."""
-        from transformers import AutoConfig, AutoModelForImageTextToText
-
-        config = AutoConfig.from_pretrained(self.source.folder(), **self._loading)
-        remote = getattr(config, "auto_map", None) or {}
-        if (
-            type(config) not in AutoModelForImageTextToText._model_mapping
-            and "AutoModelForImageTextToText" not in remote
-        ):
-            raise ModelError(
-                f"{printable(self.spec)} is no model that reads and sees: transformers knows "
-                f"'{printable(str(config.model_type))}' as another kind of model"
-            )
+    def _class(self) -> str:
+        return self._loader("AutoModelForImageTextToText", wanted="a model that reads and sees")
 
 
 def _log_shares(letters: Sequence[Sequence[int]], scores: Any) -> Any:

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.models.devices import is_out_of_memory
+from biasgraph.models.transformers_model import greedy_decoding, place_tensors
 from biasgraph.models.vlm_prompts import ALONG_THE_TEXT, Prompter
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ over the norm of the scores, which rounding alone moves less and another computa
 class Prompts:
     """Prompts about one picture, cut where they begin to differ.
 
-    texts: whole; tails: the token ids of each behind what all share.
+    Attributes:
+        texts: Each as a whole.
+        tails: The token ids of each behind what all share.
     """
 
     texts: tuple[str, ...]
@@ -51,80 +54,94 @@ class Prompts:
         return cls(texts, tuple(tuple(tokens[shared:]) for tokens in ids))
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Pictures that go through a model together, with the prompts about each of them.
+
+    Attributes:
+        images: The pictures.
+        tensors: Of the pictures, each with the first prompt; all rows are of one length.
+        prompts: The prompts.
+        rows: How many sequences may go through the model at a time.
+        pick: Gets (rows, vocabulary) float32 scores and returns as many rows of what is wanted.
+    """
+
+    images: Sequence[Image]
+    tensors: Mapping[str, Any]
+    prompts: Prompts
+    rows: int
+    pick: Pick
+
+
 @dataclass
 class Scorer:
     """Next-token scores of one model.
 
     Attributes:
-        model: of transformers, loaded and placed.
-        dtype: its number format.
-        rows: how many sequences go through it at a time.
+        model: Of transformers, loaded and placed.
+        prompter: Puts pictures and prompts into its numbers.
+        dtype: Its number format.
     """
 
     model: Any
     prompter: Prompter
     dtype: str
-    _way: Callable[..., Any] | None = field(default=None, init=False)
+    _way: Callable[[Batch], Any] | None = field(default=None, init=False)
 
     def scores(self, images: Sequence[Image], prompts: Prompts, rows: int, pick: Pick) -> Any:
-        """(images, prompts, ...) of what `pick` takes of the scores of each prompt's next token.
+        """What `pick` takes of the scores of each prompt's next token, about each picture.
 
-        pick: gets (rows, vocabulary) float32 scores and returns as many rows.
+        Args:
+            images: The pictures.
+            prompts: What is asked about each.
+            rows: How many sequences may go through the model at a time.
+            pick: Gets (rows, vocabulary) float32 scores and returns as many rows.
+
+        Returns:
+            (images, prompts, ...), a tensor.
         """
         import torch
 
         encoded = [self.tensors(image, prompts.texts[0]) for image in images]
         if self._way is None:
             self._way = self._choose(images[0], encoded[0], prompts, rows)
-        found: list[Any] = [None] * len(images)
+        scores: list[Any] = [None] * len(images)
         with torch.no_grad():
             for places in _alike(encoded):
-                batch = _joined([encoded[place] for place in places])
+                tensors = _joined([encoded[place] for place in places])
                 group = [images[place] for place in places]
-                rows_of = self._way(group, batch, prompts, rows, pick)
-                for place, row in zip(places, rows_of, strict=True):
-                    found[place] = row
-        return torch.stack(found)
+                scored = self._way(Batch(group, tensors, prompts, rows, pick))
+                for place, row in zip(places, scored, strict=True):
+                    scores[place] = row
+        return torch.stack(scores)
 
     def written(self, images: Sequence[Image], prompt: str, longest: int) -> list[str]:
         """What the model writes about each picture, its likeliest token each time.
 
-        longest: in tokens.
+        Args:
+            images: The pictures.
+            prompt: What it is asked to write.
+            longest: The longest text, in tokens.
         """
         import torch
 
+        tokenizer = self.prompter.tokenizer
+        decoding = greedy_decoding(
+            self.model, tokenizer, max_new_tokens=longest, decoder_start_token_id=self._start
+        )
         encoded = [self.tensors(image, prompt) for image in images]
-        found = [""] * len(images)
+        written = [""] * len(images)
         for places in _alike(encoded):
             batch = _joined([encoded[place] for place in places])
             with torch.no_grad():
-                made = self.model.generate(**batch, generation_config=self._greedy(longest))
+                made = self.model.generate(**batch, generation_config=decoding)
             ids = batch["input_ids"]
             if made.shape[1] >= ids.shape[1] and bool((made[:, : ids.shape[1]] == ids).all()):
                 made = made[:, ids.shape[1] :]
-            texts = self.prompter.tokenizer.batch_decode(made, skip_special_tokens=True)
+            texts = tokenizer.batch_decode(made, skip_special_tokens=True)
             for place, text in zip(places, texts, strict=True):
-                found[place] = text
-        return found
-
-    def _greedy(self, longest: int) -> Any:
-        """The model's own configuration may ask for sampling; only what ends a text is taken."""
-        from transformers import GenerationConfig
-
-        known = self.model.generation_config
-        ends = known.eos_token_id
-        ends = self.prompter.tokenizer.eos_token_id if ends is None else ends
-        pad = known.pad_token_id
-        if pad is None:
-            pad = ends[0] if isinstance(ends, list) else ends
-        return GenerationConfig(
-            do_sample=False,
-            max_new_tokens=longest,
-            eos_token_id=ends,
-            pad_token_id=pad,
-            bos_token_id=known.bos_token_id,
-            decoder_start_token_id=self._start,
-        )
+                written[place] = text
+        return written
 
     @property
     def way(self) -> str | None:
@@ -133,50 +150,45 @@ class Scorer:
 
     def tensors(self, image: Image, prompt: str) -> dict[str, Any]:
         """A picture with a prompt, where the model is."""
-        return {
-            name: tensor.to(self.model.device, self.model.dtype)
-            if tensor.is_floating_point()
-            else tensor.to(self.model.device)
-            for name, tensor in self.prompter.tensors(image, prompt).items()
-        }
+        return place_tensors(self.prompter.tensors(image, prompt), self.model)
 
     def _choose(
         self, image: Image, encoded: Mapping[str, Any], prompts: Prompts, rows: int
-    ) -> Callable[..., Any]:
+    ) -> Callable[[Batch], Any]:
         """The first way that gives what the plain one gives."""
         import torch
 
         # The first, whose tokens `encoded` holds, and the one that differs most.
         some = Prompts((prompts.texts[0], prompts.texts[-1]), (prompts.tails[0], prompts.tails[-1]))
+        batch = Batch([image], encoded, some, max(rows, 2), lambda scores: scores)
         with torch.no_grad():
-            plain = self._apart([image], encoded, some, rows, _all)
+            plain = self._apart(batch)
             for way in (self._prefix_at_once, self._prefix_one_by_one, self._features):
                 try:
-                    tried = way([image], encoded, some, max(rows, 2), _all)
-                    if _near(tried, plain, NEAR[self.dtype]):
+                    if _near(way(batch), plain, NEAR[self.dtype]):
                         return way
                 except Exception as error:  # of any architecture's code
                     if is_out_of_memory(error):
                         raise
         return self._apart
 
-    def _prefix_at_once(
-        self,
-        images: Sequence[Image],
-        batch: Mapping[str, Any],
-        prompts: Prompts,
-        rows: int,
-        pick: Pick,
-    ) -> Any:
+    def _prefix_at_once(self, batch: Batch) -> Any:
         """The prefix once, then as many prompts together as there may be rows."""
+        return self._behind_prefix(batch, max(1, batch.rows // len(batch.images)))
+
+    def _prefix_one_by_one(self, batch: Batch) -> Any:
+        """The prefix once, then prompt by prompt."""
+        return self._behind_prefix(batch, 1)
+
+    def _behind_prefix(self, batch: Batch, size: int) -> Any:
+        """The prefix that all prompts share once, then their tails, `size` of them together."""
         import torch
 
-        count = len(batch["input_ids"])
-        kept = self._prefix(batch, prompts)
-        found = []
-        size = max(1, rows // count)
-        for start in range(0, len(prompts.tails), size):
-            tails = prompts.tails[start : start + size]
+        count = len(batch.images)
+        kept = self._prefix(batch)
+        scores = []
+        for start in range(0, len(batch.prompts.tails), size):
+            tails = batch.prompts.tails[start : start + size]
             cache = copy.deepcopy(kept)
             if len(tails) > 1:
                 cache.batch_repeat_interleave(len(tails))
@@ -184,52 +196,29 @@ class Scorer:
             longest = max(map(len, tails))
             ids = torch.tensor([[*tail, *tail[-1:] * (longest - len(tail))] for tail in tails])
             ends = [len(tail) - 1 for tail in tails]
-            scores = pick(self._read(ids.repeat(count, 1), cache, ends * count))
-            found.append(scores.reshape(count, len(tails), -1))
-        return torch.cat(found, dim=1)
+            picked = batch.pick(self._read(ids.repeat(count, 1), cache, ends * count))
+            scores.append(picked.reshape(count, len(tails), -1))
+        return torch.cat(scores, dim=1)
 
-    def _prefix_one_by_one(
-        self,
-        images: Sequence[Image],
-        batch: Mapping[str, Any],
-        prompts: Prompts,
-        rows: int,
-        pick: Pick,
-    ) -> Any:
-        """The prefix once, then prompt by prompt."""
-        import torch
-
-        count = len(batch["input_ids"])
-        kept = self._prefix(batch, prompts)
-        found = []
-        for tail in prompts.tails:
-            ids = torch.tensor([tail]).repeat(count, 1)
-            found.append(pick(self._read(ids, copy.deepcopy(kept), [len(tail) - 1] * count)))
-        return torch.stack(found, dim=1)
-
-    def _features(
-        self,
-        images: Sequence[Image],
-        batch: Mapping[str, Any],
-        prompts: Prompts,
-        rows: int,
-        pick: Pick,
-    ) -> Any:
+    def _features(self, batch: Batch) -> Any:
         """What the model sees in the pictures once, then each prompt as a whole."""
         import torch
 
+        tensors = batch.tensors
         encode = self.model.base_model.get_image_features
         accepted = inspect.signature(encode).parameters
-        seen = encode(**{name: batch[name] for name in accepted if name in batch}, return_dict=True)
-        text = self._cut(batch, prompts)
+        seen = encode(
+            **{name: tensors[name] for name in accepted if name in tensors}, return_dict=True
+        )
+        text = self._cut(batch)
         pictures = {
             name: value
-            for name, value in batch.items()
+            for name, value in tensors.items()
             if name not in ALONG_THE_TEXT and not name.startswith("pixel_values")
         }
         needed = {"pixel_values": None} if "pixel_values" in self._parameters else {}
-        found = []
-        for tail in prompts.tails:
+        scores = []
+        for tail in batch.prompts.tails:
             whole = {name: _extended(name, value, tail) for name, value in text.items()}
             made = self.model(
                 **whole,
@@ -238,44 +227,35 @@ class Scorer:
                 **self._decoder(len(whole["input_ids"])),
                 mm_encoder_outputs={"image": copy.copy(seen)},
             )
-            found.append(pick(made.logits[:, -1].float()))
-        return torch.stack(found, dim=1)
+            scores.append(batch.pick(made.logits[:, -1].float()))
+        return torch.stack(scores, dim=1)
 
-    def _apart(
-        self,
-        images: Sequence[Image],
-        batch: Mapping[str, Any],
-        prompts: Prompts,
-        rows: int,
-        pick: Pick,
-    ) -> Any:
+    def _apart(self, batch: Batch) -> Any:
         """Picture by picture and prompt by prompt, each as a whole."""
         import torch
 
-        found = []
-        for image in images:
-            for text in prompts.texts:
-                tensors = self.tensors(image, text)
-                made = self.model(**tensors, **self._decoder(1))
-                found.append(pick(made.logits[:, -1].float()))
-        return torch.cat(found).reshape(len(images), len(prompts.texts), -1)
+        scores = []
+        for image in batch.images:
+            for text in batch.prompts.texts:
+                made = self.model(**self.tensors(image, text), **self._decoder(1))
+                scores.append(batch.pick(made.logits[:, -1].float()))
+        return torch.cat(scores).reshape(len(batch.images), len(batch.prompts.texts), -1)
 
-    def _prefix(self, batch: Mapping[str, Any], prompts: Prompts) -> Any:
+    def _prefix(self, batch: Batch) -> Any:
         """The keys and values of what all prompts share."""
         if self._decoder(1):
             raise ValueError("a decoder that reads by cross-attention has no prefix")
         made = self.model(
-            **{**batch, **self._cut(batch, prompts)}, use_cache=True, **self._kept([0])
+            **{**batch.tensors, **self._cut(batch)}, use_cache=True, **self._kept([0])
         )
         return made.past_key_values
 
-    def _cut(self, batch: Mapping[str, Any], prompts: Prompts) -> dict[str, Any]:
+    def _cut(self, batch: Batch) -> dict[str, Any]:
         """The tensors along the text, without the first prompt's tail."""
-        tail = prompts.tails[0]
-        ids = batch["input_ids"]
-        if any(row[-len(tail) :].tolist() != list(tail) for row in ids):
+        tail, tensors = batch.prompts.tails[0], batch.tensors
+        if any(row[-len(tail) :].tolist() != list(tail) for row in tensors["input_ids"]):
             raise ValueError("the processor changes the text in its own ways")
-        return {name: batch[name][:, : -len(tail)] for name in ALONG_THE_TEXT if name in batch}
+        return {name: tensors[name][:, : -len(tail)] for name in ALONG_THE_TEXT if name in tensors}
 
     def _read(self, ids: Any, cache: Any, ends: Sequence[int]) -> Any:
         """(rows, vocabulary) scores of what follows ``ids[row, :ends[row] + 1]``."""
@@ -312,7 +292,7 @@ class Scorer:
         for part in (self.model, inner):
             if getattr(part.config, "is_encoder_decoder", False):
                 known = (getattr(part, "generation_config", None), part.config)
-                starts = (getattr(one, "decoder_start_token_id", None) for one in known)
+                starts = (getattr(config, "decoder_start_token_id", None) for config in known)
                 return next((int(start) for start in starts if start is not None), 0)
         return None
 
@@ -334,7 +314,7 @@ def _alike(encoded: Sequence[Mapping[str, Any]]) -> Iterator[list[int]]:
 def _joined(encoded: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     import torch
 
-    return {name: torch.cat([one[name] for one in encoded]) for name in encoded[0]}
+    return {name: torch.cat([tensors[name] for tensors in encoded]) for name in encoded[0]}
 
 
 def _extended(name: str, head: Any, tail: Sequence[int]) -> Any:
@@ -344,10 +324,6 @@ def _extended(name: str, head: Any, tail: Sequence[int]) -> Any:
     filled = {"input_ids": list(tail), "attention_mask": [1] * len(tail)}
     end = torch.tensor([filled.get(name, [0] * len(tail))], dtype=head.dtype, device=head.device)
     return torch.cat([head, end.repeat(len(head), 1)], dim=1)
-
-
-def _all(scores: Any) -> Any:
-    return scores
 
 
 def _near(scores: Any, plain: Any, allowed: float) -> bool:

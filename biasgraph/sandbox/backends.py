@@ -42,7 +42,7 @@ def generator(spec: Spec, options: ModelOptions) -> DiffusersGenerator:
     sampling = json.loads((WEIGHTS / "sandbox.json").read_text("utf-8"))["sampling"]
     told = {"steps": sampling["steps"], "guidance": sampling["guidance"]}
     return DiffusersGenerator(
-        Source(spec.text, str(WEIGHTS / spec.rest), None, True),
+        _weights(spec, spec.rest),
         ModelOptions(device="cpu", dtype="float32", batch_size=BATCH, **told),
         words=vocabulary(),
         seconds_per_image=SECONDS_PER_IMAGE,
@@ -59,9 +59,7 @@ def judge(spec: Spec, options: ModelOptions) -> ClipJudge | SecondJudge:
     """
     thresholds = json.loads((WEIGHTS / "sandbox.json").read_text("utf-8"))["unknown_below"]
     if spec.text == "sandbox":
-        return ClipJudge(
-            WEIGHTS / "clip", spec.text, BATCH, thresholds["clip"], SECONDS_PER_ANSWERS
-        )
+        return _clip(spec, thresholds["clip"])
     if spec.rest == "judge2":
         return SecondJudge(
             WEIGHTS / "judge2", spec.text, BATCH, thresholds["judge2"], SECONDS_PER_ANSWERS
@@ -76,7 +74,23 @@ def embedder(spec: Spec, options: ModelOptions) -> ClipJudge:
     """``sandbox``: the first judge's CLIP. Raises InputError for any other name."""
     if spec.text != "sandbox":
         raise InputError(f"--embedder '{printable(spec.text)}': the sandbox's embedder is sandbox")
-    return ClipJudge(WEIGHTS / "clip", spec.text, BATCH, 0.0)
+    return _clip(spec, 0.0)
+
+
+def _clip(spec: Spec, unknown_below: float) -> ClipJudge:
+    return ClipJudge(
+        _weights(spec, "clip"),
+        device="cpu",
+        dtype="float32",
+        batch_size=BATCH,
+        unknown_below=unknown_below,
+        seconds_per_image=SECONDS_PER_ANSWERS,
+        recorded={"unknown_below": unknown_below},
+    )
+
+
+def _weights(spec: Spec, name: str) -> Source:
+    return Source(spec.text, str(WEIGHTS / name), None, True)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def test_an_embedder_says_how_near_texts_are() -> None:
 def test_the_first_that_fails_ends_the_trial() -> None:
     with pytest.raises(InputError, match="too long"):
         try_models({GENERATOR: "service:short", JUDGE: "service:x"}, ModelOptions())
-    with pytest.raises(InputError, match="--steps means nothing to service:x"):
+    with pytest.raises(InputError, match="--steps has no effect on service:x"):
         try_models({GENERATOR: "service:x"}, ModelOptions(steps=2))
     with pytest.raises(ModelError, match="no plug-in works"):
         BACKENDS["service"] = Backend("", {JUDGE: Role(_broken, "service:x")})

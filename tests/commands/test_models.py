@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from biasgraph.commands import main
+from biasgraph.models.backend import OPTION, ROLES
 from biasgraph.models.inference_options import MODEL_OPTIONS, flag_of
-from biasgraph.models.registry import BACKENDS, OPTION, ROLES
+from biasgraph.models.registry import BACKENDS
 
 ROOT = Path(__file__).parents[2]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -163,7 +164,7 @@ def test_models_of_every_role_are_tried_together(capsys) -> None:
         (["--llm", "http://localhost:8000/v1"], 2, "--llm openai:MODEL"),
         (["--llm", "lm:\x1b[31m\u202e"], 2, "\\x1b[31m\\u202e"),
         (["--llm", "lm:gpt2", "--device", "gpu"], 2, "Did you mean 'cuda'?"),
-        (["--llm", "lm:gpt2", "--steps", "4"], 2, "--steps means nothing to lm:gpt2"),
+        (["--llm", "lm:gpt2", "--steps", "4"], 2, "--steps has no effect on lm:gpt2"),
         (["--llm", "lm:gpt2", "--dtype", "int3"], 2, "int3"),
         (["--device", "cpu"], 2, "name one with --model"),
     ],

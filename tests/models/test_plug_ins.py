@@ -89,7 +89,11 @@ def test_the_documented_plug_in_is_listed_and_audited(run: Run, tmp_path: Path) 
         (["--model", "paint:bright"], 2, "name a brightness, as in paint:120"),
         (["--model", "pain:120"], 2, "Did you mean 'paint'?"),
         (["--embedder", "paint"], 2, "paint has no embedder"),
-        (["--model", "paint:120", "--guidance", "3"], 2, "--guidance means nothing to paint:120"),
+        (
+            ["--model", "paint:120", "--guidance", "3"],
+            2,
+            "--guidance has no effect on paint:120",
+        ),
         (["--model", "paint:120", "--steps", "3"], 0, "an image of 32x32 pixels"),
     ],
 )
@@ -119,12 +123,14 @@ def test_broken_plug_ins_are_shown_and_disturb_no_other(run: Run, tmp_path: Path
             "late": "roles:LATE",
             "wall": "roles:WALL",
             "deaf": "roles:DEAF",
+            "flag": "roles:FLAG",
         },
         "from biasgraph.models.registry import Backend, Role\n"
         "TYPO = Backend('', {'genrator': Role('a:b', 'typo:1')})\n"
         "DOTS = Backend('', {'judge': Role('a.b', 'dots:1')})\n"
         "LATE = Backend('', {'judge': Role('no_such_module:b', 'late:1')})\n"
         "DEAF = Backend('', {'judge': Role('a:b', 'deaf:1', ['stepps'])})\n"
+        "FLAG = Backend('', {'judge': Role('a:b', 'flag:1')}, toy='yes')\n"
         "WALL = Backend('', {'judge': Role('a:b', 'wall:1')}, obstacle=lambda: 'no key')\n",
     )
     entries = _backends(run("models", "--json", plug_ins=broken))
@@ -137,6 +143,7 @@ def test_broken_plug_ins_are_shown_and_disturb_no_other(run: Run, tmp_path: Path
     assert "unknown role 'genrator'" in why["typo"]
     assert "neither a function nor 'module:function'" in why["dots"]
     assert "reads an unknown option 'stepps'" in why["deaf"]
+    assert "its flag toy is neither True nor False" in why["flag"]
     assert why["wall"] == "no key"
     assert "same name" in why["paint"]
     assert "goes first" in why["sandbox"]

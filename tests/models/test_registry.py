@@ -7,8 +7,7 @@ from importlib import import_module
 import pytest
 
 from biasgraph.errors import InputError, MissingExtra, ModelError
-from biasgraph.models import registry
-from biasgraph.models.backend import obstacle_of
+from biasgraph.models.backend import OPTION, obstacle_of
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.registry import (
     BACKENDS,
@@ -65,7 +64,7 @@ def test_a_spec_that_names_no_backend_is_one_line(role: str, spec: str) -> None:
     with pytest.raises(InputError) as raised:
         LOADERS[role](spec)
     message = str(raised.value)
-    assert f"{registry.OPTION[role]} '{spec}': no backend" in message
+    assert f"{OPTION[role]} '{spec}': no backend" in message
     assert "\n" not in message
     able = [name for name, backend in BACKENDS.items() if role in backend.roles]
     assert all(name in message for name in able)
@@ -84,7 +83,7 @@ def test_a_backend_is_asked_only_for_what_it_can_be(role: str) -> None:
 def test_options_that_no_model_heeds_are_refused() -> None:
     used = {GENERATOR: "sandbox:stereotyped", JUDGE: "clip:x"}
     refuse_unread(ModelOptions(device="cpu"), used)
-    with pytest.raises(InputError, match="--steps means nothing to sandbox:stereotyped and clip:x"):
+    with pytest.raises(InputError, match="--steps has no effect on sandbox:stereotyped or clip:x"):
         refuse_unread(ModelOptions(device="cpu", steps=3), used)
     refuse_unread(ModelOptions(), used)
     refuse_unread(ModelOptions(guidance=0.0), {GENERATOR: "diffusers:x"})

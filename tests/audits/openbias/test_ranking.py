@@ -277,7 +277,7 @@ class TestRefusals:
             (["--model", "openai:painter", "--vqa", "openai:judge"], "openbias needs a language"),
             (["--model", "openai:painter"], "--vqa is needed for openai:painter"),
             (["--llm", "lm:gone/gone/gone"], "gone/gone/gone"),
-            (["--steps", "4"], "--steps means nothing to"),
+            (["--steps", "4"], "--steps has no effect on"),
         ],
     )
     def test_one_line_and_nothing_written(
