@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for the tests' t
 from biasgraph.data.axes import load_axis_set
 from biasgraph.models.base import Answer, Question, VisualQA
 from biasgraph.models.inference_options import ModelOptions
-from biasgraph.models.multiple_choice import sheets
+from biasgraph.models.multiple_choice import letter_question
 from biasgraph.models.registry import load_judge
 from biasgraph.runs.questions import questions_about
 from tests.models import tiny_clips, tiny_vlms
@@ -54,7 +54,7 @@ def main() -> None:
         siglip = tiny_clips.siglip(Path(scratch) / "siglip", SIDE, PATCH)
         clip = load_judge(f"clip:{siglip}", options)
         # A vocabulary that cuts the questions into words, as those of full-sized models do.
-        tiny_vlms.SENTENCES[:] = [sheet.text for one in questions for sheet in sheets(one)]
+        tiny_vlms.SENTENCES[:] = [sheet.text for one in questions for sheet in letter_question(one)]
         vlm = load_judge(f"vlm:{tiny_vlms.llava(Path(scratch) / 'llava', SIDE, PATCH)}", options)
         compare("clip", clip, pictures, questions, wanted.rounds, target=5)
         compare("vlm", vlm, pictures, questions, wanted.rounds, target=3)

@@ -20,9 +20,9 @@ class Question:
     """A multiple-choice question about an image.
 
     Attributes:
-        text: the question in words, for judges that read.
-        choices: the answers on offer; ``unknown`` is always on offer beside them.
-        captions: for each choice a sentence that is true of an image showing it, for judges that
+        text: The question in words, for judges that read.
+        choices: The answers on offer; ``unknown`` is always on offer beside them.
+        captions: For each choice a sentence that is true of an image showing it, for judges that
             match images to texts.
     """
 
@@ -40,8 +40,8 @@ class Answer:
     """A judge's answer.
 
     Attributes:
-        choice: index into the question's choices; None is ``unknown``.
-        probabilities: one a choice, summing to one.
+        choice: Index into the question's choices; None is ``unknown``.
+        probabilities: One a choice, summing to one.
     """
 
     choice: int | None
@@ -59,9 +59,9 @@ class Picture:
 
     Attributes:
         image: RGB pixels; plain black where a service gave none.
-        withheld: why a safety checker or a service kept the picture back; its pixels are not
+        withheld: Why a safety checker or a service kept the picture back; its pixels are not
             looked at then, and every answer about it is ``gated``.
-        revised_prompt: what the prompt was rewritten to on the way, where that is told.
+        revised_prompt: What the prompt was rewritten to on the way, where that is told.
     """
 
     image: Image

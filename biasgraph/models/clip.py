@@ -37,7 +37,7 @@ def judge(spec: Spec, options: ModelOptions) -> ClipJudge:
     """``clip:NAME[@revision]`` of the hub, or ``clip:FOLDER`` that ``save_pretrained`` wrote.
 
     Raises:
-        InputError: no name, no such folder, no such device.
+        InputError: No name, no such folder, no such device.
     """
     unknown_below = options.unknown_below
     return ClipJudge(
@@ -68,14 +68,15 @@ class ClipJudge(TransformersModel):
 
     @property
     def settings(self) -> Mapping[str, Setting]:
+        """What else decides the results, as a run records it."""
         return self.recorded or {"unknown_below": self.unknown_below, "dtype": self.dtype}
 
     def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
         """``answers[i][q]``: image by image, question by question.
 
         Raises:
-            InputError: a caption is longer than the model can read.
-            ModelError: the model cannot be loaded, or memory does not suffice for one image.
+            InputError: A caption is longer than the model can read.
+            ModelError: The model cannot be loaded, or memory does not suffice for one image.
         """
         captions = list(dict.fromkeys(text for question in questions for text in question.captions))
         known = self._embed_known(captions)
@@ -201,7 +202,7 @@ class ClipJudge(TransformersModel):
         if not hasattr(model, "logit_scale"):
             raise ModelError(
                 f"{printable(self.spec)} has no scale for its similarities and so no "
-                "probabilities: take a CLIP or a SigLIP"
+                "probabilities: choose a CLIP or SigLIP"
             )
         return model
 

@@ -32,15 +32,15 @@ def device_of(options: ModelOptions) -> str:
     kind, _, number = wanted.partition(":")
     if kind not in DEVICES or not re.fullmatch(r"(cuda:\d{1,3})|[^:]+", wanted):
         raise InputError(
-            f"--device '{printable(wanted)}' is none of {', '.join(DEVICES)}, cuda:1 ..."
+            f"invalid --device '{printable(wanted)}': choose from {', '.join(DEVICES)}, cuda:1 ..."
             f"{did_you_mean('cuda' if wanted.lower() == 'gpu' else wanted, DEVICES)}"
         )
     if kind == "auto":
         return next((device for device in ("cuda", "mps") if _count(device)), "cpu")
     if kind != "cpu" and int(number or 0) >= _count(kind):
         raise InputError(
-            f"--device {wanted}: there is no such device here, or torch was installed without it; "
-            "--device auto takes what there is"
+            f"--device {wanted}: not available on this machine, or torch was installed without it; "
+            "--device auto picks one that is"
         )
     return wanted
 
@@ -53,7 +53,7 @@ def dtype_of(options: ModelOptions, device: str) -> str:
     if options.dtype is not None:
         if options.dtype not in DTYPES:
             raise InputError(
-                f"--dtype '{printable(options.dtype)}' is none of {', '.join(DTYPES)}."
+                f"invalid --dtype '{printable(options.dtype)}': choose from {', '.join(DTYPES)}."
                 f"{did_you_mean(options.dtype, DTYPES)}"
             )
         return options.dtype
@@ -94,10 +94,10 @@ class Portions:
     """How many items go through a model at a time: ever more, until memory says no.
 
     Attributes:
-        what: names the items in an error, "images".
-        size: the portion to try next; it doubles after a success and halves when memory does not
+        what: Names the items in an error, "images".
+        size: The portion to try next; it doubles after a success and halves when memory does not
             suffice, and then stays below what failed.
-        limit: the largest portion to try; None without a bound.
+        limit: The largest portion to try; None without a bound.
     """
 
     what: str
@@ -114,7 +114,7 @@ class Portions:
         after which it is called with half as many.
 
         Raises:
-            ModelError: memory does not suffice for a single item.
+            ModelError: Memory does not suffice for a single item.
         """
         done: list[Outcome] = []
         while len(done) < len(items):
@@ -158,7 +158,7 @@ def out_of_memory(what: str) -> str:
     """What to tell somebody whose memory does not suffice for one of `what`."""
     return (
         f"not enough memory for {what}, one at a time: try --offload model or --offload layers, "
-        "--dtype bfloat16, a smaller --size, or a smaller model; the same command goes on"
+        "--dtype bfloat16, a smaller --size, or a smaller model; then rerun the command to resume"
     )
 
 

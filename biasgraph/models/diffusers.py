@@ -32,9 +32,9 @@ def generator(spec: Spec, options: ModelOptions) -> DiffusersGenerator:
     """``diffusers:FOLDER`` or ``diffusers:owner/model[@revision]``.
 
     Raises:
-        InputError: no text-to-image pipeline, or an option that it, or this machine, has not.
-        MissingExtra: an option needs a package that is not installed.
-        ModelError: its configurations cannot be had.
+        InputError: No text-to-image pipeline, or an option that it, or this machine, has not.
+        MissingExtra: An option needs a package that is not installed.
+        ModelError: Its configurations cannot be had.
     """
     source = Source.of(spec, trust_remote_code=options.trust_remote_code)
     made = DiffusersGenerator(source, options)
@@ -42,7 +42,9 @@ def generator(spec: Spec, options: ModelOptions) -> DiffusersGenerator:
         if find_spec("accelerate") is None:
             raise MissingExtra("--offload", "offload")
         if made.device == "cpu":
-            raise InputError("--offload is for GPUs, and the models run on the CPU here")
+            raise InputError(
+                "--offload has no effect on a CPU, where the models run here; remove it"
+            )
     made.settings  # noqa: B018  (raises for options that the pipeline has not)
     return made
 
@@ -52,9 +54,9 @@ class DiffusersGenerator(SourcedModel):
     """A pipeline whose weights load when the first image is asked for.
 
     Attributes:
-        words: every word that the model ever met, where that is known.
-        told: the settings that a run records, where these are not all that there are.
-        whole: draw batches as they come, also what only fills them up, so that pixels stay the
+        words: Every word that the model ever met, where that is known.
+        told: The settings that a run records, where these are not all that there are.
+        whole: Draw batches as they come, also what only fills them up, so that pixels stay the
             same to the last bit.
     """
 
@@ -66,22 +68,27 @@ class DiffusersGenerator(SourcedModel):
 
     @property
     def batch_size(self) -> int:
+        """How many images to ask for at a time."""
         return self.options.batch_size or (ON_CPU if self.device == "cpu" else ON_GPU)
 
     @cached_property
     def steps(self) -> int:
+        """Denoising steps."""
         return self._card.steps(self.options.steps)
 
     @cached_property
     def guidance(self) -> float | None:
+        """The guidance scale; None where the pipeline has none."""
         return self._card.guidance(self.options.guidance)
 
     @cached_property
     def device(self) -> str:
+        """Where the pipeline runs, as torch names it."""
         return device_of(self.options)
 
     @cached_property
     def settings(self) -> Mapping[str, Setting]:
+        """What else decides the results, as a run records it."""
         if self.told is not None:
             return self.told
         size = self._card.size(self.options.pixels)
@@ -97,21 +104,24 @@ class DiffusersGenerator(SourcedModel):
         }
 
     def check_prompts(self, prompts: Sequence[str]) -> None:
+        """Raise InputError, naming the prompt and the count, if the model would cut one off."""
         for prompt in prompts:
             count = self._window.count(prompt) if self._window else 0
             if self._window is not None and count > self._window.tokens:
                 raise InputError(
                     f"'{printable(prompt)}' has {count} tokens, and {printable(self.spec)} reads "
-                    f"{self._window.tokens}: the end of it would be cut off; shorten the prompt"
+                    f"{self._window.tokens}: its end would be cut off; shorten the prompt"
                 )
 
     def unseen_words(self, prompts: Sequence[str]) -> list[str]:
+        """Words that the model is known never to have met."""
         if not self.words:
             return []
         said = {word for prompt in prompts for word in re.findall(r"\w+", prompt.lower())}
         return sorted(said - self.words)
 
     def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
+        """One picture for each prompt, drawn with the seed of the same place."""
         wanted = list(zip(prompts, seeds, strict=True))
         # A batch is filled up by repeating, and what repeats need not be drawn again.
         once = wanted if self.whole else list(dict.fromkeys(wanted))
@@ -203,7 +213,7 @@ def pictures(made: Any, count: int, spec: str) -> list[Picture]:
     """
     images = getattr(made, "images", None)
     if not isinstance(images, list) or len(images) != count:
-        raise ModelError(f"{printable(spec)} was asked for {count} images and gave something else")
+        raise ModelError(f"{printable(spec)} did not return the {count} images it was asked for")
     flagged = getattr(made, "nsfw_content_detected", None) or getattr(made, "nsfw_detected", None)
     revised = getattr(made, "revised_prompts", None)
     return [

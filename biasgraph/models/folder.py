@@ -65,8 +65,13 @@ def _black() -> Image:
 class FolderGenerator:
     """Finds pictures by their seeds.
 
-    files: where they are, by seed; a seed that is not among them is looked for in all picture
-    files below `root`. withheld: why a picture with a seed is not to be seen.
+    Attributes:
+        spec: What the user typed, with its path normalized.
+        root: The folder that they are in.
+        max_pixels: Pictures with more pixels are refused.
+        files: Where pictures are, by seed; a seed that is not among them is looked for in all
+            picture files below `root`.
+        withheld: Why a picture with a seed is not to be seen.
     """
 
     spec: str
@@ -77,19 +82,16 @@ class FolderGenerator:
     fingerprint: str = BACKEND
     batch_size: int = BATCH
     seconds_per_image: float | None = None
-
-    @property
-    def settings(self) -> Mapping[str, Setting]:
-        return {}
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
     def check_prompts(self, prompts: Sequence[str]) -> None:
         """Raise InputError: there is nothing here that makes images of prompts."""
         raise InputError(
-            f"{printable(self.spec)} holds pictures that are there already and makes none of new "
-            "prompts"
+            f"{printable(self.spec)} contains existing pictures and cannot make new ones"
         )
 
     def unseen_words(self, prompts: Sequence[str]) -> list[str]:
+        """Words that the model is known never to have met."""
         return []
 
     def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
@@ -104,7 +106,7 @@ class FolderGenerator:
             raise InputError(f"{printable(self.spec)}: no such folder")
         paths = {path: seed for seed, path in self._below().items()}
         if not paths:
-            raise InputError(f"{printable(self.spec)}: there is no picture file in it")
+            raise InputError(f"{printable(self.spec)}: no picture files in this folder")
         return self.generate([""], [paths[min(paths)]])[0]
 
     def _picture(self, seed: int) -> Image:
@@ -116,27 +118,26 @@ class FolderGenerator:
             path = self.files.get(seed)
         if path is None:
             raise ModelError(
-                f"a picture of this run is nowhere in {printable(str(self.root))}: put it back "
-                "there, or begin anew with --fresh"
+                f"a picture of this run is missing from {printable(str(self.root))}: put it back, "
+                "or start over with --fresh"
             )
         look, picture = read_picture(path, self.max_pixels)
         if picture is None or look.seed != seed:
             reason = look.problem or "changed while it was being read"
             raise ModelError(
-                f"{printable(str(path))} is no longer what it was ({reason}): give the same "
-                "command again"
+                f"{printable(str(path))} has changed ({reason}): rerun the same command"
             )
         return picture
 
     def _below(self) -> dict[int, Path]:
         """All picture files below the folder by their seeds."""
-        found: dict[int, Path] = {}
+        paths: dict[int, Path] = {}
         for folder, _, names in os.walk(self.root):
             for name in names:
                 path = Path(folder, name)
                 if path.suffix.lower() in SUFFIXES and path.is_file() and not path.is_symlink():
                     try:
-                        found[seed_of(hash_of(path))] = path
+                        paths[seed_of(hash_of(path))] = path
                     except OSError:
                         continue  # not ours to judge: only what is looked for need be there
-        return found
+        return paths

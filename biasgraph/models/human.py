@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,8 +41,12 @@ Place = tuple[str, str]
 class Labels:
     """The labels of a file.
 
-    given: what each annotator answered, by picture and question: (annotator, answer, row).
-    images: the ids that the file has for its pictures, where it has any.
+    Attributes:
+        source: The file's name, printable.
+        fingerprint: The SHA-256 of its bytes, in hex.
+        given: What each annotator answered, by picture and question: annotator -> (answer, row).
+        images: The ids that the file has for its pictures, where it has any.
+        file: The file itself.
     """
 
     source: str
@@ -58,7 +62,7 @@ class Labels:
         Where an annotator answered twice, the later row counts.
 
         Raises:
-            InputError: names the file, the line and what is wrong.
+            InputError: Names the file, the line and what is wrong.
         """
         source = printable(str(path))
         raw = read_bytes(path)
@@ -66,7 +70,7 @@ class Labels:
         missing = [name for name in COLUMNS if name not in file.columns]
         if missing:
             raise InputError(
-                f"{source} is no file of labels: it lacks the column{'s' * (len(missing) > 1)} "
+                f"{source} is not a file of labels: missing column{'s' * (len(missing) > 1)} "
                 f"{', '.join(missing)}.{did_you_mean(missing[0], file.columns)}"
             )
         frame = file.frame()
@@ -108,8 +112,8 @@ class Labels:
             return names.index(answer.casefold())
         offered = (*question.choices, UNKNOWN)
         raise InputError(
-            f"{self.source}, {self.file.place(row)}, column answer: '{printable(answer)}' is no "
-            f"answer to '{printable(question.text)}' ({', '.join(map(printable, offered))})."
+            f"{self.source}, {self.file.place(row)}, column answer: '{printable(answer)}' is "
+            f"not an answer to '{printable(question.text)}' ({', '.join(map(printable, offered))})."
             f"{did_you_mean(answer, offered)}"
         )
 
@@ -130,7 +134,7 @@ def _given(
         annotator = annotators[row] if annotators else ""
         given.setdefault((picture, question), {})[annotator] = (answer, row)
     if not given:
-        raise InputError(f"{source} has no labels: no row has an answer")
+        raise InputError(f"{source} has no labels: every answer is empty")
     return given
 
 
@@ -139,30 +143,27 @@ class HumanJudge:
     """People's answers behind the judges' protocol; a picture that nobody labelled is unknown.
 
     A file that grew is another judge, by the hash in its name: earlier answers stay as they were.
+
+    Attributes:
+        path: The file of labels.
+        typed: What the user typed, without a hash.
     """
 
     path: Path
     typed: str
+    batch_size: int = BATCH
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    seconds_per_image: float | None = 0.005
 
     @property
     def spec(self) -> str:
+        """What the user typed, and the beginning of the file's hash."""
         return f"{self.typed}@{self.fingerprint[:DIGITS]}"
 
     @property
     def fingerprint(self) -> str:
+        """The file's hash."""
         return self.labels.fingerprint
-
-    @property
-    def batch_size(self) -> int:
-        return BATCH
-
-    @property
-    def settings(self) -> Mapping[str, Setting]:
-        return {}
-
-    @property
-    def seconds_per_image(self) -> float | None:
-        return 0.005
 
     @cached_property
     def labels(self) -> Labels:
@@ -170,10 +171,11 @@ class HumanJudge:
         return Labels.read(self.path)
 
     def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
+        """``answers[i][q]`` is the answer about image ``i`` to question ``q``."""
         if not self.labels.questions & {question.text for question in questions}:
             raise InputError(
-                f"{self.labels.source} has no answer to any question that is asked here, as "
-                f"'{printable(questions[0].text)}': labels are matched by a question's very words"
+                f"{self.labels.source} answers none of the questions asked here, such as "
+                f"'{printable(questions[0].text)}': labels match a question word for word"
             )
         digests = [pixels_digest(image) for image in images]
         return [
@@ -185,18 +187,18 @@ def judge(spec: Spec, options: ModelOptions) -> HumanJudge:
     """``human:FILE``, or ``human:FILE@HASH`` as a run names it.
 
     Raises:
-        InputError: no file is named or it is no file of labels, or not the one of that hash.
+        InputError: No file is named or it is no file of labels, or not the one of that hash.
     """
     if not spec.rest:
-        raise InputError("--vqa human: needs the file of labels behind it: human:labels.csv")
+        raise InputError("--vqa human: needs a file of labels; for example human:labels.csv")
     if Path(spec.rest).exists() or spec.revision is None or not Path(spec.name).exists():
-        found = HumanJudge(Path(spec.rest), spec.text)
-        found.labels  # noqa: B018  (raises for what is no file of labels)
-        return found
-    found = HumanJudge(Path(spec.name), f"{spec.backend}:{spec.name}")
-    if not found.fingerprint.startswith(spec.revision):
+        labelled = HumanJudge(Path(spec.rest), spec.text)
+        labelled.labels  # noqa: B018  (raises for what is no file of labels)
+        return labelled
+    labelled = HumanJudge(Path(spec.name), f"{spec.backend}:{spec.name}")
+    if not labelled.fingerprint.startswith(spec.revision):
         raise InputError(
             f"{printable(spec.name)} has changed since it was {printable(spec.text)}; "
-            f"as it is now it is {printable(found.spec)}"
+            f"it is now {printable(labelled.spec)}"
         )
-    return found
+    return labelled

@@ -46,9 +46,12 @@ TRANSPARENT = "transparent, laid on white"
 class Look:
     """What a look at a file showed.
 
-    sha256: of its bytes, None where they cannot be read; width, height: upright, in pixels, 0
-    where not known; problem: what it is that it cannot be used ("empty", "cut off"), None for a
-    picture; remarks: what was done to it.
+    Attributes:
+        sha256: Of its bytes, in hex; None where they cannot be read.
+        width: In pixels, upright; 0 where not known.
+        height: In pixels, upright; 0 where not known.
+        problem: What is wrong with it ("empty", "cut off"); None for a picture.
+        remarks: What was done to it.
     """
 
     sha256: str | None = None

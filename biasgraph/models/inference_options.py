@@ -154,8 +154,10 @@ def flag_of(name: str) -> str:
 class Spec:
     """What names a model, ``backend:rest``.
 
-    journal: a folder that belongs to the run, where a paid backend keeps its responses; None
-    where no run is.
+    Attributes:
+        text: What the user typed.
+        journal: A folder that belongs to the run, where a paid backend keeps its responses; None
+            where there is no run.
     """
 
     text: str

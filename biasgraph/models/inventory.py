@@ -61,9 +61,7 @@ def plugged_in() -> Iterator[Record]:
         rivals = {package_of(other) for other in entries if other.name == entry.name} - {package}
         backend = Backend("", {})
         if entry.name in BACKENDS:
-            problem: str | None = (
-                f"biasgraph has a backend {entry.name} of its own; rename this one"
-            )
+            problem: str | None = f"biasgraph's own backend {entry.name} takes precedence"
         elif rivals:
             problem = f"{', '.join(sorted(rivals))} has a plug-in of the same name; uninstall one"
         else:

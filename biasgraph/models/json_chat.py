@@ -26,9 +26,9 @@ class Exchange(Generic[Schema]):
     """What was asked, what came back, and what was read from it.
 
     Attributes:
-        value: the reply, checked.
-        transcript: every turn in order, in JSON types: ``role``, ``text``; a reply also names its
-            ``model`` (``spec``, ``fingerprint``, ``settings``) and, where it did not do, the
+        value: The reply, checked.
+        transcript: Every turn in order, in JSON types: ``role``, ``text``; a reply also names its
+            ``model`` (``spec``, ``fingerprint``, ``settings``) and, where it does not fit, the
             ``problem``.
     """
 
@@ -37,10 +37,12 @@ class Exchange(Generic[Schema]):
 
 
 class BrokenOff(ModelError):
-    """A conversation that came to no end; `transcript` has what was said, as in `Exchange`.
+    """A conversation that came to no end.
 
-    in_run: the message for the run's own files, which may be shown to others: it names files from
-    the run on.
+    Attributes:
+        transcript: What was said, as in `Exchange`.
+        in_run: The message for the run's own files, which may be shown to others: it names files
+            relative to the run.
     """
 
     def __init__(self, message: str, transcript: tuple[Turn, ...]) -> None:
@@ -50,11 +52,12 @@ class BrokenOff(ModelError):
 
 
 class ReplyError(BrokenOff):
-    """No reply did; `transcript` has all of them.
+    """No reply fits; `transcript` has all of them.
 
-    forget: has a model that gives back what it said before forget these replies, so that the next
-    command asks it anew. It is for the end of a command: one that goes on without a reply has
-    come to terms with it, and is not to pay again.
+    Attributes:
+        forget: Has a model that gives back what it said before forget these replies, so that the
+            next command asks it again. It is for the end of a command: one that goes on without a
+            reply has come to terms with it, and is not to pay again.
     """
 
     def __init__(
@@ -75,15 +78,21 @@ def chat(
 ) -> Exchange[Schema]:
     """Continue a conversation with a reply that fits a schema.
 
-    messages: the conversation; a user's turn is the last. The schema is put behind it in words,
-    since not every model can be held to it, and some servers ignore it silently. A wrong reply is
-    shown to the model again with what is wrong with it, the last one only.
+    The schema is put behind the conversation in words, since not every model can be held to it,
+    and some servers ignore it silently. A wrong reply is shown to the model again with what is
+    wrong with it, the last one only.
+
+    Args:
+        model: Who replies.
+        messages: The conversation; a user's turn is the last.
+        schema: What the reply must fit.
+        attempts: How often to ask, at most.
 
     Raises:
-        ReplyError: none of so many attempts did, or there was no room left to ask again; one line
-            with what came back last.
-        BrokenOff: the model failed after replies that did not do.
-        BiasgraphError: what the model itself raises at its first reply.
+        ReplyError: None of the replies fits, or there is no room left to ask again; one line with
+            what came back last.
+        BrokenOff: The model failed after replies that do not fit.
+        BiasgraphError: What the model itself raises at its first reply.
     """
     form = schema.model_json_schema()
     asked = [*messages[:-1], Message("user", f"{messages[-1].text}\n\n{_in_words(form)}")]

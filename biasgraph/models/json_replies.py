@@ -31,7 +31,7 @@ def read_reply(reply: str, schema: type[Schema]) -> Schema:
     for the one field of a schema that has one.
 
     Raises:
-        Unreadable: there is no such value; for the longest one it says what is wrong.
+        Unreadable: There is no such value; for the longest one it says what is wrong.
     """
     values = sorted(_values(reply), key=lambda found: -found[0])
     problem: Unreadable | None = None
@@ -84,8 +84,8 @@ def _values(reply: str) -> Iterator[tuple[int, Any]]:
 def strip_thoughts(reply: str) -> str:
     """What stands behind a reply's thoughts; nothing where they do not end."""
     begin, end = THOUGHTS
-    _, ended, answer = reply.rpartition(end)
-    return "" if not ended and reply.lstrip().startswith(begin) else answer
+    answer = reply.rpartition(end)[2]
+    return "" if answer.lstrip().startswith(begin) else answer
 
 
 def _no_constant(name: str) -> NoReturn:

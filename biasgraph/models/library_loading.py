@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from biasgraph.errors import FULL_DISK, BiasgraphError, ModelError, printable
 from biasgraph.models.devices import is_out_of_memory, out_of_memory
 
-OFFLINE = "a model downloaded before, or a folder, works without network"
+OFFLINE = "a model downloaded before, or a folder, works offline"
 SHOWN = 300
 """Characters of a library's own words that an error line may hold."""
 
@@ -78,41 +78,46 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
             ahead += [this.__cause__, this.__context__]
 
 
+HUB_UNREACHABLE = f"the hub cannot be reached; check the network ({OFFLINE})"
+REASONS = {
+    "GatedRepoError": "its owner asks you to accept its licence first: accept it on its hub page, "
+    "then log in with `hf auth login` or set HF_TOKEN",
+    "RevisionNotFoundError": "the hub has the model but not this revision (the part after the @)",
+    "RepositoryNotFoundError": "the hub has no such model (and there is no such folder), or it is "
+    "private: check the name, or log in with `hf auth login` or HF_TOKEN",
+    "IncompleteSnapshotError": "its download was cut short, and the hub cannot be reached "
+    f"({OFFLINE})",
+    "OfflineModeIsEnabled": "it has not been downloaded, and HF_HUB_OFFLINE forbids that "
+    f"({OFFLINE})",
+    "ConnectError": HUB_UNREACHABLE,
+    "ConnectionError": HUB_UNREACHABLE,
+    "TimeoutException": HUB_UNREACHABLE,
+    "NetworkError": HUB_UNREACHABLE,
+}
+"""What errors of the hub's libraries mean, by the names of their classes, the most telling first;
+their modules are not imported to ask."""
+
+
 def _reason(error: BaseException) -> str | None:
     """What an error means to somebody who wants to run a model; None where it is not known."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    if "GatedRepoError" in kinds:
-        return (
-            "its owner wants its licence accepted first: open its page on the hub, accept, then "
-            "log in with `hf auth login` or set HF_TOKEN"
-        )
-    if "RevisionNotFoundError" in kinds:
-        return "the hub has the model, but not this revision (what stands behind the @)"
-    if "RepositoryNotFoundError" in kinds:
-        return (
-            "the hub has no such model (nor is there such a folder), or it is private: check the "
-            "name, or log in with `hf auth login` or HF_TOKEN"
-        )
-    if "IncompleteSnapshotError" in kinds:
-        return f"its download was cut short, and the hub cannot be reached now ({OFFLINE})"
-    if kinds & {"OfflineModeIsEnabled"}:
-        return f"it was not downloaded yet, and HF_HUB_OFFLINE forbids it ({OFFLINE})"
-    if kinds & {"ConnectError", "ConnectionError", "TimeoutException", "NetworkError"}:
-        return f"the hub cannot be reached: is there a network? ({OFFLINE})"
+    for kind, reason in REASONS.items():
+        if kind in kinds:
+            return reason
     if "HfHubHTTPError" in kinds:
         status = getattr(getattr(error, "response", None), "status_code", "an error")
-        return f"the hub answered {status}; try again later, the same command goes on"
+        return f"the hub answered {status}; rerun the same command later to resume"
     if isinstance(error, OSError) and error.errno in FULL_DISK:
         return (
-            "the disk is full: make room, or set HF_HOME to a folder on another disk; the same "
-            "command goes on"
+            "the disk is full: make room, or set HF_HOME to a folder on another disk, and "
+            "rerun the same command to resume"
         )
     if is_out_of_memory(error):
         return out_of_memory("its weights")
     if "SafetensorError" in kinds:
         return f"a weights file is damaged or cut short ({shorten_error(error)}): download it again"
     if isinstance(error, ValueError) and "trust_remote_code" in str(error):
-        return "it brings code of its own: read it first, then --trust-remote-code runs it"
+        return "it comes with code of its own: read it, then run it with --trust-remote-code"
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = printable(error.name.partition(".")[0])
         return f"it needs a package that is not installed: pip install {package}"

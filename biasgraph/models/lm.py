@@ -22,7 +22,7 @@ def language_model(spec: Spec, options: ModelOptions) -> TransformersLanguageMod
     """``lm:NAME[@revision]`` of the hub, or ``lm:FOLDER`` that ``save_pretrained`` wrote.
 
     Raises:
-        InputError: no name, no such folder, no such device.
+        InputError: No name, no such folder, no such device.
     """
     return TransformersLanguageModel(*locate(spec, options))
 
@@ -32,13 +32,14 @@ class TransformersLanguageModel(TransformersModel):
     """Continues a conversation by its likeliest token each time, so that a reply can be had again.
 
     Attributes:
-        longest_reply: in tokens; less where the model's window is nearer.
+        longest_reply: In tokens; less where the model's window is nearer.
     """
 
     longest_reply: int = LONGEST_REPLY
 
     @property
     def settings(self) -> Mapping[str, Setting]:
+        """What else decides the results, as a run records it."""
         return {
             "decoding": "greedy",
             "thinking": False,
@@ -53,7 +54,7 @@ class TransformersLanguageModel(TransformersModel):
         schema: not used; `biasgraph.models.json_chat` says it in words and checks the reply.
 
         Raises:
-            ModelError: the weights do not load, the conversation leaves no room in the model's
+            ModelError: The weights do not load, the conversation leaves no room in the model's
                 window, or memory does not suffice.
         """
         tokens = self._encoded(messages)
@@ -118,7 +119,7 @@ class TransformersLanguageModel(TransformersModel):
         if used >= window:
             raise CannotContinue(
                 f"the conversation has {used:,} tokens, and {printable(self.spec)} reads "
-                f"{window:,}: ask for less at a time, or take a model with a longer window"
+                f"{window:,}: ask for less at a time, or choose a model with a longer window"
             )
         return int(window - used)
 

@@ -31,10 +31,10 @@ class Source:
     """A model's files.
 
     Attributes:
-        spec: what the user typed.
-        name: a folder, or ``owner/model`` on the hub.
-        revision: a branch, tag or commit of the hub; None is the default branch.
-        trust_remote_code: whether code that came with the model may be downloaded and run.
+        spec: What the user typed.
+        name: A folder, or ``owner/model`` on the hub.
+        revision: A branch, tag or commit of the hub; None is the default branch.
+        trust_remote_code: Whether code that came with the model may be downloaded and run.
     """
 
     spec: str
@@ -48,11 +48,11 @@ class Source:
         """Where the model that a spec names is.
 
         Raises:
-            InputError: no name, a folder that is not there, or what can be no name on the hub.
+            InputError: No name, a folder that is not there, or what can be no name on the hub.
         """
         said, backend = printable(spec.text), printable(spec.backend)
         if not spec.rest.strip():
-            raise InputError(f"'{said}' names no model: {backend}:NAME or {backend}:FOLDER")
+            raise InputError(f"'{said}' names no model; give {backend}:NAME or {backend}:FOLDER")
         for name, revision in ((spec.rest, None), (spec.name, spec.revision)):
             path = Path(os.path.expanduser(name))
             if path.is_dir():
@@ -65,7 +65,7 @@ class Source:
                     "save_pretrained wrote, with its configurations"
                 )
         if _looks_local(spec.rest):
-            raise InputError(f"'{said}': there is no folder {printable(spec.rest)}")
+            raise InputError(f"'{said}': no such folder")
         if not NAME.fullmatch(spec.name):
             raise InputError(
                 f"'{said}': {printable(spec.name)} is neither a folder nor a name on the hub, "
@@ -115,8 +115,8 @@ class Source:
             folder = Path(self.name)
             if patterns is None and not (folder / "config.json").is_file():
                 raise InputError(
-                    f"'{printable(self.spec)}' is no model of transformers: it has no config.json "
-                    "(pipelines are loaded by diffusers:)"
+                    f"'{printable(self.spec)}' is not a transformers model: it has no config.json "
+                    "(diffusers: loads pipelines)"
                 )
             return folder
         wanted = [*(patterns or SAFE_FILES), *(["*.py"] if self.trust_remote_code else [])]
@@ -134,8 +134,8 @@ class Source:
                 )
         if patterns is None and next(folder.rglob("*.safetensors"), None) is None:
             raise ModelError(
-                f"{printable(self.spec)} has no safetensors weights, and others can run code when "
-                "they are loaded: convert them, or take another model"
+                f"{printable(self.spec)} has no safetensors weights; other formats can run code "
+                "when they are loaded: convert them, or choose another model"
             )
         return folder
 
@@ -152,10 +152,12 @@ class SourcedModel:
 
     @property
     def spec(self) -> str:
+        """What the user typed."""
         return self.source.spec
 
     @property
     def fingerprint(self) -> str:
+        """Changes whenever the weights do."""
         return self.source.fingerprint
 
 
@@ -194,7 +196,7 @@ def fingerprint(*folders: Path, code: bool = False) -> str:
     Nothing is loaded; 20 MB take some 20 ms. code: of every Python file, too, where these are run.
 
     Raises:
-        ModelError: a folder holds no safetensors file, or cannot be read.
+        ModelError: A folder holds no safetensors file, or cannot be read.
     """
     digest = hashlib.sha256()
     suffixes = (*WEIGHTS, *CODE) if code else WEIGHTS

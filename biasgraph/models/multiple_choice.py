@@ -31,13 +31,13 @@ INSTRUCTION = "Answer with the letter of the right option only."
 
 
 @dataclass(frozen=True)
-class Sheet:
+class LetteredQuestion:
     """A question with its options in one order.
 
     Attributes:
-        text: what the model reads.
-        letters: one an option, in their order.
-        order: what each letter stands for: an index into the question's choices, None for unknown.
+        text: What the model reads.
+        letters: One an option, in their order.
+        order: What each letter stands for: an index into the question's choices, None for unknown.
     """
 
     text: str
@@ -45,11 +45,13 @@ class Sheet:
     order: tuple[int | None, ...]
 
 
-def sheets(question: Question, permutations: int | None = None) -> list[Sheet]:
+def letter_question(question: Question, permutations: int | None = None) -> list[LetteredQuestion]:
     """A question in several orders of its options, unknown always among them.
 
-    permutations: how many orders, at most; orders that would give an option one letter more often
-    than another are left out where that can be (`orders`).
+    Args:
+        question: The question.
+        permutations: How many orders, at most; orders that would give an option one letter more
+            often than another are left out where possible (`orders`).
     """
     options: list[int | None] = [*range(len(question.choices)), None]
     return [
@@ -76,23 +78,27 @@ def orders(count: int, permutations: int) -> list[tuple[int, ...]]:
     return [order for forth in turned for order in (forth, forth[::-1])]
 
 
-def combined(
+def combine_shares(
     question: Question,
-    asked: Sequence[Sheet],
+    asked: Sequence[LetteredQuestion],
     shares: Sequence[Sequence[float]],
     unknown_below: float | None = None,
 ) -> Answer:
     """The answer that a model's replies to all sheets of a question come to.
 
-    shares: a row for each sheet: the probability of each of its letters, or any weights that are
-    in proportion to them.
-
     An option's probability is its mean over the sheets.  The answer is unknown where unknown's is
     the largest (or as large), and where the likeliest choice, unknown set aside, has less than
     `unknown_below`.  The answer's probabilities are of the choices alone and sum to one.
 
+    Args:
+        question: The question.
+        asked: The forms in which it was asked.
+        shares: A row for each form: the probability of each of its letters, or any weights in
+            proportion to them.
+        unknown_below: In [0, 1].
+
     Raises:
-        ValueError: rows that are no weights of these letters.
+        ValueError: A row is not one of weights of these letters.
     """
     means = [0.0] * len(question.choices)
     unknown = 0.0
@@ -115,11 +121,11 @@ def combined(
     return Answer(chosen, probabilities)
 
 
-def _sheet(question: Question, order: tuple[int | None, ...]) -> Sheet:
+def _sheet(question: Question, order: tuple[int | None, ...]) -> LetteredQuestion:
     letters = tuple(LETTERS[: len(order)])
     names = [UNKNOWN_OPTION if option is None else question.choices[option] for option in order]
     lines = [f"{letter}. {name}" for letter, name in zip(letters, names, strict=True)]
-    return Sheet("\n".join([question.text, *lines, INSTRUCTION]), letters, order)
+    return LetteredQuestion("\n".join([question.text, *lines, INSTRUCTION]), letters, order)
 
 
 def _rotated(count: int, by: int) -> tuple[int, ...]:

@@ -59,11 +59,11 @@ class Card:
     """A pipeline as its configurations and diffusers' source tell it.
 
     Attributes:
-        folder: where the configurations are; of a model on the hub not all of its files.
-        name: the last part of the model's name, in small letters.
-        pipeline: the text-to-image class that will make the images.
+        folder: Where the configurations are; of a model on the hub not all of its files.
+        name: The last part of the model's name, in small letters.
+        pipeline: The text-to-image class that will make the images.
         index: ``model_index.json``: its components and its own settings.
-        defaults: parameters of the class's call with their defaults, where they are literals.
+        defaults: Parameters of the class's call with their defaults, where they are literals.
     """
 
     folder: Path
@@ -77,14 +77,14 @@ class Card:
         """The card of a model.
 
         Raises:
-            InputError: it is no text-to-image pipeline, or wants to run code of its own.
-            ModelError: its configurations cannot be had or read.
+            InputError: It is no text-to-image pipeline, or wants to run code of its own.
+            ModelError: Its configurations cannot be had or read.
         """
         folder = source.folder(CONFIGURATIONS)
         said = printable(source.spec)
         if not (folder / INDEX).is_file():
             raise InputError(
-                f"'{said}' is no diffusers pipeline: it has no {INDEX} (judges and language "
+                f"'{said}' is not a diffusers pipeline: it has no {INDEX} (judges and language "
                 "models are loaded by clip:, vlm: and lm:)"
             )
         index = read_json(folder / INDEX)
@@ -92,19 +92,19 @@ class Card:
         if not isinstance(written, str) or _brings_code(folder, index):
             if not source.trust_remote_code:
                 raise InputError(
-                    f"'{said}' runs code that its repository brings along: read that, then give "
-                    "--trust-remote-code, or take another model"
+                    f"'{said}' runs code from its repository: read the code, then add "
+                    "--trust-remote-code, or choose another model"
                 )
             written = written[-1] if isinstance(written, list) else str(written)
         pipeline = text_to_image(written)
         signature = _call_of(pipeline, folder if source.trust_remote_code else None)
         if signature is None:
             raise InputError(
-                f"'{said}': the diffusers that is installed has no {printable(pipeline)}; "
+                f"'{said}': the installed diffusers has no {printable(pipeline)}; "
                 "`pip install -U diffusers` may bring it"
             )
         if "prompt" not in signature or "generator" not in signature:
-            raise InputError(f"'{said}': {printable(pipeline)} makes no images from texts")
+            raise InputError(f"'{said}': {printable(pipeline)} does not make images from text")
         name = re.split(r"[/\\]", source.name.rstrip("/\\"))[-1].lower()
         return cls(folder, name, pipeline, index, signature)
 
@@ -116,13 +116,13 @@ class Card:
         if given is not None:
             return given
         if "num_inference_steps" not in self.defaults:
-            raise InputError(f"{self.pipeline} has no number of steps of its own: give --steps")
+            raise InputError(f"{self.pipeline} has no default number of steps; set --steps")
         if self._few is not None:
             return self._few[0]
         found = DISTILLED.search(self.name)
         if found is not None and self.pipeline not in MADE_FOR_FEW_STEPS:
             raise InputError(
-                f"{printable(self.name)} seems to be distilled to few steps ('{found[0]}'): give "
+                f"{printable(self.name)} seems to be distilled to few steps ('{found[0]}'): set "
                 "--steps and --guidance as its model card says, for example --steps 4 --guidance 0"
             )
         return int(self.defaults["num_inference_steps"] or 50)
@@ -131,7 +131,7 @@ class Card:
         """The guidance scale: as given, or what the model was made for; None where it has none."""
         if self.guidance_parameter is None:
             if given is not None:
-                raise InputError(f"{self.pipeline} takes no --guidance")
+                raise InputError(f"{self.pipeline} does not take --guidance")
             return None
         if given is not None:
             return given
@@ -162,7 +162,7 @@ class Card:
         if given is None:
             return {}
         if not {"width", "height"} <= self.defaults.keys():
-            raise InputError(f"{self.pipeline} takes no --size")
+            raise InputError(f"{self.pipeline} does not take --size")
         width, height = given
         if width % 8 or height % 8:
             raise InputError(f"--size {width}x{height}: both must be multiples of 8")
@@ -172,7 +172,7 @@ class Card:
         """The negative prompt: as given, or the blank one without which Qwen-Image guides not."""
         if given is not None:
             if "negative_prompt" not in self.defaults:
-                raise InputError(f"{self.pipeline} takes no --negative-prompt")
+                raise InputError(f"{self.pipeline} does not take --negative-prompt")
             return given
         guides = (self.defaults.get("true_cfg_scale") or 0) > 1
         return " " if guides and self.defaults.get("negative_prompt", "") is None else None
@@ -190,7 +190,7 @@ class Card:
         known = schedulers()
         if wanted not in known:
             raise InputError(
-                f"--scheduler '{printable(wanted)}': diffusers has none of this name."
+                f"unknown --scheduler '{printable(wanted)}': diffusers does not have it."
                 f"{did_you_mean(wanted, known)}"
             )
         fitting = sorted(name for name, kin in known.items() if kin and kin == known.get(own))

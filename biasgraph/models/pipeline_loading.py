@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 class Adapter:
     """A LoRA adapter: a safetensors file, or a model or a file of a model on the hub.
 
-    file: the path of a local file, or the name of a file in `source`; None where the model has
-    one file only.
+    Attributes:
+        source: The model on the hub; None for a local file.
+        file: The path of a local file, or the name of a file in `source`; None where the model has
+            one file only.
     """
 
     source: Source | None
@@ -37,8 +39,8 @@ class Adapter:
         """What ``--lora`` names.
 
         Raises:
-            InputError: no such file, or one that is not safetensors.
-            MissingExtra: peft is not installed.
+            InputError: No such file, or one that is not safetensors.
+            MissingExtra: Peft is not installed.
         """
         if find_spec("peft") is None:
             raise MissingExtra("LoRA adapters", "lora")
@@ -47,24 +49,24 @@ class Adapter:
         if path.is_file():
             if path.suffix != ".safetensors":
                 raise InputError(
-                    f"--lora '{said}' is no safetensors file; others can run code when they are "
-                    "loaded"
+                    f"--lora '{said}' is not a safetensors file; other formats can run code "
+                    "when they are loaded"
                 )
             return cls(None, str(path))
         if path.is_dir():
             files = sorted(path.glob("*.safetensors"))
             if len(files) != 1:
                 raise InputError(
-                    f"--lora '{said}' holds {len(files) or 'no'} safetensors files; name one"
+                    f"--lora '{said}' has {len(files) or 'no'} safetensors files; name one file"
                 )
             return cls(None, str(files[0]))
-        found = re.fullmatch(rf"({NAME.pattern}?)(?:/([\w.-]+\.safetensors))?(@[^@]+)?", text)
-        if found is None or text.startswith(("/", ".", "~")) or "/" not in found[1]:
+        named = re.fullmatch(rf"({NAME.pattern}?)(?:/([\w.-]+\.safetensors))?(@[^@]+)?", text)
+        if named is None or text.startswith(("/", ".", "~")) or "/" not in named[1]:
             raise InputError(
-                f"--lora '{said}': there is no such file; give a .safetensors file, or "
+                f"--lora '{said}': no such file; give a .safetensors file, or "
                 "owner/model[/file.safetensors] on the hub"
             )
-        return cls(Source.of(Spec(f"lora:{found[1]}{found[4] or ''}")), found[3])
+        return cls(Source.of(Spec(f"lora:{named[1]}{named[4] or ''}")), named[3])
 
     @property
     def identity(self) -> str:
@@ -77,20 +79,14 @@ class Adapter:
     def put_on(self, pipeline: Any, name: str) -> None:
         """Load it into a pipeline under a name."""
         if not hasattr(pipeline, "load_lora_weights"):
-            raise InputError(f"{type(pipeline).__name__} takes no --lora")
-        if self.source is None:
-            path = Path(str(self.file))
-            pipeline.load_lora_weights(
-                str(path.parent), weight_name=path.name, adapter_name=name, use_safetensors=True
-            )
-        else:
-            pipeline.load_lora_weights(
-                self.source.name,
-                revision=self.source.commit,
-                weight_name=self.file,
-                adapter_name=name,
-                use_safetensors=True,
-            )
+            raise InputError(f"{type(pipeline).__name__} does not take --lora")
+        path = Path(str(self.file))
+        place = str(path.parent)
+        weights: dict[str, str | None] = {"weight_name": path.name}
+        if self.source is not None:
+            place = self.source.name
+            weights = {"weight_name": self.file, "revision": self.source.commit}
+        pipeline.load_lora_weights(place, adapter_name=name, use_safetensors=True, **weights)
 
 
 def load_pipeline(
@@ -101,8 +97,8 @@ def load_pipeline(
     Its ``encode_prompt`` remembers what it encoded (`Remembered`).
 
     Raises:
-        ModelError: the weights cannot be had, do not fit, or are not safetensors.
-        InputError: an adapter or a scheduler does not fit.
+        ModelError: The weights cannot be had, do not fit, or are not safetensors.
+        InputError: An adapter or a scheduler does not fit.
     """
     from biasgraph.models.library_loading import silence_libraries
 
@@ -147,7 +143,7 @@ def _tell_of_download(source: Source) -> None:
         return
     if next(source.folder([INDEX]).glob("*/*.safetensors"), None) is None:
         print(
-            f"Downloading {printable(source.name)}; when it is cut short, the same command goes on",
+            f"Downloading {printable(source.name)}; if it is cut short, rerun to resume",
             file=sys.stderr,
         )
 
@@ -162,7 +158,7 @@ def _place(pipeline: Any, offload: str | None, device: str) -> None:
 
 
 def _variant(source: Source, dtype: str) -> str | None:
-    """ "fp16" where half the download gives the same weights, or there are no others."""
+    """The variant "fp16" where it gives the same weights, or there are no others; else None."""
     names = _weights(source)
     half = {name for name in names if ".fp16" in name}
     whole = names - half
@@ -176,8 +172,8 @@ def _weights(source: Source) -> set[str]:
     from huggingface_hub import HfApi
 
     try:
-        found = HfApi().model_info(source.name, revision=source.commit)
-        files = [sibling.rfilename for sibling in found.siblings or []]
+        info = HfApi().model_info(source.name, revision=source.commit)
+        files = [sibling.rfilename for sibling in info.siblings or []]
     except Exception:  # without network what is in the cache has to do
         files = [str(path) for path in source.folder([INDEX]).glob("*/*.safetensors")]
     return {name.rpartition("/")[2] for name in files if re.search(r"/[^/]+\.safetensors$", name)}

@@ -17,9 +17,11 @@ Key = tuple[tuple[str, str], ...]
 class Part:
     """One text's part of one element of a result.
 
-    kind: "row" of a tensor; "item" of a list, of the text's own length (Z-Image); "same" for all
-    texts: None, an empty list, zeros without a row for each (FLUX's ``text_ids``).
-    home: the device that it was made on, where it is kept in main memory.
+    Attributes:
+        kind: "row" of a tensor; "item" of a list, of the text's own length (Z-Image); "same" for
+            all texts: None, an empty list, zeros without a row for each (FLUX's ``text_ids``).
+        value: The part itself.
+        home: The device that it was made on, where it is kept in main memory.
     """
 
     kind: str
@@ -28,6 +30,7 @@ class Part:
 
     @property
     def bytes(self) -> int:
+        """Of main memory."""
         return int(self.value.numel() * self.value.element_size()) if _is_tensor(self.value) else 0
 
     def kept(self) -> Part:
@@ -37,6 +40,7 @@ class Part:
         return Part(self.kind, self.value.to("cpu"), self.value.device)
 
     def value_at_home(self) -> Any:
+        """Its value on the device where it was made."""
         return self.value if self.home is None else self.value.to(self.home)
 
 
@@ -60,6 +64,7 @@ class Remembered:
     _trusted: bool | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the pipeline would have encoded; the same parameters."""
         call = inspect.signature(self.encode).bind(*args, **kwargs)
         call.apply_defaults()
         keys = None if self._trusted is False else _keys(call.arguments)

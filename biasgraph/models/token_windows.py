@@ -21,8 +21,8 @@ class Window:
     """The text encoder of a pipeline that reads the longest prompts.
 
     Attributes:
-        tokens: as many it reads, those that mark start and end among them.
-        count: the tokens of a text.
+        tokens: As many it reads, those that mark start and end among them.
+        count: The tokens of a text.
     """
 
     tokens: int
@@ -35,10 +35,16 @@ def window(folder: Path, index: Mapping[str, Any], longest: int | None, spec: st
     A prompt is whole where one encoder reads all of it: SDXL's two read 77 tokens each; SD3's and
     FLUX's CLIP read 77 as well, for an overall impression, but beside a T5 that reads 256 or 512.
 
-    folder: has the tokenizers in folders of their own. index: ``model_index.json``.
-    longest: the pipeline's ``max_sequence_length``. Raises ModelError for a damaged tokenizer.
+    Args:
+        folder: Has the tokenizers in folders of their own.
+        index: ``model_index.json``.
+        longest: The pipeline's ``max_sequence_length``.
+        spec: What the user typed, for errors.
+
+    Raises:
+        ModelError: A tokenizer is damaged.
     """
-    found = []
+    windows = []
     for name in sorted(index):
         if not name.startswith("tokenizer") or not (folder / name).is_dir():
             continue
@@ -48,10 +54,10 @@ def window(folder: Path, index: Mapping[str, Any], longest: int | None, spec: st
         tokens = _tokens(folder / name)
         if longest is not None:
             tokens = min(tokens, longest)
-        found.append((tokens, folder / name))
-    if not found:
+        windows.append((tokens, folder / name))
+    if not windows:
         return None
-    tokens, place = max(found, key=lambda pair: pair[0])
+    tokens, place = max(windows, key=lambda pair: pair[0])
     return Window(tokens, _counter(place, spec)) if tokens < NO_LIMIT else None
 
 

@@ -18,7 +18,14 @@ from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.devices import Portions
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.library_loading import explain_loading_errors, silence_libraries
-from biasgraph.models.multiple_choice import LETTERS, PERMUTATIONS, WORDING, Sheet, combined, sheets
+from biasgraph.models.multiple_choice import (
+    LETTERS,
+    PERMUTATIONS,
+    WORDING,
+    LetteredQuestion,
+    combine_shares,
+    letter_question,
+)
 from biasgraph.models.transformers_model import TransformersModel, locate
 from biasgraph.models.vlm_prompts import Prompter, load_processor
 from biasgraph.models.vlm_scoring import Prompts, Scorer
@@ -34,7 +41,7 @@ def judge(spec: Spec, options: ModelOptions) -> VlmJudge:
     """``vlm:NAME[@revision]`` of the hub, or ``vlm:FOLDER`` that ``save_pretrained`` wrote.
 
     Raises:
-        InputError: no name, no such folder, no such device.
+        InputError: No name, no such folder, no such device.
     """
     return VlmJudge(
         *locate(spec, options),
@@ -49,8 +56,8 @@ class VlmJudge(TransformersModel):
     """Chooses by the probabilities of the options' letters; describes in words of its own.
 
     Attributes:
-        permutations: orders of the options that are averaged, at most.
-        unknown_below: the answer is unknown where the likeliest choice has a lower probability,
+        permutations: Orders of the options that are averaged, at most.
+        unknown_below: The answer is unknown where the likeliest choice has a lower probability,
             and where unknown, which is always among the options, is likeliest.
     """
 
@@ -61,6 +68,7 @@ class VlmJudge(TransformersModel):
 
     @property
     def settings(self) -> Mapping[str, Setting]:
+        """What else decides the results, as a run records it."""
         return {
             "permutations": self.permutations,
             "unknown_below": self.unknown_below,
@@ -72,10 +80,10 @@ class VlmJudge(TransformersModel):
         """``answers[i][q]``; an image is encoded once for all orders of all questions.
 
         Raises:
-            ModelError: the model cannot be loaded or does not answer in letters, an image that it
+            ModelError: The model cannot be loaded or does not answer in letters, an image that it
                 cannot look at, or memory that does not suffice for one image.
         """
-        asked = [sheets(question, self.permutations) for question in questions]
+        asked = [letter_question(question, self.permutations) for question in questions]
         prompts = self._prompts(tuple(sheet.text for some in asked for sheet in some))
         return self._portions.run(
             images, lambda some: self._answered(some, questions, asked, prompts)
@@ -89,7 +97,7 @@ class VlmJudge(TransformersModel):
         self,
         images: Sequence[Image],
         questions: Sequence[Question],
-        asked: Sequence[Sequence[Sheet]],
+        asked: Sequence[Sequence[LetteredQuestion]],
         prompts: Prompts,
     ) -> list[list[Answer]]:
         count = max(len(sheet.letters) for some in asked for sheet in some)
@@ -100,7 +108,7 @@ class VlmJudge(TransformersModel):
             ahead = iter(rows)
             answers.append(
                 [
-                    combined(
+                    combine_shares(
                         question,
                         some,
                         [_shares(next(ahead)[: len(sheet.letters)]) for sheet in some],
@@ -135,7 +143,7 @@ class VlmJudge(TransformersModel):
         if not all(ids) or len({token for some in ids for token in some}) < sum(map(len, ids)):
             raise ModelError(
                 f"{printable(self.spec)} has no tokens of their own for the letters A to "
-                f"{LETTERS[count - 1]}, so that it cannot be asked by letters"
+                f"{LETTERS[count - 1]}, so it cannot answer by letter"
             )
         return ids
 
@@ -165,9 +173,14 @@ class VlmJudge(TransformersModel):
 
 
 def _log_shares(letters: Sequence[Sequence[int]], scores: Any) -> Any:
-    """(rows, letters) log-probabilities, from (rows, vocabulary) scores.
+    """Log-probabilities of letters.
 
-    letters: the tokens that say each.
+    Args:
+        letters: The tokens that say each.
+        scores: (rows, vocabulary).
+
+    Returns:
+        (rows, letters).
     """
     import torch
 

@@ -27,8 +27,8 @@ class Prompter:
     """Puts pictures and questions into a model's own words and numbers.
 
     Attributes:
-        spec: what the user typed, for errors.
-        processor: of transformers.
+        spec: What the user typed, for errors.
+        processor: Of transformers.
     """
 
     spec: str
@@ -36,6 +36,7 @@ class Prompter:
 
     @property
     def tokenizer(self) -> Any:
+        """The processor's tokenizer."""
         return self.processor.tokenizer
 
     def prompt(self, text: str) -> str:
@@ -97,7 +98,7 @@ class Prompter:
         for token in self._commands:
             if token in text:
                 raise InputError(
-                    f"'{printable(text)}' holds {printable(token)}, which is a command to "
+                    f"'{printable(text)}' contains {printable(token)}, which is a control token of "
                     f"{printable(self.spec)}"
                 )
 

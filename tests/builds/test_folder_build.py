@@ -287,7 +287,7 @@ def test_a_dry_run_does_nothing(
         (["--model", "folder:{pics}"], "--vqa is needed for folder:"),
         (["--model", "folder:{pics}x", "--vqa", "sandbox"], "Did you mean 'pics'?"),
         (["--model", "folder:", "--vqa", "sandbox"], "names no folder"),
-        (["--model", "folder:{pics}", "--vqa", "sandbox", "--steps", "4"], "--steps means nothing"),
+        (["--model", "folder:{pics}", "--vqa", "sandbox", "--steps", "4"], "--steps has no effect"),
         (["--model", "folder:{pics}", "--vqa", "sandbox", "--prompts", "occupations"], "--prompts"),
         (["--model", "folder:{made}", "--vqa", "sandbox"], "is a run"),
         (["--model", "sandbox:debiased", "--prompt", "x", "--max-pixels", "9"], "--max-pixels"),

@@ -19,7 +19,7 @@ from biasgraph.commands import main
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.io import resources
-from biasgraph.models.multiple_choice import sheets
+from biasgraph.models.multiple_choice import letter_question
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.runs.questions import questions_about
@@ -237,7 +237,7 @@ def test_questions_offer_the_attributes(axes: AxisSet) -> None:
 def test_models_that_read_are_offered_every_attribute(axes: AxisSet) -> None:
     for axis, asked in zip(axes.axes, questions_about(axes)[1], strict=True):
         [question] = asked.questions
-        for sheet in sheets(question):
+        for sheet in letter_question(question):
             lines = sheet.text.splitlines()
             assert all(any(name in line for line in lines[1:]) for name in axis.names)
             assert len(sheet.letters) == len(axis.names) + 1

@@ -133,7 +133,7 @@ def test_another_kind_of_model_is_named() -> None:
     from biasgraph.sandbox.backends import WEIGHTS
 
     judge = load_judge(f"clip:{WEIGHTS / 'judge2'}", CPU)
-    with pytest.raises(ModelError, match="no CLIP or SigLIP") as caught:
+    with pytest.raises(ModelError, match="is not a CLIP or SigLIP") as caught:
         judge.answer(PICTURES[:1], QUESTIONS)
     assert "\n" not in str(caught.value)
 

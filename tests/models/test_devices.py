@@ -93,7 +93,7 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) 
     assert device_of(ModelOptions()) == "cuda"
     assert device_of(ModelOptions(device="cuda:0")) == "cuda:0"
     for missing in ("cuda:1", "mps"):
-        with pytest.raises(InputError, match="no such device here"):
+        with pytest.raises(InputError, match="not available on this machine"):
             device_of(ModelOptions(device=missing))
     monkeypatch.setattr(devices, "_count", {"cuda": 0, "mps": 0, "cpu": 1}.__getitem__)
     assert device_of(ModelOptions()) == "cpu"

@@ -87,7 +87,7 @@ def test_most_annotators_decide(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("picture,question,anser\na,b,c\n", r"lacks the column answer\. Did you mean 'anser'"),
+        ("picture,question,anser\na,b,c\n", r"missing column answer\. Did you mean 'anser'"),
         ("picture,question,answer\na,b,\n", "has no labels"),
         ("picture,question,answer\n,b,c\n", "line 2, column picture: the cell is empty"),
         ("", "is empty"),
@@ -109,7 +109,7 @@ def test_an_answer_that_is_not_offered_is_named_with_its_line(tmp_path: Path) ->
 
 def test_labels_about_other_questions_are_refused(labels: Path) -> None:
     other = Question("Which gender?", GENDER.choices, GENDER.captions)
-    with pytest.raises(InputError, match="very words"):
+    with pytest.raises(InputError, match="word for word"):
         load_judge(f"human:{labels}").answer([RED], [other])
 
 

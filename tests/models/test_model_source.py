@@ -78,7 +78,13 @@ def test_what_the_hub_refuses_is_said_in_a_line(hub: Hub, tmp_path: Path) -> Non
     said = ask(tmp_path, hub.url, *specs, "diffusers:acme/moved@v9")
     assert {kind for kind, _ in said} == {"ModelError"}
     assert all("\n" not in line for _, line in said)
-    wanted = ("licence accepted first", "no such model", "answered 500", "safetensors", "revision")
+    wanted = (
+        "accept its licence first",
+        "no such model",
+        "answered 500",
+        "safetensors",
+        "revision",
+    )
     for (_, line), words in zip(said, wanted, strict=True):
         assert words in line
     assert not any(file.endswith(".bin") for file in hub.asked)
@@ -102,7 +108,7 @@ def test_without_network_a_model_that_is_not_there_is_said_to_be(tmp_path: Path)
     (said,) = ask(tmp_path, CLOSED, "diffusers:acme/painter")
     assert said[0] == "ModelError" and "the hub cannot be reached" in said[1]
     (said,) = ask(tmp_path, CLOSED, "diffusers:acme/painter", HF_HUB_OFFLINE="1")
-    assert said[0] == "ModelError" and "not downloaded yet" in said[1]
+    assert said[0] == "ModelError" and "has not been downloaded" in said[1]
 
 
 def test_a_build_ends_with_one_line_and_the_next_goes_on(hub: Hub, tmp_path: Path) -> None:
@@ -137,9 +143,9 @@ def test_a_build_ends_with_one_line_and_the_next_goes_on(hub: Hub, tmp_path: Pat
     ("rest", "said"),
     [
         ("", "names no model"),
-        ("/nowhere/at/all", "there is no folder /nowhere/at/all"),
-        ("./model", "there is no folder"),
-        ("a/b/c", "there is no folder"),
+        ("/nowhere/at/all", "no such folder"),
+        ("./model", "no such folder"),
+        ("a/b/c", "no such folder"),
         ("a b", "neither a folder nor a name on the hub"),
         ("owner/na me", "neither a folder nor a name on the hub"),
         (f"{WEIGHTS / 'sandbox.json'}", "is a file; name the folder"),

@@ -108,7 +108,7 @@ def test_steps_and_guidance_are_what_a_model_was_made_for(
 
 
 def test_a_distilled_model_that_is_not_known_wants_its_steps() -> None:
-    with pytest.raises(InputError, match=r"distilled to few steps \('lightning'\): give --steps"):
+    with pytest.raises(InputError, match=r"distilled to few steps \('lightning'\): set --steps"):
         card(name="sdxl-lightning-mine").steps(None)
     assert card(name="sdxl-lightning-mine").steps(4) == 4
 
@@ -123,7 +123,7 @@ def test_rewriting_is_switched_off_where_there_is_a_switch() -> None:
 
 
 def test_options_that_a_pipeline_has_not_are_refused() -> None:
-    with pytest.raises(InputError, match="takes no --negative-prompt"):
+    with pytest.raises(InputError, match="does not take --negative-prompt"):
         card("LatentConsistencyModelPipeline").negative("blurry")
     with pytest.raises(InputError, match="multiples of 8"):
         card().size((100, 64))
@@ -145,11 +145,13 @@ def test_schedulers_are_exchanged_within_their_kind() -> None:
 
 
 def test_what_is_no_pipeline_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is no diffusers pipeline: it has no model_index\.json"):
+    with pytest.raises(
+        InputError, match=r"is not a diffusers pipeline: it has no model_index\.json"
+    ):
         Card.of(Source.of(Spec(f"diffusers:{tmp_path}")))
     with pytest.raises(InputError, match="has no NewestPipeline; `pip install -U diffusers`"):
         Card.of(described(tmp_path / "new", _class_name="NewestPipeline"))
-    with pytest.raises(InputError, match="makes no images from texts"):
+    with pytest.raises(InputError, match="does not make images from text"):
         Card.of(described(tmp_path / "old", _class_name="DDPMPipeline"))
     damaged = described(tmp_path / "damaged")
     (tmp_path / "damaged" / "model_index.json").write_text("{")
@@ -163,7 +165,7 @@ def test_code_of_a_models_own_does_not_run_unasked(tmp_path: Path) -> None:
         "raise SystemExit\nclass MyPipeline:\n"
         "    def __call__(self, prompt=None, num_inference_steps=3, generator=None): ...\n"
     )
-    with pytest.raises(InputError, match="brings along: read that, then give --trust-remote-code"):
+    with pytest.raises(InputError, match="read the code, then add --trust-remote-code"):
         Card.of(source)
     trusting = Source.of(Spec(source.spec), trust_remote_code=True)
     assert Card.of(trusting).steps(None) == 3

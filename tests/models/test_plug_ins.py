@@ -146,7 +146,7 @@ def test_broken_plug_ins_are_shown_and_disturb_no_other(run: Run, tmp_path: Path
     assert "its flag toy is neither True nor False" in why["flag"]
     assert why["wall"] == "no key"
     assert "same name" in why["paint"]
-    assert "goes first" in why["sandbox"]
+    assert "takes precedence" in why["sandbox"]
     assert any(entry["name"] == "sandbox" and entry["works"] for entry in entries)
     assert found["biasgraph-paint"]["works"] is False
 

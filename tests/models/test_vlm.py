@@ -15,7 +15,7 @@ from biasgraph.commands import main
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Describer, Question
 from biasgraph.models.inference_options import ModelOptions
-from biasgraph.models.multiple_choice import combined, sheets
+from biasgraph.models.multiple_choice import combine_shares, letter_question
 from biasgraph.models.registry import load_judge
 from biasgraph.models.vlm_scoring import Scorer
 from tests.models.tiny_lm import save_gpt2
@@ -130,7 +130,7 @@ def test_the_plain_way_is_the_model_of_transformers_itself(judges, folders) -> N
 
     processor = AutoProcessor.from_pretrained(folders("llava"))
     model = LlavaForConditionalGeneration.from_pretrained(folders("llava"))
-    asked = sheets(AGE, 2)
+    asked = letter_question(AGE, 2)
     shares = []
     for sheet in asked:
         turn = [{"type": "image"}, {"type": "text", "text": sheet.text}]
@@ -151,7 +151,7 @@ def test_the_plain_way_is_the_model_of_transformers_itself(judges, folders) -> N
         shares.append([sum(math.exp(scores[i]) for i in ids[letter]) for letter in sheet.letters])
     judge = load_judge(f"vlm:{folders('llava')}", ModelOptions(device="cpu", permutations=2))
     found = judge.answer([PICTURES[1]], [AGE])[0][0]
-    expected = combined(AGE, asked, shares)
+    expected = combine_shares(AGE, asked, shares)
     assert found.choice == expected.choice
     assert found.probabilities == pytest.approx(expected.probabilities, abs=EXACT)
 
@@ -194,7 +194,7 @@ def test_a_build_with_a_judge_that_reads_and_sees(folders, tmp_path, capsys) -> 
     assert "permutations" in capsys.readouterr().err
     assert (tmp_path / "run" / "answers.csv").read_text("utf-8") == answers
     assert main([*command, "--permutations", "1", "--concurrency", "2"]) == 2
-    assert "--concurrency means nothing" in " ".join(capsys.readouterr().err.split())
+    assert "--concurrency has no effect" in " ".join(capsys.readouterr().err.split())
 
 
 def test_unknown_wins_by_threshold(folders) -> None:
@@ -286,5 +286,5 @@ def test_a_folder_of_something_else_is_named(backend: str, tmp_path: Path) -> No
 
 
 def test_a_folder_that_is_not_there() -> None:
-    with pytest.raises(InputError, match="there is no folder"):
+    with pytest.raises(InputError, match="no such folder"):
         load_judge("vlm:./no/such/folder")

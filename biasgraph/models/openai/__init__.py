@@ -14,7 +14,7 @@ from biasgraph.models.openai.image_generator import OpenAIGenerator
 from biasgraph.models.openai.journal import Journal
 from biasgraph.models.openai.judge import BATCH, PERMUTATIONS, OpenAIJudge
 from biasgraph.models.openai.language_model import OpenAILanguageModel
-from biasgraph.models.openai.served_model import Asking
+from biasgraph.models.openai.served_model import ServedModel
 from biasgraph.models.openai.server import KEY_VARIABLE, URL_VARIABLE, Server
 
 CONCURRENCY = 8
@@ -49,18 +49,18 @@ def language_model(spec: Spec, options: ModelOptions) -> OpenAILanguageModel:
 def obstacle() -> str | None:
     """Why nothing can be asked as things are, in a line; None where something can."""
     if Server.at(None).needs_key:
-        return f"{KEY_VARIABLE} is not set, and no other server is named by {URL_VARIABLE}"
+        return f"{KEY_VARIABLE} is not set, and {URL_VARIABLE} names no other server"
     return None
 
 
-def _asking(spec: Spec, options: ModelOptions) -> Asking:
+def _asking(spec: Spec, options: ModelOptions) -> ServedModel:
     # All behind the colon is the name: servers have models called llama3.2:3b and x@y.
     if not spec.rest.strip():
         raise InputError(
-            "openai: names no model; give for example openai:gpt-4.1-mini, or whatever name the "
+            "openai: names no model; give for example openai:gpt-4.1-mini, or any name that the "
             "server of --base-url lists"
         )
-    return Asking(
+    return ServedModel(
         spec.text,
         spec.rest,
         Server.at(options.base_url),

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.models.openai.error_responses import Complaint, document_of
-from biasgraph.models.openai.journal import Stored
-from biasgraph.models.openai.served_model import Facts, Garbled, Request
+from biasgraph.models.openai.error_responses import ErrorResponse, document_of
+from biasgraph.models.openai.journal import StoredResponse
+from biasgraph.models.openai.served_model import Facts, MalformedResponse, Request
 from biasgraph.models.openai.server import Response
 from biasgraph.models.pixels import pixels_digest
 
@@ -41,7 +41,7 @@ THINKS, COMPLETION, PLAIN, NO_TEMPERATURE, NO_LOGPROBS, NO_SCHEMA, NO_JSON = (
 
 
 @dataclass(frozen=True)
-class Token:
+class ReplyToken:
     """A token of a reply with the log-probabilities of what might have stood there, itself too."""
 
     text: str
@@ -49,24 +49,31 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Said:
-    """A reply. text: empty where there was none; refused: why, where the model or service would
-    not; cut: it ended at the limit of tokens; tokens: empty where the server tells none."""
+class ChatReply:
+    """A reply to a conversation.
+
+    Attributes:
+        text: Empty where there was none.
+        refused: Why the model or the service would not reply; None where it did.
+        cut: Whether it ended at the limit of tokens.
+        tokens: Its tokens; empty where the server does not tell them.
+    """
 
     text: str
     refused: str | None = None
     cut: bool = False
-    tokens: tuple[Token, ...] = ()
+    tokens: tuple[ReplyToken, ...] = ()
 
 
 @dataclass(frozen=True)
-class Shown:
+class AttachedPicture:
     """A picture to send along, encoded when it is needed."""
 
     image: Image
 
     @cached_property
     def digest(self) -> str:
+        """The hash of the picture's pixels."""
         return pixels_digest(self.image)
 
     @cached_property
@@ -91,7 +98,7 @@ class Turn:
 
     role: str
     text: str
-    picture: Shown | None = None
+    picture: AttachedPicture | None = None
 
     def content(self) -> dict[str, str]:
         """What a reply depends on, in JSON types."""
@@ -113,12 +120,18 @@ def chat_request(
     schema: Mapping[str, Any] | None = None,
     logprobs: bool = False,
     occurrence: int = 0,
-) -> Request[Said]:
+) -> Request[ChatReply]:
     """The request for the next turn.
 
-    limit: tokens it may have; occurrence: tells a request from an earlier one of the same words.
     What a server does not take (a schema, a temperature, log-probabilities, the name of the limit)
-    is left out once it has said so.
+    is left out once it has complained about it.
+
+    Args:
+        turns: The conversation so far.
+        limit: The most tokens of the reply.
+        schema: A JSON schema that it should fit.
+        logprobs: Whether to ask how probable its tokens were.
+        occurrence: Tells a request from an earlier one of the same words.
     """
     content = {
         "messages": [turn.content() for turn in turns],
@@ -157,11 +170,11 @@ def chat_request(
     return Request("chat", content, body, read_chat, adapts)
 
 
-def read_chat(stored: Stored) -> Said:
-    """The reply that a response holds. Raises Garbled."""
+def read_chat(stored: StoredResponse) -> ChatReply:
+    """The reply that a response holds. Raises MalformedResponse."""
     if stored.status >= 400:
-        complaint = Complaint.of(Response(stored.status, {}, stored.body))
-        return Said("", refused=complaint.moderated or complaint.message or "refused")
+        complaint = ErrorResponse.of(Response(stored.status, {}, stored.body))
+        return ChatReply("", refused=complaint.moderated or complaint.message or "refused")
     try:
         choice = document_of(stored.body)["choices"][0]
         message = choice["message"]
@@ -169,19 +182,19 @@ def read_chat(stored: Stored) -> Said:
         refusal = message.get("refusal")
         reason = choice.get("finish_reason")
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise Garbled("it holds no reply") from error
+        raise MalformedResponse("it contains no reply") from error
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
         content = "".join(part for part in parts if isinstance(part, str))
     if content is not None and not isinstance(content, str):
-        raise Garbled("its reply is no text")
+        raise MalformedResponse("its reply is not text")
     refused = refusal if isinstance(refusal, str) and refusal else None
     if reason == "content_filter":
         refused = refused or "content_filter"
-    return Said(content or "", refused, reason == "length", _tokens(choice.get("logprobs")))
+    return ChatReply(content or "", refused, reason == "length", _tokens(choice.get("logprobs")))
 
 
-def _tokens(logprobs: Any) -> tuple[Token, ...]:
+def _tokens(logprobs: Any) -> tuple[ReplyToken, ...]:
     """The tokens of a reply; none at all where their form is not the protocol's."""
     try:
         return tuple(_token(token) for token in (logprobs or {}).get("content") or [])
@@ -189,14 +202,14 @@ def _tokens(logprobs: Any) -> tuple[Token, ...]:
         return ()
 
 
-def _token(token: Mapping[str, Any]) -> Token:
-    found = {str(token["token"]): float(token["logprob"])}
+def _token(token: Mapping[str, Any]) -> ReplyToken:
+    logprobs = {str(token["token"]): float(token["logprob"])}
     for other in token.get("top_logprobs") or []:
-        found.setdefault(str(other["token"]), float(other["logprob"]))
+        logprobs.setdefault(str(other["token"]), float(other["logprob"]))
     # -9999 stands for a token that was sampled without being among the likeliest.
-    return Token(
+    return ReplyToken(
         str(token["token"]),
-        tuple((text, p) for text, p in found.items() if not math.isnan(p) and p <= 0.001),
+        tuple((text, p) for text, p in logprobs.items() if not math.isnan(p) and p <= 0.001),
     )
 
 
@@ -205,9 +218,9 @@ def strict(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     What is optional becomes required, which a reply that fits the schema may have anyway.
     """
-    found: dict[str, Any] = json.loads(json.dumps(schema))
-    _make_strict(found)
-    return found
+    copied: dict[str, Any] = json.loads(json.dumps(schema))
+    _make_strict(copied)
+    return copied
 
 
 def _make_strict(part: Any) -> None:

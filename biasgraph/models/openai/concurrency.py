@@ -18,15 +18,20 @@ class Stopped(Exception):
 def run_side_by_side(
     work: Callable[[Item, threading.Event], Outcome], items: Sequence[Item], at_a_time: int
 ) -> list[Outcome]:
-    """The outcome of `work` for each item, `at_a_time` of them worked on at a time.
-
-    work: called with an item and an event; once that is set it should not begin anything new, and
-    may raise Stopped.
+    """The outcome of `work` for each item, several of them worked on at a time.
 
     When one fails, no other is begun, those at work finish, and then the first failure is raised.
     What is raised in this thread meanwhile (the user stops it) passes at once: work in flight goes
     on for as long as the process lives.
+
+    Args:
+        work: Called with an item and an event; once that is set it should not begin anything new,
+            and may raise Stopped.
+        items: What to work on.
+        at_a_time: How many items are worked on at a time, at most.
     """
+    # Not a ThreadPoolExecutor: its threads are joined when the interpreter ends, so that a user's
+    # Ctrl-C would wait minutes for the slowest response.
     stop = threading.Event()
     places = iter(range(len(items)))
     turn = threading.Lock()

@@ -36,7 +36,7 @@ MODERATED_WORDS = (
 
 
 @dataclass(frozen=True)
-class Complaint:
+class ErrorResponse:
     """A server's error message, in whichever of the usual shapes it came."""
 
     status: int
@@ -45,10 +45,10 @@ class Complaint:
     parameter: str = ""
 
     @classmethod
-    def of(cls, response: Response) -> Complaint:
+    def of(cls, response: Response) -> ErrorResponse:
         """What a response with an error status says."""
         try:
-            document = parsed(response.body)
+            document = parse_json(response.body)
         except ValueError:
             # A gateway's page: its status says all there is to know.
             text = response.body[:500].decode("utf-8", "replace")
@@ -111,7 +111,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def parsed(body: bytes) -> Any:
+def parse_json(body: bytes) -> Any:
     """The JSON value that a response is. Raises ValueError.
 
     Lone surrogates, which JSON can hold and neither UTF-8 nor SQLite can, become question marks.
@@ -119,7 +119,7 @@ def parsed(body: bytes) -> Any:
     try:
         return _encodable(json.loads(body))
     except (ValueError, RecursionError) as error:
-        raise ValueError("it is no JSON") from error
+        raise ValueError("it is not JSON") from error
 
 
 def _encodable(value: Any) -> Any:
@@ -133,10 +133,10 @@ def _encodable(value: Any) -> Any:
 
 
 def document_of(body: bytes) -> dict[str, Any]:
-    """The JSON object that a response is, as `parsed` reads it. Raises ValueError."""
-    document = parsed(body)
+    """The JSON object that a response is, as `parse_json` reads it. Raises ValueError."""
+    document = parse_json(body)
     if not isinstance(document, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     return document
 
 
@@ -146,4 +146,4 @@ def error_inside(body: bytes) -> str:
         error = document_of(body).get("error")
     except ValueError:
         return ""
-    return Complaint.of(Response(200, {}, body)).message if error else ""
+    return ErrorResponse.of(Response(200, {}, body)).message if error else ""

@@ -14,10 +14,10 @@ from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Picture, Setting
 from biasgraph.models.image_files import FORMATS, MAX_PIXELS, upright
 from biasgraph.models.openai.concurrency import run_side_by_side
-from biasgraph.models.openai.error_responses import Complaint, document_of
-from biasgraph.models.openai.journal import Stored
-from biasgraph.models.openai.served_model import Asking, Facts, Garbled, Request
-from biasgraph.models.openai.server import Cut, Response
+from biasgraph.models.openai.error_responses import ErrorResponse, document_of
+from biasgraph.models.openai.journal import StoredResponse
+from biasgraph.models.openai.served_model import Facts, MalformedResponse, OpenAIModel, Request
+from biasgraph.models.openai.server import NoResponse, Response
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,7 +33,7 @@ NO_SEED, NO_FORMAT = "takes no seed", "takes no response_format"
 
 
 @dataclass(frozen=True)
-class Painted:
+class ImageResponse:
     """What a response holds: an image, or its address, or why there is neither."""
 
     image: Image | None = None
@@ -43,32 +43,25 @@ class Painted:
 
 
 @dataclass(frozen=True)
-class OpenAIGenerator:
+class OpenAIGenerator(OpenAIModel):
     """Asks for one image at a time, each with its seed, as far as the server takes seeds.
 
     Where it does not, the seed only numbers the images: image n is kept in the run's journal and
     comes back from there, but nobody could draw it again.
     """
 
-    asking: Asking
     size: tuple[int, int] | None = None
     negative_prompt: str | None = None
     batch_size: int = 16
     seconds_per_image: float | None = None
 
     @property
-    def spec(self) -> str:
-        return self.asking.spec
-
-    @property
-    def fingerprint(self) -> str:
-        return self.asking.fingerprint
-
-    @property
     def settings(self) -> Mapping[str, Setting]:
+        """What else decides the results, as a run records it."""
         return {"size": self._size, "negative_prompt": self.negative_prompt}
 
     def check_prompts(self, prompts: Sequence[str]) -> None:
+        """Raise InputError, naming the prompt and the count, if the model would cut one off."""
         for prompt in prompts:
             if len(prompt) > LONGEST_PROMPT:
                 raise InputError(
@@ -77,36 +70,38 @@ class OpenAIGenerator:
                 )
 
     def unseen_words(self, prompts: Sequence[str]) -> list[str]:
+        """Words that the model is known never to have met."""
         return []
 
     def requests(self, *, images: int, questions: int) -> int:
+        """About how many requests so much work takes."""
         return images
 
     def notes(self) -> list[str]:
+        """What was found out at work, a sentence each."""
         seedless = "takes no seeds: nobody could draw these images again"
-        return self.asking.notes("images", {NO_SEED: seedless})
+        return self.served.notes("images", {NO_SEED: seedless})
 
     def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
+        """One picture for each prompt, drawn with the seed of the same place."""
         requests = [self._request(*each) for each in zip(prompts, seeds, strict=True)]
-        painted = dict(zip(map(self.asking.key, requests), self.asking.all(requests), strict=True))
-        elsewhere = {
-            self.asking.key(request): request
-            for request in requests
-            if painted[self.asking.key(request)].address is not None
-        }
+        keys = [self.served.key(request) for request in requests]
+        by_key = dict(zip(keys, requests, strict=True))
+        responses = dict(zip(keys, self.served.all(requests), strict=True))
+        elsewhere = [key for key in by_key if responses[key].address is not None]
         fetched = run_side_by_side(
-            lambda key, _: self._fetched(elsewhere[key], painted[key]),
-            list(elsewhere),
-            self.asking.concurrency,
+            lambda key, _: self._fetched(by_key[key], responses[key]),
+            elsewhere,
+            self.served.concurrency,
         )
-        painted.update(zip(elsewhere, fetched, strict=True))
-        return [self._picture(painted[self.asking.key(request)]) for request in requests]
+        responses.update(zip(elsewhere, fetched, strict=True))
+        return [self._picture(responses[key]) for key in keys]
 
     @property
     def _size(self) -> str | None:
         return None if self.size is None else f"{self.size[0]}x{self.size[1]}"
 
-    def _request(self, prompt: str, seed: int) -> Request[Painted]:
+    def _request(self, prompt: str, seed: int) -> Request[ImageResponse]:
         content = {"prompt": prompt, "seed": seed, **self.settings}
 
         def body(facts: Facts) -> Mapping[str, Any]:
@@ -122,15 +117,15 @@ class OpenAIGenerator:
             return parameters
 
         adapts = {NO_SEED: ("seed",), NO_FORMAT: ("response_format",)}
-        return Request("images", content, body, read_painted, adapts, images=1)
+        return Request("images", content, body, read_image_response, adapts, images=1)
 
-    def _picture(self, painted: Painted) -> Picture:
+    def _picture(self, painted: ImageResponse) -> Picture:
         from PIL import Image
 
         image = painted.image or Image.new("RGB", self.size or NOT_GIVEN)
         return Picture(image, painted.withheld, painted.revised_prompt)
 
-    def _fetched(self, request: Request[Painted], painted: Painted) -> Painted:
+    def _fetched(self, request: Request[ImageResponse], painted: ImageResponse) -> ImageResponse:
         """The image that a response points to, from the journal where it was fetched before.
 
         Addresses expire: one that is gone is asked for anew, once, as nothing is left of it.
@@ -138,33 +133,33 @@ class OpenAIGenerator:
         try:
             return self._at(request, painted)
         except _Gone:
-            self.asking.journal.forget(self.asking.key(request))
-        again = self.asking.one(request)
+            self.served.journal.forget(self.served.key(request))
+        again = self.served.one(request)
         try:
             return again if again.address is None else self._at(request, again)
         except _Gone as gone:
             raise self._failure(str(gone)) from gone
 
-    def _at(self, request: Request[Painted], painted: Painted) -> Painted:
-        key, address = f"file:{self.asking.key(request)}", str(painted.address)
-        stored = self.asking.journal.find(key)
+    def _at(self, request: Request[ImageResponse], painted: ImageResponse) -> ImageResponse:
+        key, address = f"file:{self.served.key(request)}", str(painted.address)
+        stored = self.served.journal.find(key)
         if stored is None:
-            self.asking.journal.keep_file(key, address, self._download(address))
-            stored = self.asking.journal.find(key)
-        return replace(painted, image=decoded(stored.body if stored else b""), address=None)
+            self.served.journal.keep_file(key, address, self._download(address))
+            stored = self.served.journal.find(key)
+        return replace(painted, image=decode_image(stored.body if stored else b""), address=None)
 
     def _download(self, address: str) -> bytes:
         """A file that holds an image. Raises _Gone; ModelError after a few attempts."""
         problem = ""
         for attempt in range(DOWNLOADS):
-            time.sleep(self.asking.patience.pause(attempt) if attempt else 0)
+            time.sleep(self.served.patience.pause(attempt) if attempt else 0)
             try:
-                response = self.asking.server.fetch(address)
+                response = self.served.server.fetch(address)
                 if response.status < 300:
-                    decoded(response.body)
+                    decode_image(response.body)
                     return response.body
                 problem = str(response.status)
-            except (Cut, Garbled) as error:
+            except (NoResponse, MalformedResponse) as error:
                 problem = str(error)
             else:
                 if response.status in GONE:
@@ -174,7 +169,7 @@ class OpenAIGenerator:
     def _failure(self, problem: str) -> ModelError:
         return ModelError(
             f"{printable(self.spec)} made an image that cannot be fetched: {problem}; what is done "
-            "is kept: give the same command again to go on"
+            "is kept: rerun the same command to resume"
         )
 
 
@@ -182,18 +177,18 @@ class _Gone(Exception):
     """There is no file any more at an address that a response gave."""
 
 
-def read_painted(stored: Stored) -> Painted:
-    """What a response to a request for one image holds. Raises Garbled."""
+def read_image_response(stored: StoredResponse) -> ImageResponse:
+    """What a response to a request for one image holds. Raises MalformedResponse."""
     if stored.status >= 400:
-        complaint = Complaint.of(Response(stored.status, {}, stored.body))
-        return Painted(withheld=f"refused by the service: {complaint.moderated or 'refused'}")
+        complaint = ErrorResponse.of(Response(stored.status, {}, stored.body))
+        return ImageResponse(withheld=f"refused by the service: {complaint.moderated or 'refused'}")
     try:
         data = document_of(stored.body)["data"]
         image = data[0]
         coded, address = image.get("b64_json"), image.get("url")
         revised = image.get("revised_prompt")
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise Garbled("it holds no image") from error
+        raise MalformedResponse("it contains no image") from error
     revised = revised if isinstance(revised, str) and revised else None
     if isinstance(address, str) and address.startswith("data:"):
         coded, address = address.partition(",")[2], None
@@ -201,23 +196,23 @@ def read_painted(stored: Stored) -> Painted:
         try:
             content = base64.b64decode(coded.partition(",")[2] if "," in coded else coded)
         except (binascii.Error, ValueError) as error:
-            raise Garbled("its image is no base64") from error
-        return Painted(decoded(content), revised_prompt=revised)
+            raise MalformedResponse("its image is not base64") from error
+        return ImageResponse(decode_image(content), revised_prompt=revised)
     if isinstance(address, str) and address:
-        return Painted(address=address, revised_prompt=revised)
-    raise Garbled("it holds neither an image nor its address")
+        return ImageResponse(address=address, revised_prompt=revised)
+    raise MalformedResponse("it contains neither an image nor its address")
 
 
-def decoded(content: bytes) -> Image:
-    """A file's picture as RGB, read as a folder's would be. Raises Garbled."""
+def decode_image(content: bytes) -> Image:
+    """A file's picture as RGB, read as a folder's would be. Raises MalformedResponse."""
     from PIL import Image
 
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as file:
             if max(file.size) > LARGEST_SIDE or file.width * file.height > MAX_PIXELS:
-                raise Garbled(f"its image has {file.width}x{file.height} pixels")
+                raise MalformedResponse(f"its image has {file.width}x{file.height} pixels")
             return upright(file)[0]
-    except Garbled:
+    except MalformedResponse:
         raise
     except Exception as error:  # Pillow raises whatever its decoders do
-        raise Garbled("its image cannot be read") from error
+        raise MalformedResponse("its image cannot be read") from error

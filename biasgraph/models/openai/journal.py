@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.openai.budget import Budget
@@ -55,7 +56,7 @@ class BudgetSpent(ModelError):
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredResponse:
     """A response: its HTTP status and body."""
 
     status: int
@@ -63,7 +64,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Heard:
+class ServerVersion:
     """What a response says of the model and the machinery it comes from; empty if nothing."""
 
     model: str = ""
@@ -71,27 +72,34 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """A response with what it answers.
 
-    key: of the request; asked: its content as JSON; about: whom it was asked.
+    Attributes:
+        key: Of the request.
+        about: Which model was asked, and for what.
+        asked: The request's content as JSON.
+        stored: The response.
+        heard: What it says of the model.
     """
 
     key: str
     about: str
     asked: str
-    stored: Stored
-    heard: Heard
+    stored: StoredResponse
+    heard: ServerVersion
 
 
 class Journal:
     """The journal of a run; several threads may use one, and several processes one file.
 
-    folder: where the file is, or will be when something is first asked; None keeps the journal in
-    memory, for as long as this object lives.
+    Args:
+        folder: Where the file is, or will be when something is first asked; None keeps the journal
+            in memory, for as long as this object lives.
 
-    Raises ModelError when the file cannot be read or written, InputError when a newer biasgraph
-    wrote it.
+    Raises:
+        ModelError: The file cannot be read or written.
+        InputError: A newer biasgraph wrote it.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -102,24 +110,18 @@ class Journal:
     @cached_property
     def identity(self) -> str:
         """A random name of this journal, the same for as long as its file exists."""
-        with self._transaction() as connection:
-            return str(connection.execute("SELECT id FROM journal").fetchone()[0])
+        return str(self._rows("SELECT id FROM journal")[0][0])
 
     @property
     def begun(self) -> bool:
         """Whether anything was ever asked, as far as can be told without making the file."""
         return self._opened is not None or (self._path is not None and self._path.exists())
 
-    def find(self, key: str) -> Stored | None:
+    def find(self, key: str) -> StoredResponse | None:
         """The response to the request with this key, if one was stored."""
-        with self._transaction() as connection:
-            row = connection.execute(
-                "SELECT status, body FROM responses WHERE key = ?", (key,)
-            ).fetchone()
-        if row is None:
-            return None
+        rows = self._rows("SELECT status, body FROM responses WHERE key = ?", key)
         with self._in_words():
-            return Stored(row[0], zlib.decompress(row[1]))
+            return StoredResponse(rows[0][0], zlib.decompress(rows[0][1])) if rows else None
 
     def reserve(self, key: str, images: int, budget: Budget) -> int:
         """Count a request that is about to be sent; returns its number for `answered` and others.
@@ -135,8 +137,8 @@ class Journal:
                 if limit is not None and more and spent + more > limit:
                     raise BudgetSpent(
                         f"the budget of {limit:,} {name} is spent (this run has used {calls:,} "
-                        f"calls and {made:,} images); what is done is kept: give the same command "
-                        f"with a larger --budget to go on"
+                        f"calls and {made:,} images); what is done is kept: rerun the same command "
+                        f"with a larger --budget to resume"
                     )
             connection.execute("UPDATE spent SET calls = calls + 1, images = images + ?", (images,))
             row = connection.execute(
@@ -145,7 +147,7 @@ class Journal:
             )
             return int(row.lastrowid or 0)
 
-    def answered(self, request: int, entry: Entry) -> None:
+    def answered(self, request: int, entry: JournalEntry) -> None:
         """Store the response to a request that was reserved."""
         body = zlib.compress(entry.stored.body, 1)
         with self._transaction(write=True) as connection:
@@ -162,10 +164,9 @@ class Journal:
 
     def lost(self, request: int, problem: str) -> None:
         """A request came to nothing but may have been charged for: it stays counted."""
-        with self._transaction(write=True) as connection:
-            connection.execute(
-                "UPDATE requests SET outcome = 'lost', problem = ? WHERE id = ?", (problem, request)
-            )
+        self._write(
+            "UPDATE requests SET outcome = 'lost', problem = ? WHERE id = ?", problem, request
+        )
 
     def free(self, request: int, problem: str) -> None:
         """A request was turned away before any work was done: it no longer counts."""
@@ -181,51 +182,40 @@ class Journal:
 
     def keep_file(self, key: str, address: str, content: bytes) -> None:
         """Store a file that a response pointed to; no request is counted for it."""
-        with self._transaction(write=True) as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, 200, ?)",
-                (key, _now(), address, zlib.compress(content, 1)),
-            )
+        body = zlib.compress(content, 1)
+        statement = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, 200, ?)"
+        self._write(statement, key, _now(), address, body)
 
     def forget(self, key: str) -> None:
         """Drop a response that turned out to be of no use: the next request asks anew."""
-        with self._transaction(write=True) as connection:
-            connection.execute("DELETE FROM responses WHERE key = ?", (key,))
+        self._write("DELETE FROM responses WHERE key = ?", key)
 
     def answers(self, key: str) -> int:
         """How often the request with this key was answered, forgotten answers included."""
-        with self._transaction() as connection:
-            (number,) = connection.execute(
-                "SELECT COUNT(*) FROM requests WHERE key = ? AND outcome = 'answered'", (key,)
-            ).fetchone()
-        return int(number)
+        statement = "SELECT COUNT(*) FROM requests WHERE key = ? AND outcome = 'answered'"
+        return int(self._rows(statement, key)[0][0])
 
     def spent(self) -> tuple[int, int]:
         """Calls and images that count towards the budget."""
-        with self._transaction() as connection:
-            calls, images = connection.execute("SELECT calls, images FROM spent").fetchone()
+        ((calls, images),) = self._rows("SELECT calls, images FROM spent")
         return int(calls), int(images)
 
-    def heard(self, about: str) -> dict[Heard, int]:
+    def heard(self, about: str) -> dict[ServerVersion, int]:
         """What responses about a model said of themselves -> how many did, in order of words."""
-        with self._transaction() as connection:
-            rows = connection.execute(
-                "SELECT model, system_fingerprint, responses FROM heard WHERE about = ?"
-                " ORDER BY 1, 2",
-                (about,),
-            ).fetchall()
-        return {Heard(model, fingerprint): count for model, fingerprint, count in rows}
+        rows = self._rows(
+            "SELECT model, system_fingerprint, responses FROM heard WHERE about = ? ORDER BY 1, 2",
+            about,
+        )
+        return {ServerVersion(model, fingerprint): count for model, fingerprint, count in rows}
 
     def learn(self, about: str, fact: str) -> None:
         """Remember something about a server's model."""
-        with self._transaction(write=True) as connection:
-            connection.execute("INSERT OR IGNORE INTO learned VALUES (?, ?)", (about, fact))
+        self._write("INSERT OR IGNORE INTO learned VALUES (?, ?)", about, fact)
 
     def learned(self, about: str) -> frozenset[str]:
         """What `learn` was told."""
-        with self._transaction() as connection:
-            rows = connection.execute("SELECT fact FROM learned WHERE about = ?", (about,))
-            return frozenset(fact for (fact,) in rows.fetchall())
+        rows = self._rows("SELECT fact FROM learned WHERE about = ?", about)
+        return frozenset(fact for (fact,) in rows)
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -233,6 +223,14 @@ class Journal:
             if self._opened is not None:
                 self._opened.close()
                 self._opened = None
+
+    def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+        with self._transaction() as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def _write(self, statement: str, *values: str | int | bytes) -> None:
+        with self._transaction(write=True) as connection:
+            connection.execute(statement, values)
 
     @contextmanager
     def _transaction(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
@@ -292,7 +290,7 @@ class Journal:
         except (OSError, sqlite3.OperationalError, sqlite3.DatabaseError, zlib.error) as error:
             raise ModelError(
                 f"cannot keep responses in {printable(str(self._path))}: {printable(str(error))}; "
-                "nothing more is asked, what is stored is kept"
+                "no more requests are sent; what is stored is kept"
             ) from error
 
 

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from biasgraph.models.base import Answer, Question, Setting
-from biasgraph.models.multiple_choice import Sheet, combined, sheets
+from biasgraph.models.json_replies import strip_thoughts
+from biasgraph.models.multiple_choice import LetteredQuestion, combine_shares, letter_question
 from biasgraph.models.openai.completions import (
     LONGEST_SIDE,
     NO_LOGPROBS,
     TEMPERATURE,
     THINKS,
-    Said,
-    Shown,
+    AttachedPicture,
+    ChatReply,
     Turn,
     chat_request,
 )
-from biasgraph.models.openai.served_model import Asking, Request
+from biasgraph.models.openai.served_model import OpenAIModel, Request
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -39,29 +40,21 @@ REPEATED = 2_000
 
 
 @dataclass(frozen=True)
-class OpenAIJudge:
+class OpenAIJudge(OpenAIModel):
     """Asks each question about each image by itself, the options lettered in several orders.
 
     The picture comes first in every request, so that a server that caches prefixes encodes it
     once for all questions.
     """
 
-    asking: Asking
     permutations: int = PERMUTATIONS
     unknown_below: float | None = None
     batch_size: int = BATCH
     seconds_per_image: float | None = None
 
     @property
-    def spec(self) -> str:
-        return self.asking.spec
-
-    @property
-    def fingerprint(self) -> str:
-        return self.asking.fingerprint
-
-    @property
     def settings(self) -> Mapping[str, Setting]:
+        """What else decides the results, as a run records it."""
         return {
             "temperature": TEMPERATURE,
             "permutations": self.permutations,
@@ -70,16 +63,17 @@ class OpenAIJudge:
         }
 
     def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
-        pictures = [Shown(image) for image in images]
-        asked = [sheets(question, self.permutations) for question in questions]
+        """``answers[i][q]`` is the answer about image ``i`` to question ``q``."""
+        pictures = [AttachedPicture(image) for image in images]
+        asked = [letter_question(question, self.permutations) for question in questions]
         tries = {
-            (picture.digest, sheet.text): _Try(picture, sheet)
+            (picture.digest, sheet.text): _LetterRequest(picture, sheet)
             for picture in pictures
             for orders in asked
             for sheet in orders
         }
         shares = dict(
-            zip(tries, self.asking.each(list(tries.values()), self._settled), strict=True)
+            zip(tries, self.served.each(list(tries.values()), self._settled), strict=True)
         )
         return [
             [
@@ -92,48 +86,51 @@ class OpenAIJudge:
         ]
 
     def describe(self, images: Sequence[Image], question: str) -> list[str]:
-        pictures = {shown.digest: shown for shown in map(Shown, images)}
-        texts = self.asking.each(
+        """One text for each image, in words of its own."""
+        pictures = {shown.digest: shown for shown in map(AttachedPicture, images)}
+        texts = self.served.each(
             list(pictures.values()),
             lambda shown, stop: self._described([Turn("user", question, shown)], stop),
         )
         said = dict(zip(pictures, texts, strict=True))
-        return [said[Shown(image).digest] for image in images]
+        return [said[AttachedPicture(image).digest] for image in images]
 
     def requests(self, *, images: int, questions: int) -> int:
+        """About how many requests so much work takes."""
         return questions * self.permutations
 
     def notes(self) -> list[str]:
+        """What was found out at work, a sentence each."""
         blunt = "gives no log-probabilities: its answers come without a confidence"
-        return self.asking.notes("chat", {NO_LOGPROBS: blunt})
+        return self.served.notes("chat", {NO_LOGPROBS: blunt})
 
-    def _settled(self, each: _Try, stop: threading.Event) -> Shares:
+    def _settled(self, each: _LetterRequest, stop: threading.Event) -> LetterWeights:
         """Ask until there is a letter, or it is given up."""
         while True:
-            said = self.asking.one(each.request(), stop)
+            said = self.served.one(each.request(), stop)
             shares = each.hear(said)
             if shares is not None:
                 return shares
             if said.cut:
-                self.asking.learn("chat", THINKS)
+                self.served.learn("chat", THINKS)
 
     def _described(self, turns: Sequence[Turn], stop: threading.Event) -> str:
         for occurrence in range(2):
             request = chat_request(turns, limit=DESCRIPTION_TOKENS, occurrence=occurrence)
-            said = self.asking.one(request, stop)
-            text = "" if said.refused else plain(said.text)
+            said = self.served.one(request, stop)
+            text = "" if said.refused else strip_thoughts(said.text).strip()
             if text or not said.cut:
                 return text
-            self.asking.learn("chat", THINKS)
+            self.served.learn("chat", THINKS)
         return ""
 
     def _combined(
-        self, question: Question, orders: Sequence[Sheet], rows: Sequence[Shares]
+        self, question: Question, orders: Sequence[LetteredQuestion], rows: Sequence[LetterWeights]
     ) -> Answer:
         shares = [row.shares for row in rows]
         if all(row.measured for row in rows):
-            return combined(question, orders, shares, self.unknown_below)
-        answer = combined(question, orders, shares)
+            return combine_shares(question, orders, shares, self.unknown_below)
+        answer = combine_shares(question, orders, shares)
         # Votes, not probabilities; a judge that says one thing and then another does not know.
         votes = sorted(answer.probabilities)
         torn = answer.choice is not None and math.isclose(votes[-1], votes[-2])
@@ -141,23 +138,23 @@ class OpenAIJudge:
 
 
 @dataclass(frozen=True)
-class Shares:
+class LetterWeights:
     """A weight for each letter of a sheet; measured: they are probabilities, not one vote."""
 
     shares: tuple[float, ...]
     measured: bool
 
 
-class _Try:
+class _LetterRequest:
     """One sheet about one picture: asked once, and once more where no letter came."""
 
-    def __init__(self, picture: Shown, sheet: Sheet) -> None:
+    def __init__(self, picture: AttachedPicture, sheet: LetteredQuestion) -> None:
         self.sheet = sheet
         self._turns = [Turn("user", sheet.text, picture)]
         self._tries = 0
         self._schema: dict[str, object] | None = None
 
-    def request(self) -> Request[Said]:
+    def request(self) -> Request[ChatReply]:
         return chat_request(
             self._turns,
             limit=LETTER_TOKENS,
@@ -166,7 +163,7 @@ class _Try:
             occurrence=self._tries,
         )
 
-    def hear(self, said: Said) -> Shares | None:
+    def hear(self, said: ChatReply) -> LetterWeights | None:
         """What a reply comes to: a letter, unknown (a refusal is), or None: ask again."""
         found = None if said.refused else find_letter(said.text, self.sheet)
         if found is not None:
@@ -184,7 +181,7 @@ class _Try:
         return None
 
 
-def find_letter(text: str, sheet: Sheet) -> tuple[int, int] | None:
+def find_letter(text: str, sheet: LetteredQuestion) -> tuple[int, int] | None:
     """The option that a reply names, by its place on the sheet, and where its letter stands.
 
     Taken are a letter by itself, in marks, or with its own option behind it, the same in JSON,
@@ -215,7 +212,7 @@ def find_letter(text: str, sheet: Sheet) -> tuple[int, int] | None:
     return None
 
 
-def _nothing_else(rest: str, letter: str, sheet: Sheet) -> bool:
+def _nothing_else(rest: str, letter: str, sheet: LetteredQuestion) -> bool:
     """Whether behind a letter there is nothing but marks, or its own option."""
     marks = " \t\r\n.,:;)]}*\"'`-"
     words = rest.strip(marks).casefold()
@@ -223,14 +220,14 @@ def _nothing_else(rest: str, letter: str, sheet: Sheet) -> bool:
     return not words or words == own or own.startswith(f"{words} (")
 
 
-def option_of(sheet: Sheet, place: int) -> str:
+def option_of(sheet: LetteredQuestion, place: int) -> str:
     """The words of an option, as the sheet shows them."""
     mark = f"{sheet.letters[place]}. "
     lines = sheet.text.splitlines()
     return next((line[len(mark) :] for line in reversed(lines) if line.startswith(mark)), "")
 
 
-def _shares(said: Said, sheet: Sheet, found: tuple[int, int]) -> Shares:
+def _shares(said: ChatReply, sheet: LetteredQuestion, found: tuple[int, int]) -> LetterWeights:
     """The probabilities of the letters at the place of the one that was said; a vote without."""
     place, at = found
     end = 0
@@ -244,16 +241,12 @@ def _shares(said: Said, sheet: Sheet, found: tuple[int, int]) -> Shares:
             if letter in sheet.letters:
                 mass[sheet.letters.index(letter)] += math.exp(logprob)
         if math.fsum(mass) >= LEAST_MASS and mass[place] > 0:
-            return Shares(tuple(mass), measured=True)
+            return LetterWeights(tuple(mass), measured=True)
         break
     return _vote(sheet, place)
 
 
-def _vote(sheet: Sheet, place: int) -> Shares:
-    return Shares(tuple(float(i == place) for i in range(len(sheet.letters))), measured=False)
-
-
-def plain(text: str) -> str:
-    """A reply without the thoughts before it; empty where they never ended."""
-    said = text.rpartition("</think>")[2].strip()
-    return "" if said.startswith("<think>") else said
+def _vote(sheet: LetteredQuestion, place: int) -> LetterWeights:
+    return LetterWeights(
+        tuple(float(i == place) for i in range(len(sheet.letters))), measured=False
+    )

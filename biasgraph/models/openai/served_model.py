@@ -16,13 +16,19 @@ from biasgraph.errors import ModelError, did_you_mean, printable
 from biasgraph.models.openai.budget import Budget
 from biasgraph.models.openai.concurrency import Stopped, run_side_by_side
 from biasgraph.models.openai.error_responses import (
-    Complaint,
+    ErrorResponse,
     document_of,
     error_inside,
     retry_after,
 )
-from biasgraph.models.openai.journal import BudgetSpent, Entry, Heard, Journal, Stored
-from biasgraph.models.openai.server import KEY_VARIABLE, Cut, Response, Server
+from biasgraph.models.openai.journal import (
+    BudgetSpent,
+    Journal,
+    JournalEntry,
+    ServerVersion,
+    StoredResponse,
+)
+from biasgraph.models.openai.server import KEY_VARIABLE, NoResponse, Response, Server
 
 Read = TypeVar("Read")
 Item = TypeVar("Item")
@@ -31,24 +37,23 @@ Facts = frozenset[str]
 Kind = Literal["chat", "images"]
 
 
-class _Refused(Exception):
-    """A request that a server answered with an error; `wait`: the seconds that it asks for."""
+class _Failure(Exception):
+    """An attempt that came to nothing.
 
-    def __init__(self, problem: str, complaint: Complaint, wait: float | None) -> None:
-        super().__init__(problem)
-        self.complaint = complaint
-        self.wait = wait
+    Attributes:
+        line: Why, without secrets.
+        error: What the server said of it, where it answered with an error.
+        wait: The seconds that it asks to wait.
+    """
+
+    def __init__(
+        self, line: str, error: ErrorResponse | None = None, wait: float | None = None
+    ) -> None:
+        super().__init__(line)
+        self.line, self.error, self.wait = line, error, wait
 
 
-@dataclass(frozen=True)
-class Failure:
-    """Why an attempt came to nothing, and the seconds that the server asks to wait."""
-
-    line: str
-    wait: float | None = None
-
-
-class Garbled(ValueError):
+class MalformedResponse(ValueError):
     """A response of another form than the protocol's; its message says what is wrong with it."""
 
 
@@ -56,17 +61,20 @@ class Garbled(ValueError):
 class Request(Generic[Read]):
     """Something to ask of a server.
 
-    content: all that the response depends on, in JSON types (of a picture its digest); two
-    requests of the same content are one, whatever became of it.
-    body: the parameters to send, but for the model, to a server of which these facts are known.
-    adapts: a fact -> the parameters that a server of which it holds complains about.
-    read: what a response says; it raises Garbled. images: how many it makes.
+    Attributes:
+        kind: Which of the protocol's services is asked.
+        content: All that the response depends on, in JSON types (of a picture its digest); two
+            requests of the same content are one, whatever became of it.
+        body: The parameters to send, but for the model, to a server of which these facts are known.
+        read: What a response says; it raises MalformedResponse.
+        adapts: A fact -> the parameters that a server complains about if the fact is true of it.
+        images: How many images it makes.
     """
 
     kind: Kind
     content: Mapping[str, Any]
     body: Callable[[Facts], Mapping[str, Any]]
-    read: Callable[[Stored], Read]
+    read: Callable[[StoredResponse], Read]
     adapts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     images: int = 0
 
@@ -75,10 +83,13 @@ class Request(Generic[Read]):
 class Patience:
     """How a request is repeated that came to nothing.
 
-    attempts: the most times it is sent; at_first: the same while the server has never been reached,
-    as one of a misspelt address never will be; first: seconds before the second time, doubled every
-    time, a random part of them taken off, and at most `longest`; obeys: the longest wait that a
-    server may ask for.
+    Attributes:
+        attempts: The most times it is sent.
+        at_first: The same while the server has never been reached: one whose address is misspelt
+            never will be.
+        first: Seconds before the second attempt, doubled for every other, a random part taken off.
+        longest: The most seconds before an attempt.
+        obeys: The longest wait that a server may ask for, in seconds.
     """
 
     attempts: int = 10
@@ -93,7 +104,7 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Asking:
+class ServedModel:
     """A model at a server, asked through a run's journal."""
 
     spec: str
@@ -163,7 +174,9 @@ class Asking:
     def notes(self, kind: Kind, telling: Mapping[str, str]) -> list[str]:
         """What was found out at work.
 
-        telling: a fact about the server -> the words for it.
+        Args:
+            kind: About which kind of request.
+            telling: A fact about the server -> the words for it.
         """
         if not self.journal.begun:
             return []
@@ -172,8 +185,8 @@ class Asking:
         notes = [f"{self._who} {words}" for fact, words in telling.items() if fact in facts]
         for what in ("model", "system_fingerprint"):
             told: Counter[str] = Counter()
-            for one, count in heard.items():
-                told[getattr(one, what)] += count
+            for version, count in heard.items():
+                told[getattr(version, what)] += count
             del told[""]
             if len(told) > 1:
                 parts = ", ".join(f"{printable(name)} ({n:,})" for name, n in told.most_common(5))
@@ -193,106 +206,100 @@ class Asking:
         if stored is not None:
             try:
                 return request.read(stored)
-            except Garbled:  # an earlier version read it by other rules
+            except MalformedResponse:  # an earlier version read it by other rules
                 self.journal.forget(key)
         stop = stop or threading.Event()
         failures = 0
         while True:
             self._pause.sit_out(stop)
             facts = self.journal.learned(self.about[request.kind])
-            ticket = self.journal.reserve(key, request.images, self.budget)
-            response = self._sent(request, key, facts, ticket)
             try:
-                if isinstance(response, Response):
-                    return self._kept(request, key, ticket, response)
-                failure = response
-            except Garbled as error:
-                failure = self._garbled(error, ticket, response)
-            except _Refused as error:
-                failure = Failure(self.server.told(str(error)), error.wait)
-                if self._learned(request, error.complaint, facts):
+                return self._attempt(request, key, facts)
+            except _Failure as error:
+                failure = error
+            if failure.error is not None:
+                if self._learn_from(failure.error, request, facts):
                     continue
-                if not error.complaint.may_pass:
-                    raise ModelError(self._line(error.complaint)) from None
+                if not failure.error.may_pass:
+                    raise ModelError(self._line(failure.error))
             failures += 1
             self._wait(failures, failure, stop)
 
-    def _sent(
-        self, request: Request[Any], key: str, facts: Facts, ticket: int
-    ) -> Response | Failure:
-        """Send a request, whatever comes of it; one that broke off is settled."""
+    def _attempt(self, request: Request[Read], key: str, facts: Facts) -> Read:
+        """What the response to a request says, once it is stored.
+
+        A request is reserved in the journal before it is sent and settled whatever comes of it.
+        Raises _Failure; nothing is stored then.
+        """
+        ticket = self.journal.reserve(key, request.images, self.budget)
+        response = self._send(request, key, facts, ticket)
+        error = ErrorResponse.of(response) if response.status >= 300 else None
+        if error is not None and error.moderated is None:
+            said = error.message or error.code
+            problem = f"{error.status}: {said}" if said else str(error.status)
+            line = self._settle(ticket, problem, charged=error.in_doubt)
+            raise _Failure(line, error, retry_after(response.headers))
+        stored = StoredResponse(response.status, response.body)
+        try:
+            read = request.read(stored)
+        except MalformedResponse as malformed:
+            # It may have been charged for all the same; some gateways report failures as 200.
+            said = error_inside(response.body) or response.body[:200].decode("utf-8", "replace")
+            problem = self.server.told(f"its response is unusable: {malformed}: {said}", 200)
+            raise _Failure(self._settle(ticket, problem, charged=True)) from malformed
+        asked = json.dumps(request.content, ensure_ascii=False)
+        about = self.about[request.kind]
+        entry = JournalEntry(key, about, asked, stored, _server_version(response))
+        self.journal.answered(ticket, entry)
+        return read
+
+    def _send(self, request: Request[Any], key: str, facts: Facts, ticket: int) -> Response:
+        """Send a request. Raises _Failure where no response comes."""
         name = f"{self.journal.identity}-{key.rpartition(':')[2][:32]}"
         if forgotten := self.journal.answers(key):  # a server that knows it would repeat itself
             name = f"{name}-{forgotten}"
         try:
             body = {"model": self.model, **request.body(facts)}
             response = self.server.send(request.kind, body, name)
-            self._reached.set()
-            return response
-        except Cut as cut:
+        except NoResponse as cut:
             if cut.reached:
                 self._reached.set()
-            self._settle(ticket, cut.line, charged=cut.reached)
-            return Failure(self.server.told(cut.line))
+            raise _Failure(self._settle(ticket, cut.line, charged=cut.reached)) from cut
         except BaseException as error:
             # Without a key nothing left this machine; after the user's Ctrl-C nobody can tell.
             self._settle(ticket, type(error).__name__, charged=not isinstance(error, ModelError))
             raise
+        self._reached.set()
+        return response
 
-    def _kept(self, request: Request[Read], key: str, ticket: int, response: Response) -> Read:
-        """What a response says, once it is stored.
-
-        Raises Garbled; _Refused, when the request is settled. Nothing is stored then.
-        """
-        if response.status >= 300:
-            complaint = Complaint.of(response)
-            if complaint.moderated is None:
-                said = complaint.message or complaint.code
-                problem = f"{complaint.status}: {said}" if said else str(complaint.status)
-                self._settle(ticket, problem, charged=complaint.in_doubt)
-                raise _Refused(problem, complaint, retry_after(response.headers))
-        stored = Stored(response.status, response.body)
-        read = request.read(stored)
-        asked = json.dumps(request.content, ensure_ascii=False)
-        entry = Entry(key, self.about[request.kind], asked, stored, _heard(response))
-        self.journal.answered(ticket, entry)
-        return read
-
-    def _garbled(self, error: Garbled, ticket: int, response: Response | Failure) -> Failure:
-        """A response of no use, which may have been charged for all the same."""
-        body = response.body if isinstance(response, Response) else b""
-        # Some gateways report a failure with status 200.
-        said = error_inside(body) or body[:200].decode("utf-8", "replace")
-        problem = self.server.told(f"its response is unusable: {error}: {said}", 200)
-        self._settle(ticket, problem, charged=True)
-        return Failure(problem)
-
-    def _learned(self, request: Request[Any], complaint: Complaint, facts: Facts) -> bool:
-        """Whether a complaint is about a parameter that can be left out from now on."""
+    def _learn_from(self, error: ErrorResponse, request: Request[Any], facts: Facts) -> bool:
+        """Whether an error is about a parameter that can be left out from now on."""
         for fact, parameters in request.adapts.items():
-            if fact not in facts and complaint.names(parameters):
+            if fact not in facts and error.names(parameters):
                 self.learn(request.kind, fact)
                 return True
         return False
 
-    def _settle(self, ticket: int, problem: str, *, charged: bool) -> None:
+    def _settle(self, ticket: int, problem: str, *, charged: bool) -> str:
+        """Note why a request came to nothing; returns it without secrets."""
         problem = self.server.told(problem)
         (self.journal.lost if charged else self.journal.free)(ticket, problem)
+        return problem
 
-    def _wait(self, failures: int, failure: Failure, stop: threading.Event) -> None:
+    def _wait(self, failures: int, failure: _Failure, stop: threading.Event) -> None:
         """Wait before the next attempt. Raises ModelError where there is to be none."""
         asked = failure.wait
         if asked is not None and asked > self.patience.obeys:
             raise ModelError(
                 f"{self._who}: {failure.line}; it asks to wait {asked:,.0f} seconds: "
-                "what is done is kept, give the same command again then"
+                "what is done is kept; rerun the same command then to resume"
             )
         if failures >= (
             self.patience.attempts if self._reached.is_set() else self.patience.at_first
         ):
             raise ModelError(
                 f"{self._who}: {failure.line} (tried {failures} times); what is done is kept: "
-                "give the same command again to go on"
+                "rerun the same command to resume"
             )
         pause = self.patience.pause(failures)
         if asked is not None:
@@ -306,12 +313,12 @@ class Asking:
     def _who(self) -> str:
         return f"{printable(self.spec)} at {printable(self.server.host)}"
 
-    def _line(self, complaint: Complaint) -> str:
-        said = self.server.told(complaint.message or complaint.code)
+    def _line(self, error: ErrorResponse) -> str:
+        said = self.server.told(error.message or error.code)
         said = f": {said}" if said else ""
-        if complaint.status == 401:
+        if error.status == 401:
             return f"{self._who}: the key in {KEY_VARIABLE} is missing or refused (401){said}"
-        if complaint.status == 404:
+        if error.status == 404:
             names = self.server.models()
             if names and self.model not in names:
                 few = ", ".join(printable(name) for name in names[:5])
@@ -321,7 +328,28 @@ class Asking:
                     f"{did_you_mean(self.model, names)}"
                 )
             return f"{self._who}: not found (404; most base URLs end in /v1){said}"
-        return f"{self._who} refused the request ({complaint.status}){said}"
+        return f"{self._who} refused the request ({error.status}){said}"
+
+
+@dataclass(frozen=True)
+class OpenAIModel:
+    """What all models behind a server have in common.
+
+    Attributes:
+        served: The model at its server.
+    """
+
+    served: ServedModel
+
+    @property
+    def spec(self) -> str:
+        """What the user typed."""
+        return self.served.spec
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the weights do."""
+        return self.served.fingerprint
 
 
 class _Pause:
@@ -341,10 +369,10 @@ class _Pause:
             raise Stopped
 
 
-def _heard(response: Response) -> Heard:
+def _server_version(response: Response) -> ServerVersion:
     try:
         document = document_of(response.body)
     except ValueError:
-        return Heard()
+        return ServerVersion()
     told = (document.get(name) for name in ("model", "system_fingerprint"))
-    return Heard(*(value if isinstance(value, str) else "" for value in told))
+    return ServerVersion(*(value if isinstance(value, str) else "" for value in told))

@@ -43,7 +43,7 @@ class _Failed(Exception):
         self.response = response
 
 
-class Cut(Exception):
+class NoResponse(Exception):
     """No whole response came; `reached` is False where the request cannot have arrived."""
 
     def __init__(self, line: str, *, reached: bool) -> None:
@@ -56,7 +56,10 @@ class Cut(Exception):
 class Server:
     """A server by its base URL; its client is made with the first request.
 
-    connect: seconds to reach it; whole: seconds that a response may take in all.
+    Attributes:
+        base_url: Without a slash at its end.
+        connect: Seconds to reach it.
+        whole: Seconds that a response may take in all.
     """
 
     base_url: str
@@ -81,12 +84,12 @@ class Server:
         # Not repeated in the message: what is wrong with it may be the key in it.
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise InputError(
-                f"{name} holds more than an address: keys come from the environment only "
+                f"{name} must be an address alone: keys come from the environment only "
                 f"({KEY_VARIABLE}); give for example http://localhost:8000/v1"
             )
         if parts.scheme not in ("http", "https") or not host:
             raise InputError(
-                f"{name} '{printable(url)}' is no http address; "
+                f"invalid {name} '{printable(url)}': not an http address; "
                 "give for example http://localhost:8000/v1"
             )
         return cls(url.rstrip("/"))
@@ -133,20 +136,22 @@ class Server:
             if isinstance(error.__cause__, BiasgraphError):  # the user's second Ctrl-C
                 raise error.__cause__ from None
             raise self._cut(error) from error
-        except (Cut, BiasgraphError):
+        except (NoResponse, BiasgraphError):
             raise
         except Exception as error:  # of whichever HTTP library the client is built on
-            raise Cut(f"the response broke off ({self._named(error)})", reached=True) from error
+            raise NoResponse(
+                f"the response broke off ({self._named(error)})", reached=True
+            ) from error
 
     def fetch(self, url: str) -> Response:
         """A file that a response points to; no key is sent along.
 
-        Raises Cut, also for an address that this server may not send us to.
+        Raises NoResponse, also for an address that this server may not send us to.
         """
         import openai
 
         if urlsplit(url).scheme not in ("http", "https"):
-            raise Cut(f"'{printable(url[:80])}' is no http address", reached=False)
+            raise NoResponse(f"'{printable(url[:80])}' is not an http address", reached=False)
         deadline = time.monotonic() + self.whole
         try:
             with (
@@ -157,16 +162,18 @@ class Server:
             ):
                 content = _read(response.iter_bytes(), deadline, self.whole)
                 return Response(response.status_code, _lower(response.headers), content)
-        except Cut:
+        except NoResponse:
             raise
         except Exception as error:
-            raise Cut(f"the picture did not arrive ({self._named(error)})", reached=True) from error
+            raise NoResponse(
+                f"the picture did not arrive ({self._named(error)})", reached=True
+            ) from error
 
     def _refuse_inside(self, request: Any) -> None:
-        """Called before every request of `fetch`, redirections among them. Raises Cut."""
+        """Called before every request of `fetch`, redirections among them. Raises NoResponse."""
         host = request.url.host
         if not may_send_to(urlsplit(self.base_url).hostname or "", host):
-            raise Cut(
+            raise NoResponse(
                 f"its address leads into the network of this machine ({printable(host)})",
                 reached=False,
             )
@@ -212,7 +219,7 @@ class Server:
                     "server is named by --base-url"
                 )
             if not (key.isascii() and key.isprintable()):
-                raise ModelError(f"{KEY_VARIABLE} holds characters that no key has")
+                raise ModelError(f"{KEY_VARIABLE} contains characters that no key has")
             try:
                 client = openai.OpenAI(
                     # Servers of one's own need no key, but the client insists.
@@ -233,23 +240,30 @@ class Server:
             return client
 
     def _read_error(self, response: Any) -> None:
-        """Read an error's body, which the client would do without an end. Raises _Failed, Cut."""
+        """Read the body of an error, which the client would do without an end.
+
+        Raises:
+            _Failed: With the body.
+            NoResponse: It does not end.
+        """
         if response.status_code >= 400:
             deadline = time.monotonic() + self.whole
             body = _read(response.iter_bytes(), deadline, self.whole)
             headers = _lower(response.headers)
             raise _Failed(Response(response.status_code, headers, self.cleaned(body)))
 
-    def _cut(self, error: Exception) -> Cut:
+    def _cut(self, error: Exception) -> NoResponse:
         import openai
 
         cause = error.__cause__
         name = type(cause).__name__ if cause is not None else ""
         if name in ("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol"):
-            return Cut(f"it cannot be reached ({self._named(cause or error)})", reached=False)
+            return NoResponse(
+                f"it cannot be reached ({self._named(cause or error)})", reached=False
+            )
         if isinstance(error, openai.APITimeoutError):
-            return Cut(f"no response within {self.whole:g} s", reached=True)
-        return Cut(f"the connection broke off ({self._named(cause or error)})", reached=True)
+            return NoResponse(f"no response within {self.whole:g} s", reached=True)
+        return NoResponse(f"the connection broke off ({self._named(cause or error)})", reached=True)
 
     def _named(self, error: BaseException) -> str:
         return self.told(str(error), 120) or type(error).__name__
@@ -271,9 +285,9 @@ def _read(chunks: Iterable[bytes], deadline: float, seconds: float) -> bytes:
         parts.append(chunk)
         size += len(chunk)
         if size > LARGEST:
-            raise Cut(f"the response is larger than {LARGEST >> 20} MiB", reached=True)
+            raise NoResponse(f"the response is larger than {LARGEST >> 20} MiB", reached=True)
         if time.monotonic() > deadline:
-            raise Cut(f"the response was not whole after {seconds:g} s", reached=True)
+            raise NoResponse(f"the response was not whole after {seconds:g} s", reached=True)
     return b"".join(parts)
 
 

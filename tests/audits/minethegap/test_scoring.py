@@ -192,7 +192,7 @@ def test_a_server(prompts: Path, tmp_path: Path, capsys, monkeypatch) -> None:
         (["--model", "openai:painter"], "needs --embedder"),
         (["--truth", "us-ocupations"], "Did you mean 'us-occupations'"),
         (["--axes", "animal"], "line 1: the prompt seems to be about"),
-        (["--permutations", "2"], "--permutations means nothing"),
+        (["--permutations", "2"], "--permutations has no effect"),
     ],
 )
 def test_one_line_and_nothing_written(prompts: Path, tmp_path: Path, capsys, more, words) -> None:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from biasgraph.models.openai.error_responses import Complaint, document_of, retry_after
+from biasgraph.models.openai.error_responses import ErrorResponse, document_of, retry_after
 from biasgraph.models.openai.server import Response
 
 
@@ -34,12 +34,12 @@ def response(status: int, document: object) -> Response:
     ],
 )
 def test_the_message_is_found_in_every_usual_shape(document: object, message: str) -> None:
-    assert Complaint.of(response(400, document)).message == message
+    assert ErrorResponse.of(response(400, document)).message == message
 
 
 def test_what_may_pass_and_what_may_have_been_charged() -> None:
-    def complaint(status: int, code: str = "") -> Complaint:
-        return Complaint.of(response(status, {"error": {"message": "m", "code": code}}))
+    def complaint(status: int, code: str = "") -> ErrorResponse:
+        return ErrorResponse.of(response(status, {"error": {"message": "m", "code": code}}))
 
     assert [s for s in range(300, 600) if complaint(s).may_pass] == (
         [408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529]
@@ -53,7 +53,7 @@ def test_what_may_pass_and_what_may_have_been_charged() -> None:
 def test_moderation_is_told_from_mistakes() -> None:
     def moderated(status: int, message: str, code: str = "") -> str | None:
         error = {"message": message, "code": code}
-        return Complaint.of(response(status, {"error": error})).moderated
+        return ErrorResponse.of(response(status, {"error": error})).moderated
 
     assert moderated(400, "no", "moderation_blocked") == "moderation_blocked"
     assert moderated(400, "Rejected as a result of our safety system.") == "safety system"
@@ -64,7 +64,7 @@ def test_moderation_is_told_from_mistakes() -> None:
 
 def test_a_parameter_is_found_by_name() -> None:
     def names(status: int, error: object) -> bool:
-        return Complaint.of(response(status, {"error": error})).names(("seed",))
+        return ErrorResponse.of(response(status, {"error": error})).names(("seed",))
 
     assert names(400, {"message": "Unknown", "param": "seed"})
     assert names(422, "Unexpected keyword 'seed'")
@@ -88,11 +88,11 @@ def test_the_time_to_wait() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'{"a": ', b"\xff\xfe", b"[" * 100_000])
 def test_what_is_no_json_object(body: bytes) -> None:
-    with pytest.raises(ValueError, match="it is no JSON"):
+    with pytest.raises(ValueError, match="it is not (JSON|a JSON object)"):
         document_of(body)
 
 
 def test_what_no_file_can_hold_becomes_question_marks() -> None:
     body = rb'{"a\ud800": ["\udfff", "\ud83d\ude00", 1, null, "\u00e9"]}'
     assert document_of(body) == {"a?": ["?", "\U0001f600", 1, None, "é"]}
-    assert Complaint.of(Response(400, {}, rb'{"error": {"message": "\ud800"}}')).message == "?"
+    assert ErrorResponse.of(Response(400, {}, rb'{"error": {"message": "\ud800"}}')).message == "?"

@@ -13,9 +13,13 @@ from PIL import EpsImagePlugin, Image
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.inference_options import ModelOptions
-from biasgraph.models.openai.image_generator import OpenAIGenerator, decoded, read_painted
-from biasgraph.models.openai.journal import BudgetSpent, Journal, Stored
-from biasgraph.models.openai.served_model import Garbled, Patience
+from biasgraph.models.openai.image_generator import (
+    OpenAIGenerator,
+    decode_image,
+    read_image_response,
+)
+from biasgraph.models.openai.journal import BudgetSpent, Journal, StoredResponse
+from biasgraph.models.openai.served_model import MalformedResponse, Patience
 from biasgraph.models.registry import load_generator
 from tests.openai_server import Behaviour, FakeServer, in_turn, serving
 
@@ -26,7 +30,7 @@ def painter(fake: FakeServer, folder: Path | None = None, **options: Any) -> Ope
     asked = ModelOptions(base_url=fake.base_url, **options)
     loaded = load_generator("openai:painter", asked, folder)
     assert isinstance(loaded, OpenAIGenerator)
-    object.__setattr__(loaded.asking, "patience", Patience(first=0.001, longest=0.01))
+    object.__setattr__(loaded.served, "patience", Patience(first=0.001, longest=0.01))
     return loaded
 
 
@@ -112,7 +116,7 @@ def test_a_picture_whose_address_has_expired_is_made_anew(tmp_path: Path) -> Non
     with serving(Behaviour(address=True)) as fake:
         first = painter(fake, tmp_path)
         request = first._request("a nurse", 1)
-        first.asking.all([request])  # stored, and then the process died before it fetched
+        first.served.all([request])  # stored, and then the process died before it fetched
         fake.done.clear()
         (picture,) = painter(fake, tmp_path).generate(["a nurse"], [1])
         assert picture.image.size == (16, 16)
@@ -139,51 +143,51 @@ def test_a_response_without_a_picture_is_asked_for_again() -> None:
     ],
 )
 def test_what_holds_no_picture_is_garbled(data: object) -> None:
-    with pytest.raises(Garbled, match=r"^it|^its"):
-        read_painted(Stored(200, json.dumps({"data": data}).encode()))
+    with pytest.raises(MalformedResponse, match=r"^it|^its"):
+        read_image_response(StoredResponse(200, json.dumps({"data": data}).encode()))
 
 
 def test_every_kind_of_file_becomes_rgb() -> None:
     red = Image.new("RGB", (6, 4), (250, 0, 0))
-    assert decoded(file_of(red)).getpixel((0, 0)) == (250, 0, 0)
-    assert decoded(file_of(red, "WEBP", lossless=True)).getpixel((0, 0)) == (250, 0, 0)
-    assert decoded(file_of(red.convert("L"))).mode == "RGB"
-    assert decoded(file_of(red.convert("CMYK"), "JPEG")).mode == "RGB"
+    assert decode_image(file_of(red)).getpixel((0, 0)) == (250, 0, 0)
+    assert decode_image(file_of(red, "WEBP", lossless=True)).getpixel((0, 0)) == (250, 0, 0)
+    assert decode_image(file_of(red.convert("L"))).mode == "RGB"
+    assert decode_image(file_of(red.convert("CMYK"), "JPEG")).mode == "RGB"
     clear = Image.new("RGBA", (6, 4), (250, 0, 0, 0))
-    assert decoded(file_of(clear)).getpixel((0, 0)) == (255, 255, 255)
+    assert decode_image(file_of(clear)).getpixel((0, 0)) == (255, 255, 255)
     turned = Image.Exif()
     turned[0x0112] = 6
-    assert decoded(file_of(red, "JPEG", exif=turned)).size == (4, 6)
+    assert decode_image(file_of(red, "JPEG", exif=turned)).size == (4, 6)
 
 
 def test_pictures_of_no_use_are_refused() -> None:
     half = file_of(Image.effect_noise((64, 64), 50).convert("RGB"))
-    with pytest.raises(Garbled, match="cannot be read"):
-        decoded(half[: len(half) // 2])
+    with pytest.raises(MalformedResponse, match="cannot be read"):
+        decode_image(half[: len(half) // 2])
     bomb = Image.new("1", (20_000, 1))
-    with pytest.raises(Garbled, match="20000x1 pixels"):
-        decoded(file_of(bomb))
-    with pytest.raises(Garbled, match="cannot be read"):
-        decoded(b"")
+    with pytest.raises(MalformedResponse, match="20000x1 pixels"):
+        decode_image(file_of(bomb))
+    with pytest.raises(MalformedResponse, match="cannot be read"):
+        decode_image(b"")
 
 
 def test_no_program_is_run_for_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[object] = []
     monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *tile, **how: ran.append(tile))
-    with pytest.raises(Garbled, match="cannot be read"):
-        decoded(file_of(Image.new("RGB", (8, 8)), "EPS"))
+    with pytest.raises(MalformedResponse, match="cannot be read"):
+        decode_image(file_of(Image.new("RGB", (8, 8)), "EPS"))
     assert ran == []
 
 
 def test_sixteen_bits_become_eight() -> None:
     deep = Image.new("I;16", (6, 4), 0x8080)
-    assert decoded(file_of(deep)).getpixel((0, 0)) == (0x80, 0x80, 0x80)
+    assert decode_image(file_of(deep)).getpixel((0, 0)) == (0x80, 0x80, 0x80)
 
 
 def test_a_rewritten_prompt_can_be_stored_whatever_it_holds() -> None:
     coded = base64.b64encode(file_of(Image.new("RGB", (8, 8)))).decode()
     data = [{"b64_json": coded, "revised_prompt": "a nurse \ud800"}]
-    painted = read_painted(Stored(200, json.dumps({"data": data}).encode()))
+    painted = read_image_response(StoredResponse(200, json.dumps({"data": data}).encode()))
     assert painted.revised_prompt == "a nurse ?"
 
 
@@ -197,4 +201,4 @@ def test_a_server_that_is_not_there_is_one_line() -> None:
         gone = painter(fake)
     with pytest.raises(ModelError, match=r"it cannot be reached .* \(tried 3 times\)"):
         gone.generate(["a nurse"], [1])
-    assert gone.asking.journal.spent() == (0, 0)
+    assert gone.served.journal.spent() == (0, 0)

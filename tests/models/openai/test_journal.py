@@ -12,11 +12,18 @@ import pytest
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.openai.budget import Budget
-from biasgraph.models.openai.journal import FILE, BudgetSpent, Entry, Heard, Journal, Stored
+from biasgraph.models.openai.journal import (
+    FILE,
+    BudgetSpent,
+    Journal,
+    JournalEntry,
+    ServerVersion,
+    StoredResponse,
+)
 
 
-def entry(key: str, body: bytes = b"{}", model: str = "m") -> Entry:
-    return Entry(key, "chat m", "{}", Stored(200, body), Heard(model, "fp"))
+def entry(key: str, body: bytes = b"{}", model: str = "m") -> JournalEntry:
+    return JournalEntry(key, "chat m", "{}", StoredResponse(200, body), ServerVersion(model, "fp"))
 
 
 def test_a_response_is_there_for_the_next_process(tmp_path: Path) -> None:
@@ -27,10 +34,10 @@ def test_a_response_is_there_for_the_next_process(tmp_path: Path) -> None:
     journal.close()
     again = Journal(tmp_path / "run" / "responses")
     assert again.begun
-    assert again.find("a") == Stored(200, b"x" * 100_000)
+    assert again.find("a") == StoredResponse(200, b"x" * 100_000)
     assert again.identity == journal.identity
     assert again.spent() == (1, 0)
-    assert again.heard("chat m") == {Heard("m", "fp"): 1}
+    assert again.heard("chat m") == {ServerVersion("m", "fp"): 1}
 
 
 def test_a_journal_that_nobody_holds_leaves_no_file_open(tmp_path: Path) -> None:

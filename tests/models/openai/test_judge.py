@@ -16,8 +16,8 @@ from PIL import Image
 from biasgraph.errors import InputError
 from biasgraph.models.base import Describer, Noting, Question
 from biasgraph.models.inference_options import ModelOptions
-from biasgraph.models.multiple_choice import sheets
-from biasgraph.models.openai.completions import Shown
+from biasgraph.models.multiple_choice import letter_question
+from biasgraph.models.openai.completions import AttachedPicture
 from biasgraph.models.openai.journal import Journal
 from biasgraph.models.openai.judge import OpenAIJudge, find_letter
 from biasgraph.models.registry import load_judge
@@ -75,7 +75,7 @@ def test_the_picture_comes_first_and_without_loss() -> None:
 
 def test_a_large_picture_is_sent_smaller_and_a_noisy_one_as_jpeg() -> None:
     def sent(image: Image.Image) -> tuple[str, bytes]:
-        kind, _, coded = Shown(image).url.partition(";base64,")
+        kind, _, coded = AttachedPicture(image).url.partition(";base64,")
         return kind, base64.b64decode(coded)
 
     kind, content = sent(Image.new("RGB", (4096, 100), "red"))
@@ -227,7 +227,7 @@ def test_a_description_behind_long_thoughts() -> None:
 
 @pytest.mark.parametrize("reply", LETTERS)
 def test_letters_are_found(reply: str) -> None:
-    sheet = sheets(GENDER, 1)[0]
+    sheet = letter_question(GENDER, 1)[0]
     found = find_letter(reply, sheet)
     assert found is not None
     assert found[0] == 1
@@ -236,11 +236,11 @@ def test_letters_are_found(reply: str) -> None:
 
 @pytest.mark.parametrize("reply", NO_LETTERS)
 def test_what_names_no_option_is_no_letter(reply: str) -> None:
-    assert find_letter(reply, sheets(GENDER, 1)[0]) is None
+    assert find_letter(reply, letter_question(GENDER, 1)[0]) is None
 
 
 def test_unknown_is_one_of_the_letters() -> None:
-    sheet = sheets(GENDER, 1)[0]
+    sheet = letter_question(GENDER, 1)[0]
     assert find_letter("C. unknown", sheet) == (2, 0)
     assert find_letter("C. unknown (the image does not show it)", sheet) == (2, 0)
 
@@ -265,7 +265,7 @@ def test_settings_are_what_decides_answers_and_not_what_it_costs() -> None:
 
 def test_a_reply_that_is_blank_without_end_is_read_at_once() -> None:
     """Models that are held to JSON run into that; two runs of blanks in a row would take hours."""
-    (sheet,) = sheets(GENDER, 1)
+    (sheet,) = letter_question(GENDER, 1)
     start = time.monotonic()
     assert find_letter("the answer " + " " * 300_000 + "?", sheet) is None
     assert find_letter("the answer " + " " * 300_000 + "A.", sheet) == (0, 300_011)

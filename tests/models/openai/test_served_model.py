@@ -13,10 +13,10 @@ import pytest
 
 from biasgraph.errors import ModelError
 from biasgraph.models.openai.budget import Budget
-from biasgraph.models.openai.completions import Said, Turn, chat_request
+from biasgraph.models.openai.completions import ChatReply, Turn, chat_request
 from biasgraph.models.openai.concurrency import Stopped, run_side_by_side
-from biasgraph.models.openai.journal import BudgetSpent, Heard, Journal
-from biasgraph.models.openai.served_model import Asking, Patience, Request
+from biasgraph.models.openai.journal import BudgetSpent, Journal, ServerVersion
+from biasgraph.models.openai.served_model import Patience, Request, ServedModel
 from biasgraph.models.openai.server import Response, Server
 from biasgraph.runs.progress import Interrupted, Quiet, showing
 from tests.openai_server import AFTER, BEFORE, Behaviour, FakeServer, faults, in_turn, serving
@@ -25,12 +25,12 @@ QUICK = Patience(attempts=40, first=0.001, longest=0.01)
 USUAL = Patience(first=0.001, longest=0.01)
 
 
-def asking(fake: FakeServer, journal: Path | None = None, **options: object) -> Asking:
+def asking(fake: FakeServer, journal: Path | None = None, **options: object) -> ServedModel:
     settings = {"patience": QUICK, "concurrency": 8, **options}
-    return Asking("openai:m", "m", Server(fake.base_url), Journal(journal), **settings)  # type: ignore[arg-type]
+    return ServedModel("openai:m", "m", Server(fake.base_url), Journal(journal), **settings)  # type: ignore[arg-type]
 
 
-def requests(count: int, start: int = 0) -> list[Request[Said]]:
+def requests(count: int, start: int = 0) -> list[Request[ChatReply]]:
     return [chat_request([Turn("user", f"{n}")], limit=9) for n in range(start, start + count)]
 
 
@@ -103,7 +103,7 @@ def test_what_the_user_broke_off_may_have_been_charged_for(
         def send(self, kind: str, body: object, name: str) -> Response:
             raise error
 
-    asked = Asking("openai:m", "m", Broken("http://localhost/v1"), Journal(tmp_path))
+    asked = ServedModel("openai:m", "m", Broken("http://localhost/v1"), Journal(tmp_path))
     with pytest.raises(type(error)):
         asked.one(requests(1)[0])
     assert Journal(tmp_path).spent() == (counted, 0)
@@ -143,9 +143,9 @@ def test_the_wait_that_a_server_asks_for_is_kept_by_all(tmp_path: Path) -> None:
         ("refused key", "the key in OPENAI_API_KEY is missing or refused (401)", 1),
         ("no model", "the server has no such model; it has judge, painter", 1),
         ("500", "500: not now (tried 10 times); what is done is kept", 10),
-        ("html", "its response is unusable: it holds no reply: <html>Welcome", 10),
-        ("other", 'it holds no reply: {"result": "fine"} (tried 10 times)', 10),
-        ("200", "it holds no reply: upstream is down (tried 10 times)", 10),
+        ("html", "its response is unusable: it contains no reply: <html>Welcome", 10),
+        ("other", 'it contains no reply: {"result": "fine"} (tried 10 times)', 10),
+        ("200", "it contains no reply: upstream is down (tried 10 times)", 10),
         ("hang up", "the connection broke off", 10),
     ],
 )
@@ -232,7 +232,7 @@ def test_who_answered_is_counted(tmp_path: Path) -> None:
         ask.all(requests(3))
         assert ask.notes("chat", {}) == []
         about = f"chat {ask.fingerprint}"
-        assert ask.journal.heard(about) == {Heard("m-2026-01-01", "fp_1"): 3}
+        assert ask.journal.heard(about) == {ServerVersion("m-2026-01-01", "fp_1"): 3}
         with ask.journal._transaction(write=True) as connection:
             connection.execute("INSERT INTO heard VALUES (?, 'm-2026-02-02', 'fp_1', 2)", (about,))
         (note,) = ask.notes("chat", {})
