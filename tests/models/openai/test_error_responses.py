@@ -88,7 +88,7 @@ def test_the_time_to_wait() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'{"a": ', b"\xff\xfe", b"[" * 100_000])
 def test_what_is_no_json_object(body: bytes) -> None:
-    with pytest.raises(ValueError, match="it is not (JSON|a JSON object)"):
+    with pytest.raises(ValueError, match=r"it is not (JSON|a JSON object)"):
         document_of(body)
 
 
