@@ -79,7 +79,7 @@ class ClipJudge(TransformersModel):
             ModelError: The model cannot be loaded, or memory does not suffice for one image.
         """
         captions = list(dict.fromkeys(text for question in questions for text in question.captions))
-        known = self._embed_known(captions)
+        known = self._embed_captions(captions)
         table = self._scale * self.embed_images(images) @ known.T
         columns = {caption: index for index, caption in enumerate(captions)}
         chosen = [
@@ -93,7 +93,7 @@ class ClipJudge(TransformersModel):
 
         Raises ModelError as :meth:`answer` does.
         """
-        return self._in_portions(images, self._embedded_images)
+        return self._in_portions(images, self._embed_image_batch)
 
     def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
         """(n, d) float32 unit vectors in the space of :meth:`embed_images`.
@@ -101,7 +101,7 @@ class ClipJudge(TransformersModel):
         A text that is longer than the model can read counts up to where it reads. Raises
         ModelError as :meth:`answer` does.
         """
-        return self._in_portions(texts, self._embedded_texts)
+        return self._in_portions(texts, self._embed_text_batch)
 
     def _in_portions(
         self, items: Sequence[Any], embed: Callable[[Sequence[Any]], np.ndarray]
@@ -112,14 +112,14 @@ class ClipJudge(TransformersModel):
             return np.empty((0, self._width), dtype=np.float32)
         return np.stack(self._portions.run(items, lambda some: list(embed(some))))
 
-    def _embedded_images(self, images: Sequence[Image]) -> np.ndarray:
+    def _embed_image_batch(self, images: Sequence[Image]) -> np.ndarray:
         import torch
 
         batch = self._processor(images=[_rgb(image) for image in images], return_tensors="pt")
         with torch.no_grad():
             return _unit(self._model.get_image_features(**place_tensors(batch, self._model)))
 
-    def _embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
+    def _embed_text_batch(self, texts: Sequence[str]) -> np.ndarray:
         import torch
 
         batch = self._tokenizer(list(texts), truncation=True, return_tensors="pt", **self._padding)
@@ -138,7 +138,7 @@ class ClipJudge(TransformersModel):
             for choice, known, row in zip(best, sure, shares, strict=True)
         ]
 
-    def _embed_known(self, captions: Sequence[str]) -> np.ndarray:
+    def _embed_captions(self, captions: Sequence[str]) -> np.ndarray:
         """Captions are embedded once in the judge's life, one at a time.
 
         One at a time, because a batch pads to its longest and that moves the last bits.
@@ -175,7 +175,7 @@ class ClipJudge(TransformersModel):
 
     @cached_property
     def _width(self) -> int:
-        return int(self._embedded_texts(["a"]).shape[1])
+        return int(self._embed_text_batch(["a"]).shape[1])
 
     @cached_property
     def _window(self) -> int | None:

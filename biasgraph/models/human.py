@@ -76,7 +76,7 @@ class Labels:
         frame = file.frame()
         images = frame["image"].astype(str) if "image" in frame else ()
         fingerprint = hashlib.sha256(raw).hexdigest()
-        return cls(source, fingerprint, _given(frame, file, source), frozenset(images), file)
+        return cls(source, fingerprint, _read_labels(frame, file, source), frozenset(images), file)
 
     @property
     def questions(self) -> set[str]:
@@ -118,7 +118,7 @@ class Labels:
         )
 
 
-def _given(
+def _read_labels(
     frame: pd.DataFrame, file: CsvFile, source: str
 ) -> dict[Place, dict[str, tuple[str, int]]]:
     """The labels of all rows; a row without an answer is one that nobody filled in."""

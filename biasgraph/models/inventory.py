@@ -30,8 +30,8 @@ def inventory() -> Record:
     """Everything, in JSON types: ``machine``, ``backends`` and ``downloaded``."""
     return {
         "machine": machine(),
-        "backends": [*built_in(), *plugged_in()],
-        "downloaded": list(downloaded()),
+        "backends": [*list_built_in(), *list_plugged_in()],
+        "downloaded": list(find_downloaded()),
     }
 
 
@@ -47,13 +47,13 @@ def machine() -> Record:
     }
 
 
-def built_in() -> Iterator[Record]:
+def list_built_in() -> Iterator[Record]:
     """The backends that ship."""
     for name, backend in BACKENDS.items():
         yield _entry(name, "biasgraph", _version("biasgraph"), backend, _obstacle(backend))
 
 
-def plugged_in() -> Iterator[Record]:
+def list_plugged_in() -> Iterator[Record]:
     """The backends of other packages; a broken one has no roles and says what is wrong with it."""
     entries = list(plug_ins())
     for entry in entries:
@@ -105,7 +105,7 @@ def _entry(
     }
 
 
-def downloaded() -> Iterator[Record]:
+def find_downloaded() -> Iterator[Record]:
     """Models in the cache of the Hugging Face hub that some backend takes: they work offline."""
     from huggingface_hub import CacheNotFound, scan_cache_dir
 

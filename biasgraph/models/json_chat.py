@@ -95,8 +95,8 @@ def chat(
         BiasgraphError: What the model itself raises at its first reply.
     """
     form = schema.model_json_schema()
-    asked = [*messages[:-1], Message("user", f"{messages[-1].text}\n\n{_in_words(form)}")]
-    transcript: list[Turn] = [_turn(message) for message in asked]
+    asked = [*messages[:-1], Message("user", f"{messages[-1].text}\n\n{_describe_schema(form)}")]
+    transcript: list[Turn] = [_record_turn(message) for message in asked]
     correction: list[Message] = []
     sent: list[list[Message]] = []
     forget = partial(_forget, model, sent, form)
@@ -117,14 +117,14 @@ def chat(
         try:
             value = read_reply(reply, schema)
         except Unreadable as error:
-            transcript.append(_replied(model, reply, str(error)))
-            unusable = _failure(model, reply, str(error), attempt)
+            transcript.append(_record_reply(model, reply, str(error)))
+            unusable = _describe_failure(model, reply, str(error), attempt)
             if attempt == attempts:
                 raise ReplyError(unusable, tuple(transcript), forget) from error
-            correction = _correction(reply, str(error))
-            transcript.append(_turn(correction[-1]))
+            correction = _correct(reply, str(error))
+            transcript.append(_record_turn(correction[-1]))
         else:
-            transcript.append(_replied(model, reply))
+            transcript.append(_record_reply(model, reply))
             return Exchange(value, tuple(transcript))
     raise ValueError("a conversation needs at least one attempt")
 
@@ -138,14 +138,14 @@ def _forget(
             forget(turns, form)
 
 
-def _in_words(form: Mapping[str, Any]) -> str:
+def _describe_schema(form: Mapping[str, Any]) -> str:
     return (
         "Reply with JSON only, without any other words, that fits this JSON schema:\n"
         + json.dumps(form)
     )
 
 
-def _correction(reply: str, problem: str) -> list[Message]:
+def _correct(reply: str, problem: str) -> list[Message]:
     """The wrong reply, and the request to do better."""
     return [
         Message("assistant", strip_thoughts(reply).strip()[:REPEATED] or "(nothing)"),
@@ -156,19 +156,19 @@ def _correction(reply: str, problem: str) -> list[Message]:
     ]
 
 
-def _failure(model: LanguageModel, reply: str, problem: str, attempts: int) -> str:
+def _describe_failure(model: LanguageModel, reply: str, problem: str, attempts: int) -> str:
     tries = "one attempt" if attempts == 1 else f"{attempts} attempts"
     said = f"it said: '{shorten(reply.strip(), SHOWN)}'" if reply.strip() else "it said nothing"
     return f"{shorten(model.spec, SHOWN)} gave no usable reply in {tries}: {problem}; {said}"
 
 
-def _turn(message: Message) -> Turn:
+def _record_turn(message: Message) -> Turn:
     return {"role": message.role, "text": message.text}
 
 
-def _replied(model: LanguageModel, reply: str, problem: str | None = None) -> Turn:
+def _record_reply(model: LanguageModel, reply: str, problem: str | None = None) -> Turn:
     turn: dict[str, Any] = {
-        **_turn(Message("assistant", reply)),
+        **_record_turn(Message("assistant", reply)),
         "model": {
             "spec": model.spec,
             "fingerprint": model.fingerprint,

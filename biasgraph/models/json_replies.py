@@ -37,7 +37,7 @@ def read_reply(reply: str, schema: type[Schema]) -> Schema:
     problem: Unreadable | None = None
     for _, value in values:
         try:
-            return _fitted(value, schema)
+            return _fit(value, schema)
         except Unreadable as error:
             problem = problem or error
     raise problem or Unreadable("there is no JSON in it")
@@ -53,7 +53,7 @@ def _values(reply: str) -> Iterator[tuple[int, Any]]:
     text = strip_thoughts(reply)
     if not text and reply.strip():
         raise Unreadable("it ends before its thoughts do")
-    decoder = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_unique)
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeats)
     problem, found, at = "", False, 0
     for _ in range(STARTS):
         starts = [start for mark in "{[" if (start := text.find(mark, at)) >= 0]
@@ -88,11 +88,11 @@ def strip_thoughts(reply: str) -> str:
     return "" if answer.lstrip().startswith(begin) else answer
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -101,7 +101,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _fitted(value: Any, schema: type[Schema]) -> Schema:
+def _fit(value: Any, schema: type[Schema]) -> Schema:
     if isinstance(value, list) and len(schema.model_fields) == 1 and "root" not in _names(schema):
         value = {_names(schema)[0]: value}
     try:
@@ -110,14 +110,14 @@ def _fitted(value: Any, schema: type[Schema]) -> Schema:
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
         more = f"; and {len(found) - PROBLEMS} more" if len(found) > PROBLEMS else ""
-        raise Unreadable("; ".join(map(_described, found[:PROBLEMS])) + more) from error
+        raise Unreadable("; ".join(map(_describe, found[:PROBLEMS])) + more) from error
 
 
 def _names(schema: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in schema.model_fields.items()]
 
 
-def _described(detail: Any) -> str:
+def _describe(detail: Any) -> str:
     place = ".".join(shorten(str(step), 60) for step in detail["loc"])
     message = shorten(detail["msg"], 200)
     return f"{place}: {message}" if place else message

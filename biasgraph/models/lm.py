@@ -57,10 +57,10 @@ class TransformersLanguageModel(TransformersModel):
             ModelError: The weights do not load, the conversation leaves no room in the model's
                 window, or memory does not suffice.
         """
-        tokens = self._encoded(messages)
+        tokens = self._encode(messages)
         room = self._room(tokens.shape[1])
         try:
-            made = self._generated(tokens, min(room, self.longest_reply))
+            made = self._generate(tokens, min(room, self.longest_reply))
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -70,7 +70,7 @@ class TransformersLanguageModel(TransformersModel):
             text = text.partition(f"\n{ROLES['user']}:")[0]
         return text.strip()
 
-    def _encoded(self, messages: Sequence[Message]) -> Any:
+    def _encode(self, messages: Sequence[Message]) -> Any:
         """(1, n) token ids of a conversation up to where the reply begins.
 
         Control tokens that stand in the messages are read as plain text: a prompt must not be
@@ -123,7 +123,7 @@ class TransformersLanguageModel(TransformersModel):
             )
         return int(window - used)
 
-    def _generated(self, tokens: Any, longest: int) -> Any:
+    def _generate(self, tokens: Any, longest: int) -> Any:
         import torch
 
         tokens = tokens.to(self._model.device)
@@ -150,7 +150,7 @@ class TransformersLanguageModel(TransformersModel):
         loader = self._loader(
             "AutoModelForCausalLM",
             "AutoModelForImageTextToText",  # they can be spoken to as well
-            wanted="a language model that writes on",
+            wanted="a causal language model",
         )
         model = self._load_weights(loader)
         model.generation_config = greedy_decoding(model, self._tokenizer)
@@ -159,15 +159,15 @@ class TransformersLanguageModel(TransformersModel):
 
 def _forms(messages: Sequence[Message]) -> Iterator[list[dict[str, Any]]]:
     """A conversation as chat templates take it: as it is; without a system turn; in parts."""
-    for turns in (messages, without_system(messages)):
+    for turns in (messages, fold_system(messages)):
         yield [{"role": turn.role, "content": turn.text} for turn in turns]
-    for turns in (messages, without_system(messages)):
+    for turns in (messages, fold_system(messages)):
         yield [
             {"role": turn.role, "content": [{"type": "text", "text": turn.text}]} for turn in turns
         ]
 
 
-def without_system(messages: Sequence[Message]) -> list[Message]:
+def fold_system(messages: Sequence[Message]) -> list[Message]:
     """The conversation with the system's words in front of the user's first."""
     system = [turn.text for turn in messages if turn.role == "system"]
     others = [turn for turn in messages if turn.role != "system"]

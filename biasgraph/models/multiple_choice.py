@@ -69,12 +69,12 @@ def orders(count: int, permutations: int) -> list[tuple[int, ...]]:
     rotations as far apart as can be.
     """
     if permutations >= count:
-        turned = [_rotated(count, by) for by in range(count)]
+        turned = [_rotate(count, by) for by in range(count)]
         return turned + [order[::-1] for order in turned] if permutations >= 2 * count else turned
     if permutations % 2:
-        return [_rotated(count, by * count // permutations) for by in range(permutations)]
+        return [_rotate(count, by * count // permutations) for by in range(permutations)]
     pairs = permutations // 2
-    turned = [_rotated(count, by * count // pairs) for by in range(pairs)]
+    turned = [_rotate(count, by * count // pairs) for by in range(pairs)]
     return [order for forth in turned for order in (forth, forth[::-1])]
 
 
@@ -128,5 +128,5 @@ def _sheet(question: Question, order: tuple[int | None, ...]) -> LetteredQuestio
     return LetteredQuestion("\n".join([question.text, *lines, INSTRUCTION]), letters, order)
 
 
-def _rotated(count: int, by: int) -> tuple[int, ...]:
+def _rotate(count: int, by: int) -> tuple[int, ...]:
     return tuple((place + by) % count for place in range(count))

@@ -33,7 +33,7 @@ class Part:
         """Of main memory."""
         return int(self.value.numel() * self.value.element_size()) if _is_tensor(self.value) else 0
 
-    def kept(self) -> Part:
+    def move_to_memory(self) -> Part:
         """Itself in main memory."""
         if not _is_tensor(self.value):
             return self
@@ -76,7 +76,7 @@ class Remembered:
             if row is None:
                 return self.encode(*args, **kwargs)
             rows[key] = row
-        together = _together([rows[key] for key in keys])
+        together = _put_together([rows[key] for key in keys])
         if together is None:
             return self.encode(*args, **kwargs)
         if self._trusted is None and len(rows) > 1:
@@ -92,11 +92,11 @@ class Remembered:
 
     def _learn(self, key: Key, arguments: Mapping[str, Any], place: int) -> Row | None:
         """The row of one text; None where there is none."""
-        row = _row(self.encode(**_only(arguments, place)))
+        row = _row(self.encode(**_select(arguments, place)))
         size = sum(part.bytes for part in row or ())
         if row is not None and size <= self.room:
             self.room -= size
-            self._rows[key] = tuple(part.kept() for part in row)
+            self._rows[key] = tuple(part.move_to_memory() for part in row)
         return row
 
 
@@ -131,7 +131,7 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, torch.Tensor)
 
 
-def _only(arguments: Mapping[str, Any], place: int) -> dict[str, Any]:
+def _select(arguments: Mapping[str, Any], place: int) -> dict[str, Any]:
     """The arguments of a call about the text at one place only."""
     count = len(arguments["prompt"])
     return {
@@ -161,7 +161,7 @@ BARE = Part("bare", None)
 """Stands behind the only part of a result that is no tuple."""
 
 
-def _together(rows: Sequence[Row]) -> Any:
+def _put_together(rows: Sequence[Row]) -> Any:
     """The result for several texts; None where their parts do not fit together."""
     import torch
 

@@ -86,14 +86,14 @@ class VlmJudge(TransformersModel):
         asked = [letter_question(question, self.permutations) for question in questions]
         prompts = self._prompts(tuple(sheet.text for some in asked for sheet in some))
         return self._portions.run(
-            images, lambda some: self._answered(some, questions, asked, prompts)
+            images, lambda some: self._answer_portion(some, questions, asked, prompts)
         )
 
     def describe(self, images: Sequence[Image], question: str) -> list[str]:
         """One text for each image, the likeliest token each time. Raises as :meth:`answer`."""
-        return self._portions.run(images, lambda some: self._described(some, question))
+        return self._portions.run(images, lambda some: self._describe_portion(some, question))
 
-    def _answered(
+    def _answer_portion(
         self,
         images: Sequence[Image],
         questions: Sequence[Question],
@@ -147,9 +147,9 @@ class VlmJudge(TransformersModel):
             )
         return ids
 
-    def _described(self, images: Sequence[Image], question: str) -> list[str]:
+    def _describe_portion(self, images: Sequence[Image], question: str) -> list[str]:
         prompt = self._prompter.prompt(question)
-        return [text.strip() for text in self._scorer.written(images, prompt, LONGEST_DESCRIPTION)]
+        return [text.strip() for text in self._scorer.write(images, prompt, LONGEST_DESCRIPTION)]
 
     @cached_property
     def _portions(self) -> Portions:
@@ -169,7 +169,7 @@ class VlmJudge(TransformersModel):
 
     @cached_property
     def _class(self) -> str:
-        return self._loader("AutoModelForImageTextToText", wanted="a model that reads and sees")
+        return self._loader("AutoModelForImageTextToText", wanted="a vision-language model")
 
 
 def _log_shares(letters: Sequence[Sequence[int]], scores: Any) -> Any:

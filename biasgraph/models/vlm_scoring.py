@@ -107,15 +107,15 @@ class Scorer:
             self._way = self._choose(images[0], encoded[0], prompts, rows)
         scores: list[Any] = [None] * len(images)
         with torch.no_grad():
-            for places in _alike(encoded):
-                tensors = _joined([encoded[place] for place in places])
+            for places in _group_alike(encoded):
+                tensors = _join([encoded[place] for place in places])
                 group = [images[place] for place in places]
                 scored = self._way(Batch(group, tensors, prompts, rows, pick))
                 for place, row in zip(places, scored, strict=True):
                     scores[place] = row
         return torch.stack(scores)
 
-    def written(self, images: Sequence[Image], prompt: str, longest: int) -> list[str]:
+    def write(self, images: Sequence[Image], prompt: str, longest: int) -> list[str]:
         """What the model writes about each picture, its likeliest token each time.
 
         Args:
@@ -131,8 +131,8 @@ class Scorer:
         )
         encoded = [self.tensors(image, prompt) for image in images]
         written = [""] * len(images)
-        for places in _alike(encoded):
-            batch = _joined([encoded[place] for place in places])
+        for places in _group_alike(encoded):
+            batch = _join([encoded[place] for place in places])
             with torch.no_grad():
                 made = self.model.generate(**batch, generation_config=decoding)
             ids = batch["input_ids"]
@@ -165,7 +165,7 @@ class Scorer:
             plain = self._apart(batch)
             for way in (self._prefix_at_once, self._prefix_one_by_one, self._features):
                 try:
-                    if _near(way(batch), plain, NEAR[self.dtype]):
+                    if _is_near(way(batch), plain, NEAR[self.dtype]):
                         return way
                 except Exception as error:  # of any architecture's code
                     if is_out_of_memory(error):
@@ -210,7 +210,7 @@ class Scorer:
         seen = encode(
             **{name: tensors[name] for name in accepted if name in tensors}, return_dict=True
         )
-        text = self._cut(batch)
+        text = self._cut_tail(batch)
         pictures = {
             name: value
             for name, value in tensors.items()
@@ -219,7 +219,7 @@ class Scorer:
         needed = {"pixel_values": None} if "pixel_values" in self._parameters else {}
         scores = []
         for tail in batch.prompts.tails:
-            whole = {name: _extended(name, value, tail) for name, value in text.items()}
+            whole = {name: _extend(name, value, tail) for name, value in text.items()}
             made = self.model(
                 **whole,
                 **pictures,
@@ -246,11 +246,11 @@ class Scorer:
         if self._decoder(1):
             raise ValueError("a decoder that reads by cross-attention has no prefix")
         made = self.model(
-            **{**batch.tensors, **self._cut(batch)}, use_cache=True, **self._kept([0])
+            **{**batch.tensors, **self._cut_tail(batch)}, use_cache=True, **self._limit_scores([0])
         )
         return made.past_key_values
 
-    def _cut(self, batch: Batch) -> dict[str, Any]:
+    def _cut_tail(self, batch: Batch) -> dict[str, Any]:
         """The tensors along the text, without the first prompt's tail."""
         tail, tensors = batch.prompts.tails[0], batch.tensors
         if any(row[-len(tail) :].tolist() != list(tail) for row in tensors["input_ids"]):
@@ -262,14 +262,14 @@ class Scorer:
         import torch
 
         kept = sorted(set(ends))
-        only = self._kept(kept)
+        only = self._limit_scores(kept)
         made = self.model(
             input_ids=ids.to(self.model.device), past_key_values=cache, use_cache=True, **only
         )
         columns = [kept.index(end) for end in ends] if only else list(ends)
         return made.logits[torch.arange(len(ends)), columns].float()
 
-    def _kept(self, places: Sequence[int]) -> dict[str, Any]:
+    def _limit_scores(self, places: Sequence[int]) -> dict[str, Any]:
         """The argument that has scores computed at some places only; empty if there is none."""
         import torch
 
@@ -301,7 +301,7 @@ class Scorer:
         return frozenset(inspect.signature(self.model.forward).parameters)
 
 
-def _alike(encoded: Sequence[Mapping[str, Any]]) -> Iterator[list[int]]:
+def _group_alike(encoded: Sequence[Mapping[str, Any]]) -> Iterator[list[int]]:
     """Places of pictures that can go together without padding: same tokens, same shapes."""
     groups: dict[Any, list[int]] = {}
     for place, tensors in enumerate(encoded):
@@ -311,13 +311,13 @@ def _alike(encoded: Sequence[Mapping[str, Any]]) -> Iterator[list[int]]:
     yield from groups.values()
 
 
-def _joined(encoded: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _join(encoded: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     import torch
 
     return {name: torch.cat([tensors[name] for tensors in encoded]) for name in encoded[0]}
 
 
-def _extended(name: str, head: Any, tail: Sequence[int]) -> Any:
+def _extend(name: str, head: Any, tail: Sequence[int]) -> Any:
     """A tensor along the text with a prompt's tail behind it."""
     import torch
 
@@ -326,6 +326,6 @@ def _extended(name: str, head: Any, tail: Sequence[int]) -> Any:
     return torch.cat([head, end.repeat(len(head), 1)], dim=1)
 
 
-def _near(scores: Any, plain: Any, allowed: float) -> bool:
+def _is_near(scores: Any, plain: Any, allowed: float) -> bool:
     spread = (plain - plain.mean(dim=-1, keepdim=True)).norm()
     return bool((scores - plain).norm() <= allowed * spread)

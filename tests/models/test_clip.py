@@ -103,7 +103,7 @@ def test_too_little_memory_means_smaller_portions(folder, judge, monkeypatch) ->
     import torch
 
     fresh = load_judge(f"clip:{folder}", CPU)
-    real, sizes = type(fresh)._embedded_images, []
+    real, sizes = type(fresh)._embed_image_batch, []
 
     def embedded(self, images):
         sizes.append(len(images))
@@ -111,7 +111,7 @@ def test_too_little_memory_means_smaller_portions(folder, judge, monkeypatch) ->
             raise torch.OutOfMemoryError("CUDA out of memory")
         return real(self, images)
 
-    monkeypatch.setattr(type(fresh), "_embedded_images", embedded)
+    monkeypatch.setattr(type(fresh), "_embed_image_batch", embedded)
     found = numbers(fresh.answer(PICTURES, QUESTIONS))
     monkeypatch.undo()
     assert found == pytest.approx(numbers(judge.answer(PICTURES, QUESTIONS)), abs=EXACT)

@@ -266,14 +266,14 @@ def test_another_kind_of_model_is_named() -> None:
     from biasgraph.sandbox.backends import WEIGHTS
 
     judge = load_judge(f"vlm:{WEIGHTS / 'clip'}", ModelOptions(device="cpu"))
-    with pytest.raises(ModelError, match="no model that reads and sees") as caught:
+    with pytest.raises(ModelError, match="not a vision-language model") as caught:
         judge.answer(PICTURES[:1], QUESTIONS)
     assert "\n" not in str(caught.value)
 
 
 def test_a_model_that_only_reads_is_named(tmp_path: Path) -> None:
     judge = load_judge(f"vlm:{save_gpt2(tmp_path)}", ModelOptions(device="cpu"))
-    with pytest.raises(ModelError, match="no model that reads and sees"):
+    with pytest.raises(ModelError, match="not a vision-language model"):
         judge.answer(PICTURES[:1], QUESTIONS)
 
 

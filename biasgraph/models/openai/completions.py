@@ -151,7 +151,7 @@ def chat_request(
         if logprobs and NO_LOGPROBS not in facts:
             parameters |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
         if schema is not None and NO_SCHEMA not in facts:
-            form = {"name": "reply", "schema": strict(schema), "strict": True}
+            form = {"name": "reply", "schema": make_strict(schema), "strict": True}
             parameters["response_format"] = {"type": "json_schema", "json_schema": form}
         elif schema is not None and NO_JSON not in facts:
             parameters["response_format"] = {"type": "json_object"}
@@ -213,20 +213,20 @@ def _token(token: Mapping[str, Any]) -> ReplyToken:
     )
 
 
-def strict(schema: Mapping[str, Any]) -> dict[str, Any]:
+def make_strict(schema: Mapping[str, Any]) -> dict[str, Any]:
     """A JSON schema as strict structured output wants it: every property required, no others.
 
     What is optional becomes required, which a reply that fits the schema may have anyway.
     """
     copied: dict[str, Any] = json.loads(json.dumps(schema))
-    _make_strict(copied)
+    _tighten(copied)
     return copied
 
 
-def _make_strict(part: Any) -> None:
+def _tighten(part: Any) -> None:
     if isinstance(part, list):
         for item in part:
-            _make_strict(item)
+            _tighten(item)
     elif isinstance(part, dict):
         part.pop("default", None)
         if isinstance(part.get("properties"), dict):
@@ -234,6 +234,6 @@ def _make_strict(part: Any) -> None:
             part["additionalProperties"] = False
         for name, value in part.items():
             if name in ("properties", "$defs") and isinstance(value, dict):
-                _make_strict(list(value.values()))  # its own names are no keywords
+                _tighten(list(value.values()))  # its own names are no keywords
             elif name not in ("enum", "const", "examples"):
-                _make_strict(value)
+                _tighten(value)

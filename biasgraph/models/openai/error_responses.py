@@ -117,18 +117,18 @@ def parse_json(body: bytes) -> Any:
     Lone surrogates, which JSON can hold and neither UTF-8 nor SQLite can, become question marks.
     """
     try:
-        return _encodable(json.loads(body))
+        return _make_encodable(json.loads(body))
     except (ValueError, RecursionError) as error:
         raise ValueError("it is not JSON") from error
 
 
-def _encodable(value: Any) -> Any:
+def _make_encodable(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
-        return [_encodable(item) for item in value]
+        return [_make_encodable(item) for item in value]
     if isinstance(value, dict):
-        return {_encodable(name): _encodable(item) for name, item in value.items()}
+        return {_make_encodable(name): _make_encodable(item) for name, item in value.items()}
     return value
 
 

@@ -90,7 +90,7 @@ class OpenAIGenerator(OpenAIModel):
         responses = dict(zip(keys, self.served.all(requests), strict=True))
         elsewhere = [key for key in by_key if responses[key].address is not None]
         fetched = run_side_by_side(
-            lambda key, _: self._fetched(by_key[key], responses[key]),
+            lambda key, _: self._fetch(by_key[key], responses[key]),
             elsewhere,
             self.served.concurrency,
         )
@@ -125,22 +125,22 @@ class OpenAIGenerator(OpenAIModel):
         image = painted.image or Image.new("RGB", self.size or NOT_GIVEN)
         return Picture(image, painted.withheld, painted.revised_prompt)
 
-    def _fetched(self, request: Request[ImageResponse], painted: ImageResponse) -> ImageResponse:
+    def _fetch(self, request: Request[ImageResponse], painted: ImageResponse) -> ImageResponse:
         """The image that a response points to, from the journal where it was fetched before.
 
         Addresses expire: one that is gone is asked for anew, once, as nothing is left of it.
         """
         try:
-            return self._at(request, painted)
+            return self._fetch_once(request, painted)
         except _Gone:
             self.served.journal.forget(self.served.key(request))
         again = self.served.one(request)
         try:
-            return again if again.address is None else self._at(request, again)
+            return again if again.address is None else self._fetch_once(request, again)
         except _Gone as gone:
             raise self._failure(str(gone)) from gone
 
-    def _at(self, request: Request[ImageResponse], painted: ImageResponse) -> ImageResponse:
+    def _fetch_once(self, request: Request[ImageResponse], painted: ImageResponse) -> ImageResponse:
         key, address = f"file:{self.served.key(request)}", str(painted.address)
         stored = self.served.journal.find(key)
         if stored is None:

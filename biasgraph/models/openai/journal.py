@@ -147,7 +147,7 @@ class Journal:
             )
             return int(row.lastrowid or 0)
 
-    def answered(self, request: int, entry: JournalEntry) -> None:
+    def store(self, request: int, entry: JournalEntry) -> None:
         """Store the response to a request that was reserved."""
         body = zlib.compress(entry.stored.body, 1)
         with self._transaction(write=True) as connection:
@@ -162,13 +162,13 @@ class Journal:
             )
             connection.execute("UPDATE requests SET outcome = 'answered' WHERE id = ?", (request,))
 
-    def lost(self, request: int, problem: str) -> None:
+    def mark_lost(self, request: int, problem: str) -> None:
         """A request came to nothing but may have been charged for: it stays counted."""
         self._write(
             "UPDATE requests SET outcome = 'lost', problem = ? WHERE id = ?", problem, request
         )
 
-    def free(self, request: int, problem: str) -> None:
+    def release(self, request: int, problem: str) -> None:
         """A request was turned away before any work was done: it no longer counts."""
         with self._transaction(write=True) as connection:
             connection.execute(
@@ -190,17 +190,17 @@ class Journal:
         """Drop a response that turned out to be of no use: the next request asks anew."""
         self._write("DELETE FROM responses WHERE key = ?", key)
 
-    def answers(self, key: str) -> int:
+    def count_answers(self, key: str) -> int:
         """How often the request with this key was answered, forgotten answers included."""
         statement = "SELECT COUNT(*) FROM requests WHERE key = ? AND outcome = 'answered'"
         return int(self._rows(statement, key)[0][0])
 
-    def spent(self) -> tuple[int, int]:
+    def total_spent(self) -> tuple[int, int]:
         """Calls and images that count towards the budget."""
         ((calls, images),) = self._rows("SELECT calls, images FROM spent")
         return int(calls), int(images)
 
-    def heard(self, about: str) -> dict[ServerVersion, int]:
+    def versions(self, about: str) -> dict[ServerVersion, int]:
         """What responses about a model said of themselves -> how many did, in order of words."""
         rows = self._rows(
             "SELECT model, system_fingerprint, responses FROM heard WHERE about = ? ORDER BY 1, 2",
@@ -212,7 +212,7 @@ class Journal:
         """Remember something about a server's model."""
         self._write("INSERT OR IGNORE INTO learned VALUES (?, ?)", about, fact)
 
-    def learned(self, about: str) -> frozenset[str]:
+    def facts(self, about: str) -> frozenset[str]:
         """What `learn` was told."""
         rows = self._rows("SELECT fact FROM learned WHERE about = ?", about)
         return frozenset(fact for (fact,) in rows)

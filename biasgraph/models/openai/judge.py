@@ -72,12 +72,10 @@ class OpenAIJudge(OpenAIModel):
             for orders in asked
             for sheet in orders
         }
-        shares = dict(
-            zip(tries, self.served.each(list(tries.values()), self._settled), strict=True)
-        )
+        shares = dict(zip(tries, self.served.each(list(tries.values()), self._settle), strict=True))
         return [
             [
-                self._combined(
+                self._combine(
                     question, orders, [shares[picture.digest, sheet.text] for sheet in orders]
                 )
                 for question, orders in zip(questions, asked, strict=True)
@@ -90,7 +88,7 @@ class OpenAIJudge(OpenAIModel):
         pictures = {shown.digest: shown for shown in map(AttachedPicture, images)}
         texts = self.served.each(
             list(pictures.values()),
-            lambda shown, stop: self._described([Turn("user", question, shown)], stop),
+            lambda shown, stop: self._describe([Turn("user", question, shown)], stop),
         )
         said = dict(zip(pictures, texts, strict=True))
         return [said[AttachedPicture(image).digest] for image in images]
@@ -104,7 +102,7 @@ class OpenAIJudge(OpenAIModel):
         blunt = "gives no log-probabilities: its answers come without a confidence"
         return self.served.notes("chat", {NO_LOGPROBS: blunt})
 
-    def _settled(self, each: _LetterRequest, stop: threading.Event) -> LetterWeights:
+    def _settle(self, each: _LetterRequest, stop: threading.Event) -> LetterWeights:
         """Ask until there is a letter, or it is given up."""
         while True:
             said = self.served.one(each.request(), stop)
@@ -114,7 +112,7 @@ class OpenAIJudge(OpenAIModel):
             if said.cut:
                 self.served.learn("chat", THINKS)
 
-    def _described(self, turns: Sequence[Turn], stop: threading.Event) -> str:
+    def _describe(self, turns: Sequence[Turn], stop: threading.Event) -> str:
         for occurrence in range(2):
             request = chat_request(turns, limit=DESCRIPTION_TOKENS, occurrence=occurrence)
             said = self.served.one(request, stop)
@@ -124,7 +122,7 @@ class OpenAIJudge(OpenAIModel):
             self.served.learn("chat", THINKS)
         return ""
 
-    def _combined(
+    def _combine(
         self, question: Question, orders: Sequence[LetteredQuestion], rows: Sequence[LetterWeights]
     ) -> Answer:
         shares = [row.shares for row in rows]

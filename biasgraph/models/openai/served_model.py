@@ -181,7 +181,7 @@ class ServedModel:
         if not self.journal.begun:
             return []
         about = self.about[kind]
-        facts, heard = self.journal.learned(about), self.journal.heard(about)
+        facts, heard = self.journal.facts(about), self.journal.versions(about)
         notes = [f"{self._who} {words}" for fact, words in telling.items() if fact in facts]
         for what in ("model", "system_fingerprint"):
             told: Counter[str] = Counter()
@@ -212,7 +212,7 @@ class ServedModel:
         failures = 0
         while True:
             self._pause.sit_out(stop)
-            facts = self.journal.learned(self.about[request.kind])
+            facts = self.journal.facts(self.about[request.kind])
             try:
                 return self._attempt(request, key, facts)
             except _Failure as error:
@@ -245,18 +245,20 @@ class ServedModel:
         except MalformedResponse as malformed:
             # It may have been charged for all the same; some gateways report failures as 200.
             said = error_inside(response.body) or response.body[:200].decode("utf-8", "replace")
-            problem = self.server.told(f"its response is unusable: {malformed}: {said}", 200)
+            problem = self.server.redact_text(f"its response is unusable: {malformed}: {said}", 200)
             raise _Failure(self._settle(ticket, problem, charged=True)) from malformed
         asked = json.dumps(request.content, ensure_ascii=False)
         about = self.about[request.kind]
         entry = JournalEntry(key, about, asked, stored, _server_version(response))
-        self.journal.answered(ticket, entry)
+        self.journal.store(ticket, entry)
         return read
 
     def _send(self, request: Request[Any], key: str, facts: Facts, ticket: int) -> Response:
         """Send a request. Raises _Failure where no response comes."""
         name = f"{self.journal.identity}-{key.rpartition(':')[2][:32]}"
-        if forgotten := self.journal.answers(key):  # a server that knows it would repeat itself
+        if forgotten := self.journal.count_answers(
+            key
+        ):  # a server that knows it would repeat itself
             name = f"{name}-{forgotten}"
         try:
             body = {"model": self.model, **request.body(facts)}
@@ -282,8 +284,8 @@ class ServedModel:
 
     def _settle(self, ticket: int, problem: str, *, charged: bool) -> str:
         """Note why a request came to nothing; returns it without secrets."""
-        problem = self.server.told(problem)
-        (self.journal.lost if charged else self.journal.free)(ticket, problem)
+        problem = self.server.redact_text(problem)
+        (self.journal.mark_lost if charged else self.journal.release)(ticket, problem)
         return problem
 
     def _wait(self, failures: int, failure: _Failure, stop: threading.Event) -> None:
@@ -314,7 +316,7 @@ class ServedModel:
         return f"{printable(self.spec)} at {printable(self.server.host)}"
 
     def _line(self, error: ErrorResponse) -> str:
-        said = self.server.told(error.message or error.code)
+        said = self.server.redact_text(error.message or error.code)
         said = f": {said}" if said else ""
         if error.status == 401:
             return f"{self._who}: the key in {KEY_VARIABLE} is missing or refused (401){said}"

@@ -126,7 +126,7 @@ class Server:
                 return Response(
                     response.status_code,
                     _lower(response.headers),
-                    self.cleaned(_read(response.iter_bytes(), deadline, self.whole)),
+                    self.redact(_read(response.iter_bytes(), deadline, self.whole)),
                 )
         except _Failed as failed:
             return failed.response
@@ -140,7 +140,7 @@ class Server:
             raise
         except Exception as error:  # of whichever HTTP library the client is built on
             raise NoResponse(
-                f"the response broke off ({self._named(error)})", reached=True
+                f"the response broke off ({self._describe_error(error)})", reached=True
             ) from error
 
     def fetch(self, url: str) -> Response:
@@ -166,7 +166,7 @@ class Server:
             raise
         except Exception as error:
             raise NoResponse(
-                f"the picture did not arrive ({self._named(error)})", reached=True
+                f"the picture did not arrive ({self._describe_error(error)})", reached=True
             ) from error
 
     def _refuse_inside(self, request: Any) -> None:
@@ -187,15 +187,15 @@ class Server:
             return []
         return [name for name in names if isinstance(name, str)]
 
-    def cleaned(self, body: bytes) -> bytes:
+    def redact(self, body: bytes) -> bytes:
         """`body` without the secrets that were sent, should the server have repeated them."""
         for secret in _secrets():
             body = body.replace(secret.encode(), b"[key]")
         return body
 
-    def told(self, text: str, length: int = 300) -> str:
+    def redact_text(self, text: str, length: int = 300) -> str:
         """A server's words for an error line: printable, cut, and without secrets."""
-        text = self.cleaned(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+        text = self.redact(text.encode("utf-8", "replace")).decode("utf-8", "replace")
         text = re.sub(r"\bsk-[\w*.-]{6,}", "[key]", " ".join(text.split()))
         return printable(text[:length]) + ("..." if len(text) > length else "")
 
@@ -233,7 +233,7 @@ class Server:
                 )
             except Exception as error:  # a proxy that the environment names wrongly, for one
                 raise ModelError(
-                    f"cannot prepare requests to {self.host}: {self._named(error)}"
+                    f"cannot prepare requests to {self.host}: {self._describe_error(error)}"
                 ) from error
             weakref.finalize(self, client.close)  # its connections stay open between requests
             self.__dict__["_client"] = client
@@ -250,7 +250,7 @@ class Server:
             deadline = time.monotonic() + self.whole
             body = _read(response.iter_bytes(), deadline, self.whole)
             headers = _lower(response.headers)
-            raise _Failed(Response(response.status_code, headers, self.cleaned(body)))
+            raise _Failed(Response(response.status_code, headers, self.redact(body)))
 
     def _cut(self, error: Exception) -> NoResponse:
         import openai
@@ -259,14 +259,16 @@ class Server:
         name = type(cause).__name__ if cause is not None else ""
         if name in ("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol"):
             return NoResponse(
-                f"it cannot be reached ({self._named(cause or error)})", reached=False
+                f"it cannot be reached ({self._describe_error(cause or error)})", reached=False
             )
         if isinstance(error, openai.APITimeoutError):
             return NoResponse(f"no response within {self.whole:g} s", reached=True)
-        return NoResponse(f"the connection broke off ({self._named(cause or error)})", reached=True)
+        return NoResponse(
+            f"the connection broke off ({self._describe_error(cause or error)})", reached=True
+        )
 
-    def _named(self, error: BaseException) -> str:
-        return self.told(str(error), 120) or type(error).__name__
+    def _describe_error(self, error: BaseException) -> str:
+        return self.redact_text(str(error), 120) or type(error).__name__
 
 
 def _secrets() -> list[str]:

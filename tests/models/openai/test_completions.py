@@ -14,7 +14,7 @@ from biasgraph.errors import ModelError
 from biasgraph.models.base import LanguageModel, Message
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import BrokenOff, ReplyError, chat
-from biasgraph.models.openai.completions import read_chat, strict
+from biasgraph.models.openai.completions import make_strict, read_chat
 from biasgraph.models.openai.journal import StoredResponse
 from biasgraph.models.openai.served_model import MalformedResponse
 from biasgraph.models.registry import load_language_model
@@ -110,7 +110,7 @@ def test_strictness_reaches_every_object_and_no_name() -> None:
         inner: list[Inner]
         choice: Inner | None = None
 
-    found = strict(Outer.model_json_schema())
+    found = make_strict(Outer.model_json_schema())
     inner = found["$defs"]["Inner"]
     assert inner["required"] == ["default", "properties"]
     assert set(inner["properties"]) == {"default", "properties"}

@@ -56,7 +56,7 @@ def test_repeats_that_fill_a_batch_are_not_paid_for(tmp_path: Path) -> None:
         assert fake.counted.images == fake.counted.calls == 3
         painter(fake, tmp_path).generate(PROMPTS, SEEDS)
         assert fake.counted.images == 3
-    assert Journal(tmp_path).spent() == (3, 3)
+    assert Journal(tmp_path).total_spent() == (3, 3)
 
 
 def test_the_size_and_the_seed_are_sent_as_long_as_they_are_taken(tmp_path: Path) -> None:
@@ -201,4 +201,4 @@ def test_a_server_that_is_not_there_is_one_line() -> None:
         gone = painter(fake)
     with pytest.raises(ModelError, match=r"it cannot be reached .* \(tried 3 times\)"):
         gone.generate(["a nurse"], [1])
-    assert gone.served.journal.spent() == (0, 0)
+    assert gone.served.journal.total_spent() == (0, 0)

@@ -260,7 +260,7 @@ def test_settings_are_what_decides_answers_and_not_what_it_costs() -> None:
             "longest_side": 2048,
         }
         assert one.fingerprint == f"openai:judge@{fake.base_url[7:-3]}"
-        assert Journal(None).spent() == (0, 0)
+        assert Journal(None).total_spent() == (0, 0)
 
 
 def test_a_reply_that_is_blank_without_end_is_read_at_once() -> None:

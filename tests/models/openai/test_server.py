@@ -118,7 +118,9 @@ def test_words_of_a_server_are_printable_short_and_without_keys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    told = Server.at("http://x/v1").told(f"{KEY} sk-proj-abc****xyz \x1b[31m\nred " + "a" * 999)
+    told = Server.at("http://x/v1").redact_text(
+        f"{KEY} sk-proj-abc****xyz \x1b[31m\nred " + "a" * 999
+    )
     assert told.startswith("[key] [key] \\x1b[31m red aaa")
     assert len(told) < 330
 

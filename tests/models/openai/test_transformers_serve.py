@@ -105,7 +105,7 @@ def test_it_judges(served: Served, tmp_path: Path) -> None:
     images = [Image.new("RGB", (32, 32), (n, 90, 200)) for n in (5, 99)]
     answers = judge.answer(images, [QUESTION])
     assert [(row[0].choice, row[0].probabilities) for row in answers] == [(1, ()), (1, ())]
-    assert Journal(tmp_path).spent() == (2, 0)
+    assert Journal(tmp_path).total_spent() == (2, 0)
     assert judge.describe(images[:1], "Describe the image.") == ["B"]
     thrice = ModelOptions(base_url=served.base_url, permutations=3)
     torn = load_judge(f"openai:{served.name}", thrice).answer(images[:1], [QUESTION])
