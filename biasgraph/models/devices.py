@@ -182,11 +182,11 @@ def _has_no_gpu_build() -> bool:
 
     A finished build is read again without torch; looking for a GPU must not load it either.
     """
-    found: Any = find_spec("torch")
-    if found is None or not found.origin:
+    torch_module: Any = find_spec("torch")
+    if torch_module is None or not torch_module.origin:
         return True
     try:
-        said = (Path(found.origin).parent / "version.py").read_text("utf-8")
+        said = (Path(torch_module.origin).parent / "version.py").read_text("utf-8")
     except OSError:
         return False
     built_for = dict(re.findall(r"^(cuda|hip|xpu)\b[^=\n]*= *(.+)$", said, re.MULTILINE))

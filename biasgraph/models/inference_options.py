@@ -109,12 +109,12 @@ class ModelOptions(Settings):
         """Width and height; None where no size is given."""
         if self.size is None:
             return None
-        found = re.fullmatch(r"([1-9]\d{0,4})(?:x([1-9]\d{0,4}))?", self.size)
-        if found is None:
+        match = re.fullmatch(r"([1-9]\d{0,4})(?:x([1-9]\d{0,4}))?", self.size)
+        if match is None:
             raise InputError(
                 f"invalid --size '{printable(self.size)}': give 1024, or 1024x768, width first"
             )
-        return int(found[1]), int(found[2] or found[1])
+        return int(match[1]), int(match[2] or match[1])
 
     def model_options(self) -> ModelOptions:
         """These alone, where they came with others."""

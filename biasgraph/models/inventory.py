@@ -113,10 +113,10 @@ def find_downloaded() -> Iterator[Record]:
         cache = scan_cache_dir()
     except (CacheNotFound, OSError):
         return
-    for repository in sorted(cache.repos, key=lambda found: found.repo_id):
+    for repository in sorted(cache.repos, key=lambda repository: repository.repo_id):
         if repository.repo_type != "model":
             continue
-        for revision in sorted(repository.revisions, key=lambda found: -found.last_modified):
+        for revision in sorted(repository.revisions, key=lambda revision: -revision.last_modified):
             role = _role(revision.snapshot_path)
             if role is not None and HUB[role] in BACKENDS:
                 yield {

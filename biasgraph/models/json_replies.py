@@ -33,7 +33,7 @@ def read_reply(reply: str, schema: type[Schema]) -> Schema:
     Raises:
         Unreadable: There is no such value; for the longest one it says what is wrong.
     """
-    values = sorted(_values(reply), key=lambda found: -found[0])
+    values = sorted(_values(reply), key=lambda sized: -sized[0])
     problem: Unreadable | None = None
     for _, value in values:
         try:
@@ -108,9 +108,9 @@ def _fit(value: Any, schema: type[Schema]) -> Schema:
         # By way of JSON: a strict schema takes a list for a tuple there, and text is UTF-8.
         return schema.model_validate_json(json.dumps(value))
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)
-        more = f"; and {len(found) - PROBLEMS} more" if len(found) > PROBLEMS else ""
-        raise Unreadable("; ".join(map(_describe, found[:PROBLEMS])) + more) from error
+        problems = error.errors(include_url=False, include_input=False)
+        more = f"; and {len(problems) - PROBLEMS} more" if len(problems) > PROBLEMS else ""
+        raise Unreadable("; ".join(map(_describe, problems[:PROBLEMS])) + more) from error
 
 
 def _names(schema: type[BaseModel]) -> list[str]:

@@ -119,10 +119,10 @@ class Card:
             raise InputError(f"{self.pipeline} has no default number of steps; set --steps")
         if self._few is not None:
             return self._few[0]
-        found = DISTILLED.search(self.name)
-        if found is not None and self.pipeline not in MADE_FOR_FEW_STEPS:
+        marker = DISTILLED.search(self.name)
+        if marker is not None and self.pipeline not in MADE_FOR_FEW_STEPS:
             raise InputError(
-                f"{printable(self.name)} seems to be distilled to few steps ('{found[0]}'): set "
+                f"{printable(self.name)} seems to be distilled to few steps ('{marker[0]}'): set "
                 "--steps and --guidance as its model card says, for example --steps 4 --guidance 0"
             )
         return int(self.defaults["num_inference_steps"] or 50)
@@ -222,12 +222,12 @@ class Card:
 def read_json(path: Path) -> dict[str, Any]:
     """A configuration file. Raises ModelError where it cannot be read."""
     try:
-        found = json.loads(path.read_text("utf-8"))
+        record = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"cannot read {printable(str(path))}: {shorten_error(error)}") from error
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise ModelError(f"{printable(str(path))} is damaged: not an object")
-    return found
+    return record
 
 
 def _brings_code(folder: Path, index: Mapping[str, Any]) -> bool:
@@ -243,10 +243,10 @@ def _brings_code(folder: Path, index: Mapping[str, Any]) -> bool:
 
 def _library() -> Path:
     """The folder of the installed diffusers, which is not imported for it."""
-    found = find_spec("diffusers")
-    if found is None or not found.submodule_search_locations:
+    package = find_spec("diffusers")
+    if package is None or not package.submodule_search_locations:
         raise ModelError("diffusers is not installed: pip install diffusers")
-    return Path(next(iter(found.submodule_search_locations)))
+    return Path(next(iter(package.submodule_search_locations)))
 
 
 @lru_cache(maxsize=1)

@@ -191,7 +191,7 @@ def _processor_class(folder: Path, options: Mapping[str, Any]) -> Any:
 
 def _named(folder: Path, files: Sequence[str]) -> list[str]:
     """The classes that configuration files name as the model's processor."""
-    found = []
+    names = []
     for file in files:
         try:
             record = json.loads((folder / file).read_text("utf-8"))
@@ -199,5 +199,5 @@ def _named(folder: Path, files: Sequence[str]) -> list[str]:
             continue
         name = record.get("processor_class") if isinstance(record, dict) else None
         if isinstance(name, str):
-            found.append(name)
-    return found
+            names.append(name)
+    return names

@@ -18,8 +18,8 @@ def may_send_to(server: str, host: str) -> bool:
     if host.lower() == server.lower():
         return True
     there, own = addresses_of(host), addresses_of(server)
-    if any(one.is_link_local for one in there):  # where clouds tell machines their secrets
-        return any(one.is_link_local for one in own)
+    if any(address.is_link_local for address in there):  # where clouds tell machines their secrets
+        return any(address.is_link_local for address in own)
     return all(map(is_public, there)) or not all(map(is_public, own))
 
 
@@ -32,7 +32,7 @@ def is_public(address: Address) -> bool:
 def addresses_of(host: str) -> list[Address]:
     """The addresses of a host; none where it has none."""
     try:
-        found = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]

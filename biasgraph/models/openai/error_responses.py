@@ -53,15 +53,15 @@ class ErrorResponse:
             # A gateway's page: its status says all there is to know.
             text = response.body[:500].decode("utf-8", "replace")
             return cls(response.status, "" if "<" in text else text)
-        found = document.get("error", document) if isinstance(document, Mapping) else document
-        if not isinstance(found, Mapping):
-            return cls(response.status, found if isinstance(found, str) else "")
-        message = found.get("message") or found.get("detail") or found.get("error") or ""
+        record = document.get("error", document) if isinstance(document, Mapping) else document
+        if not isinstance(record, Mapping):
+            return cls(response.status, record if isinstance(record, str) else "")
+        message = record.get("message") or record.get("detail") or record.get("error") or ""
         return cls(
             response.status,
             message if isinstance(message, str) else json.dumps(message),
-            str(found.get("code") or found.get("type") or ""),
-            str(found.get("param") or ""),
+            str(record.get("code") or record.get("type") or ""),
+            str(record.get("param") or ""),
         )
 
     @property

@@ -163,9 +163,9 @@ class _LetterRequest:
 
     def hear(self, said: ChatReply) -> LetterWeights | None:
         """What a reply comes to: a letter, unknown (a refusal is), or None: ask again."""
-        found = None if said.refused else find_letter(said.text, self.sheet)
-        if found is not None:
-            return _shares(said, self.sheet, found)
+        choice = None if said.refused else find_letter(said.text, self.sheet)
+        if choice is not None:
+            return _shares(said, self.sheet, choice)
         self._tries += 1
         if said.refused or self._tries > 1:
             return _vote(self.sheet, self.sheet.order.index(None))
@@ -225,9 +225,9 @@ def option_of(sheet: LetteredQuestion, place: int) -> str:
     return next((line[len(mark) :] for line in reversed(lines) if line.startswith(mark)), "")
 
 
-def _shares(said: ChatReply, sheet: LetteredQuestion, found: tuple[int, int]) -> LetterWeights:
+def _shares(said: ChatReply, sheet: LetteredQuestion, choice: tuple[int, int]) -> LetterWeights:
     """The probabilities of the letters at the place of the one that was said; a vote without."""
-    place, at = found
+    place, at = choice
     end = 0
     for token in said.tokens:
         end += len(token.text)

@@ -7,7 +7,7 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -105,9 +105,16 @@ class Server:
         return self.base_url == OPENAI and not os.environ.get(KEY_VARIABLE, "").strip()
 
     def send(self, kind: str, body: Mapping[str, Any], name: str) -> Response:
-        """One request of `kind` "chat" or "images", with `name` to know it by when it comes twice.
+        """Send one request.
 
-        Raises Cut; ModelError where there is no key or client to send it with.
+        Args:
+            kind: "chat" or "images".
+            body: Its parameters.
+            name: What the server can know it by when it comes twice.
+
+        Raises:
+            NoResponse: No whole response came.
+            ModelError: There is no key or client to send it with.
         """
         import openai
 
@@ -123,15 +130,11 @@ class Server:
         deadline = time.monotonic() + self.whole
         try:
             with create(**parameters, **options) as response:
-                return Response(
-                    response.status_code,
-                    _lower(response.headers),
-                    self.redact(_read(response.iter_bytes(), deadline, self.whole)),
-                )
+                return self._read(response, deadline)
         except _Failed as failed:
             return failed.response
         except openai.APIStatusError as error:  # a redirection that leads nowhere
-            return Response(error.status_code, _lower(error.response.headers), b"")
+            return Response(error.status_code, dict(error.response.headers), b"")
         except openai.APIConnectionError as error:
             if isinstance(error.__cause__, BiasgraphError):  # the user's second Ctrl-C
                 raise error.__cause__ from None
@@ -160,8 +163,7 @@ class Server:
                 ) as client,
                 client.stream("GET", url) as response,
             ):
-                content = _read(response.iter_bytes(), deadline, self.whole)
-                return Response(response.status_code, _lower(response.headers), content)
+                return self._read(response, deadline)
         except NoResponse:
             raise
         except Exception as error:
@@ -247,10 +249,21 @@ class Server:
             NoResponse: It does not end.
         """
         if response.status_code >= 400:
-            deadline = time.monotonic() + self.whole
-            body = _read(response.iter_bytes(), deadline, self.whole)
-            headers = _lower(response.headers)
-            raise _Failed(Response(response.status_code, headers, self.redact(body)))
+            raise _Failed(self._read(response, time.monotonic() + self.whole))
+
+    def _read(self, response: Any, deadline: float) -> Response:
+        """The whole response. A server that sends a byte now and then, or no end, is cut off."""
+        parts, size = [], 0
+        for chunk in response.iter_bytes():
+            parts.append(chunk)
+            size += len(chunk)
+            if size > LARGEST:
+                raise NoResponse(f"the response is larger than {LARGEST >> 20} MiB", reached=True)
+            if time.monotonic() > deadline:
+                line = f"the response was not whole after {self.whole:g} s"
+                raise NoResponse(line, reached=True)
+        body = self.redact(b"".join(parts))
+        return Response(response.status_code, dict(response.headers), body)
 
     def _cut(self, error: Exception) -> NoResponse:
         import openai
@@ -278,20 +291,3 @@ def _secrets() -> list[str]:
         if name.startswith("OPENAI_") and name.endswith("KEY")
     ]
     return [value for value in values if len(value) >= SHORTEST_SECRET]
-
-
-def _read(chunks: Iterable[bytes], deadline: float, seconds: float) -> bytes:
-    """The whole body. A server that sends a byte now and then, or no end, is cut off."""
-    parts, size = [], 0
-    for chunk in chunks:
-        parts.append(chunk)
-        size += len(chunk)
-        if size > LARGEST:
-            raise NoResponse(f"the response is larger than {LARGEST >> 20} MiB", reached=True)
-        if time.monotonic() > deadline:
-            raise NoResponse(f"the response was not whole after {seconds:g} s", reached=True)
-    return b"".join(parts)
-
-
-def _lower(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
