@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from biasgraph.models.inference_options import ModelOptions
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-DTYPES = ("float32", "float16", "bfloat16")
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -51,11 +50,6 @@ def dtype_of(options: ModelOptions, device: str) -> str:
     float32 on a CPU; on a GPU bfloat16 where it computes in it, else float16.
     """
     if options.dtype is not None:
-        if options.dtype not in DTYPES:
-            raise InputError(
-                f"invalid --dtype '{printable(options.dtype)}': choose from {', '.join(DTYPES)}."
-                f"{did_you_mean(options.dtype, DTYPES)}"
-            )
         return options.dtype
     if device == "cpu":
         return "float32"
