@@ -55,12 +55,6 @@ def withheld_seed(reason: str) -> int:
     return seed_of(hashlib.sha256(f"withheld: {reason}".encode()).hexdigest())
 
 
-def _black() -> Image:
-    from PIL import Image
-
-    return Image.new("RGB", (64, 64))
-
-
 @dataclass
 class FolderGenerator:
     """Finds pictures by their seeds.
@@ -111,7 +105,9 @@ class FolderGenerator:
 
     def _picture(self, seed: int) -> Image:
         if seed in self.withheld:
-            return _black()
+            from PIL import Image
+
+            return Image.new("RGB", (64, 64))
         path = self.files.get(seed)
         if path is None:
             self.files = {**self._below(), **self.files}

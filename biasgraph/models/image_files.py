@@ -135,7 +135,8 @@ def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Ima
                 return replace(look, problem=problem, remarks=(size,)), None
             turned, remarks = upright(image)
     except UnidentifiedImageError:
-        return replace(look, problem=_no_picture(suffix)), None
+        unread = f"in a format that is not read ({suffix[1:].upper()}; convert it to JPEG or PNG)"
+        return replace(look, problem=unread if suffix in UNREAD else "no picture"), None
     except MemoryError:
         return replace(look, problem="larger than memory"), None
     except Exception as error:  # decoders raise many kinds about somebody else's bytes
@@ -185,12 +186,6 @@ def _rgb(image: Image) -> tuple[Image, tuple[str, ...]]:
         return Image.alpha_composite(white, over).convert("RGB"), (TRANSPARENT,)
     done = (CMYK,) if image.mode == "CMYK" else ()
     return image.copy() if image.mode == "RGB" else image.convert("RGB"), done
-
-
-def _no_picture(suffix: str) -> str:
-    if suffix in UNREAD:
-        return f"in a format that is not read ({suffix[1:].upper()}; convert it to JPEG or PNG)"
-    return "no picture"
 
 
 def _damage(error: Exception) -> str:

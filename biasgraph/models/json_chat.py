@@ -105,13 +105,11 @@ def chat(
         turns = [*asked, *correction]
         try:
             reply = model.reply(turns, form)
-        except CannotContinue as error:
-            if not unusable:
-                raise
-            raise ReplyError(f"{unusable}; {error}", tuple(transcript), forget) from error
         except ModelError as error:
             if not unusable:
                 raise
+            if isinstance(error, CannotContinue):
+                raise ReplyError(f"{unusable}; {error}", tuple(transcript), forget) from error
             raise BrokenOff(str(error), tuple(transcript)) from error
         sent.append(turns)
         try:

@@ -91,7 +91,9 @@ class VlmJudge(TransformersModel):
 
     def describe(self, images: Sequence[Image], question: str) -> list[str]:
         """One text for each image, the likeliest token each time. Raises as :meth:`answer`."""
-        return self._portions.run(images, lambda some: self._describe_portion(some, question))
+        prompt, longest = self._prompter.prompt(question), LONGEST_DESCRIPTION
+        texts = self._portions.run(images, lambda some: self._scorer.write(some, prompt, longest))
+        return [text.strip() for text in texts]
 
     def _answer_portion(
         self,
@@ -146,10 +148,6 @@ class VlmJudge(TransformersModel):
                 f"{LETTERS[count - 1]}, so it cannot answer by letter"
             )
         return ids
-
-    def _describe_portion(self, images: Sequence[Image], question: str) -> list[str]:
-        prompt = self._prompter.prompt(question)
-        return [text.strip() for text in self._scorer.write(images, prompt, LONGEST_DESCRIPTION)]
 
     @cached_property
     def _portions(self) -> Portions:

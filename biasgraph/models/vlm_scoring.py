@@ -163,9 +163,10 @@ class Scorer:
         batch = Batch([image], encoded, some, max(rows, 2), lambda scores: scores)
         with torch.no_grad():
             plain = self._apart(batch)
+            spread = (plain - plain.mean(dim=-1, keepdim=True)).norm()
             for way in (self._prefix_at_once, self._prefix_one_by_one, self._features):
                 try:
-                    if _is_near(way(batch), plain, NEAR[self.dtype]):
+                    if (way(batch) - plain).norm() <= NEAR[self.dtype] * spread:
                         return way
                 except Exception as error:  # of any architecture's code
                     if is_out_of_memory(error):
@@ -324,8 +325,3 @@ def _extend(name: str, head: Any, tail: Sequence[int]) -> Any:
     filled = {"input_ids": list(tail), "attention_mask": [1] * len(tail)}
     end = torch.tensor([filled.get(name, [0] * len(tail))], dtype=head.dtype, device=head.device)
     return torch.cat([head, end.repeat(len(head), 1)], dim=1)
-
-
-def _is_near(scores: Any, plain: Any, allowed: float) -> bool:
-    spread = (plain - plain.mean(dim=-1, keepdim=True)).norm()
-    return bool((scores - plain).norm() <= allowed * spread)

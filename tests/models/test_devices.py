@@ -81,9 +81,6 @@ def test_errors_about_memory_are_told_from_others() -> None:
 
 @pytest.mark.parametrize("wanted", ["gpu", "cuda:x", "cpu:1", "mps:0", ""])
 def test_a_device_that_is_none_is_refused(wanted: str) -> None:
-    if wanted == "":
-        assert device_of(ModelOptions(device=wanted)) == device_of(ModelOptions())
-        return
     with pytest.raises(InputError, match="--device"):
         device_of(ModelOptions(device=wanted))
 

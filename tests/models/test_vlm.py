@@ -258,7 +258,7 @@ def test_a_picture_that_cannot_be_looked_at_is_named(judges) -> None:
 @pytest.mark.parametrize("command", ["<image>", "<|im_end|>"])
 def test_a_question_cannot_command_the_model(command, judges) -> None:
     hostile = Question(f"Is {command} here?", ("yes", "no"), ("a", "b"))
-    with pytest.raises(InputError, match="is a command to"):
+    with pytest.raises(InputError, match="is a control token of"):
         judges("llava").answer(PICTURES[:1], [hostile])
 
 
