@@ -22,6 +22,7 @@ SMALL = (
     "--images", "20", "--only", "gender,age,clothing,emotion", "--bootstrap", "200",
     "--alpha", "0.01", "--quiet",
 )  # fmt: skip
+DARK = pytest.mark.slow(reason="the light page has the same layout")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 HOW = (
     "no Chromium found: `apt-get install chromium` (Debian, Ubuntu), or install Chrome or Chromium "

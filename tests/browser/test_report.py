@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import DARK, Open
 
 Json = dict[str, Any]
 
@@ -280,7 +280,7 @@ def test_the_same_places_in_every_report(page: Any, open_page: Open, run: Path) 
     assert page.evaluate(where) == other.evaluate(where)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=DARK)])
 @pytest.mark.parametrize("width", [360, 768, 1600])
 def test_nothing_runs_over_the_edge(
     open_page: Open, run: Path, document: Json, width: int, scheme: str
