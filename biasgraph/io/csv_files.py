@@ -166,7 +166,7 @@ def _refuse_other_formats(raw: bytes, source: str) -> None:
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{source} is encoded as UTF-16: save it as CSV UTF-8")
     if b"\0" in raw:
-        raise InputError(f"{source} is not a CSV file: it holds binary data")
+        raise InputError(f"{source} is not a CSV file: it contains binary data")
     try:
         raw.decode("utf-8")
     except UnicodeDecodeError as error:

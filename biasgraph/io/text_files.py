@@ -50,6 +50,6 @@ def lines_of(raw: bytes, source: str) -> Iterator[tuple[str, str]]:
         try:
             text = line.decode("utf-8").strip()
         except UnicodeDecodeError:
-            raise InputError(f"{place}: is not UTF-8 text") from None
+            raise InputError(f"{place}: not UTF-8 text") from None
         if text and not text.startswith(COMMENT):
             yield text, place

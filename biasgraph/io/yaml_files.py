@@ -82,7 +82,7 @@ def parse_yaml(text: str, source: str, what: str) -> YamlDocument:
         for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
                 where = f", line {event.start_mark.line + 1}" if event.start_mark else ""
-                raise InputError(f"{what} '{source}'{where}: YAML aliases are not read")
+                raise InputError(f"{what} '{source}'{where}: YAML aliases are not supported")
         loader = _Loader(text)
         root = loader.get_single_node()
         document = YamlDocument(None, source, root)
@@ -121,7 +121,7 @@ def _repeated_keys(node: yaml.Node | None, location: Location) -> Iterator[Probl
         seen = set()
         for key, value in node.value:
             if isinstance(key.value, str) and key.value in seen:
-                yield location, f"key '{printable(key.value)}' is given twice"
+                yield location, f"key '{printable(key.value)}' is repeated"
             seen.add(str(key.value))
             yield from _repeated_keys(value, (*location, str(key.value)))
 

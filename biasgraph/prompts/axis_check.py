@@ -116,7 +116,7 @@ def write_starter(name: str, subject: SubjectKind, output: Path | None = None) -
     text = starter(name, subject)
     path = Path(f"{slug(name)}.yaml") if output is None else output
     if path.suffix.lower() not in (".yaml", ".yml"):
-        raise InputError(f"{shown(path)}: an axis set's file ends in .yaml")
+        raise InputError(f"{shown(path)}: the file of an axis set must end in .yaml")
     refuse_foreign(path, option="name or -o FILE")
     return write_files(path.parent, {path.name: text.encode()}, option="name or -o FILE")[0]
 
@@ -146,8 +146,8 @@ def _axis_remarks(axis: Axis, subject: str) -> Iterator[Problem]:
         elif not _is_seen(axis, said, attribute.name, subject):
             yield (
                 place,
-                f"a prompt that says '{said}' is not seen to say '{attribute.name}', so that "
-                "another attribute would be put beside it",
+                f"a prompt that says '{said}' is not recognised as saying '{attribute.name}', so "
+                "another attribute would be added beside it",
             )
 
 
@@ -175,4 +175,4 @@ def _question_remarks(axis: Axis, question: str) -> Iterator[Problem]:
                 yield ("question",), f"the question lists choices, but not '{name}'"
         for choice in offered:
             if choice not in axis.names:
-                yield ("question",), f"the question lists '{choice}', which is no attribute"
+                yield ("question",), f"the question lists '{choice}', which is not an attribute"

@@ -82,14 +82,14 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
     subject = find_subject(text)
     if axes.prompt not in (None, clean) and _whole(axes.axes):
         raise InputError(
-            f"axis set '{axes.name}' holds whole prompts, which were written for "
-            f"'{printable(str(axes.prompt))}': they fit no other prompt"
+            f"axis set '{axes.name}' contains complete prompts written for "
+            f"'{printable(str(axes.prompt))}' and fits no other prompt"
         )
     if subject.kind in STRANGERS[axes.subject] and bracket is None:
         raise InputError(
             f"the prompt seems to be about '{printable(subject.text)}', but axis set '{axes.name}' "
             f"is about {axes.subject}s: put the {axes.subject} in brackets, as in "
-            f"'{EXAMPLES[axes.subject]}', or take another set (biasgraph axes list)"
+            f"'{EXAMPLES[axes.subject]}', or choose another set (biasgraph axes list)"
         )
     fixed: dict[str, str] = {}
     counterfactuals: list[Prompt] = []
@@ -125,7 +125,7 @@ def joint_prompts(text: str, axes: Sequence[Axis]) -> tuple[Prompt, ...]:
     subject = find_subject(text)
     if whole := _whole(axes):
         raise InputError(
-            f"axis '{printable(whole[0])}' has whole prompts, which cannot be set together with "
+            f"axis '{printable(whole[0])}' has complete prompts, which cannot be combined with "
             "other axes: give its attributes phrases, or leave it out"
         )
     return tuple(

@@ -124,12 +124,12 @@ def derived_axes(
         question = closed_question(title, model.subject)
         axis = _axis(title, question, clean, subject, own) if own else None
         if axis is None:
-            notes.append(f"axis '{title}' is left out: it has nothing to choose between")
+            notes.append(f"axis '{title}' left out: it offers no choice")
             continue
         if (left_out := len(texts) - len(axis.attributes)) > 0:
             notes.append(
-                f"axis '{title}': {left_out} of {len(texts)} counterfactuals left out, which say "
-                "what another one or the prompt says"
+                f"axis '{title}': {left_out} of {len(texts)} counterfactuals left out because they "
+                "repeat another one or the prompt"
             )
         axes.append(axis)
     if not axes:

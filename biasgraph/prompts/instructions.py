@@ -59,7 +59,7 @@ def _one_line(text: str) -> str:
 
 def _different(texts: list[str]) -> list[str]:
     if len({text.casefold() for text in texts}) < len(texts):
-        raise ValueError("holds an entry twice")
+        raise ValueError("contains an entry twice")
     return texts
 
 

@@ -232,7 +232,7 @@ class NounPhraseReader:
         while len(run) > 1 and self.word(run[-1]) in words("frames") | words("styles"):
             run.pop()
         if not run:
-            raise Unsure("it starts with no noun")
+            raise Unsure("it does not start with a noun")
         head = self.word(run[-1])
         if kind_of(head) == "unknown":
             self._check_unknown(run, determined=noun > start, cut=len(run) < pictured)
@@ -250,9 +250,9 @@ class NounPhraseReader:
         *modifiers, head = [self.word(i) for i in run]
         pictures = words("frames") | words("styles")
         if _describes(head) and head not in words("ing_nouns"):
-            raise Unsure(f"'{head}' is no noun")
+            raise Unsure(f"'{head}' is not a noun")
         if head in pictures or head.isdecimal() or head.endswith(("'s", "s'")):
-            raise Unsure(f"'{head}' is no subject")
+            raise Unsure(f"'{head}' cannot be a subject")
         if cut or any(is_being(_owner(word)) or word in pictures for word in modifiers):
             raise Unsure(f"'{head}' may not be its noun")
         verbs = words("verbs") | _s_forms()

@@ -45,8 +45,8 @@ class PromptList:
         if given not in shipped:
             raise InputError(
                 f"unknown prompt list '{printable(given[:100])}'."
-                f"{did_you_mean(given[:100], shipped)} Shipped: {', '.join(shipped)}; your own is "
-                "named by its path, ending in .txt"
+                f"{did_you_mean(given[:100], shipped)} Shipped: {', '.join(shipped)}; for your "
+                "own list, give its path ending in .txt"
             )
         nouns = resources.lines("prompts", f"{given}.txt")
         prompts = (f"{indefinite_article(noun)} {noun}" for noun in nouns)
@@ -68,7 +68,7 @@ class PromptList:
                 initial = plan.initial.text
                 if initial in places:
                     shown = printable(initial[:LONGEST])
-                    raise InputError(f"the prompt '{shown}' stands already in {places[initial]}")
+                    raise InputError(f"the prompt '{shown}' is already in {places[initial]}")
                 check([prompt.text for prompt in plan.prompts])
             plans.append(plan)
             places[initial] = place
@@ -79,5 +79,5 @@ def _lines(path: Path) -> tuple[tuple[str, str], ...]:
     source = printable(str(path))
     lines = tuple(lines_of(read_bytes(path, "the prompts in"), source))
     if not lines:
-        raise InputError(f"{source} holds no prompts: write one on each line")
+        raise InputError(f"{source} contains no prompts: write one per line")
     return lines

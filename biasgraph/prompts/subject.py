@@ -69,7 +69,7 @@ def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
         raise InputError("the prompt is empty")
     if len(text) > MAX_PROMPT:
         raise InputError(
-            f"the prompt has {len(text):,} characters; at most {MAX_PROMPT:,} are read"
+            f"the prompt has {len(text):,} characters; at most {MAX_PROMPT:,} are allowed"
         )
     if "[" not in text and "]" not in text:
         return text, None

@@ -33,7 +33,7 @@ def suited_axes(prompt: str) -> AxisSet:
         subject = find_subject(prompt)
         raise InputError(
             f"'{printable(subject.text)}' is about {indefinite_article(kind)} {kind}, "
-            f"and no axis set for {kind}s ships: write one and give it with --axes FILE"
+            f"and no shipped axis set covers {kind}s: write one and pass it with --axes FILE"
         )
     return load_axis_set(name)
 
@@ -48,9 +48,9 @@ def suited_to_all(prompts: Sequence[str]) -> AxisSet:
         other = suited_axes(prompt)
         if other.name != first.name:
             raise InputError(
-                f"no axis set suits all prompts: '{printable(prompts[0])}' is one for "
-                f"'{first.name}', '{printable(prompt)}' one for '{other.name}'; name a set with "
-                "--axes, or build them apart"
+                f"no axis set suits all prompts: '{printable(prompts[0])}' needs "
+                f"'{first.name}' and '{printable(prompt)}' needs '{other.name}'; choose a set with "
+                "--axes, or build them separately"
             )
     return first
 
@@ -65,5 +65,4 @@ def note_guesses(prompts: Sequence[str]) -> tuple[str, ...]:
     if not unknown:
         return ()
     shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
-    verb = "is" if len(unknown) == 1 else "are"
-    return (f"{shown} {verb} in no word list and taken for a person: --axes names another set",)
+    return (f"no word list has {shown}: treated as a person; --axes chooses another set",)

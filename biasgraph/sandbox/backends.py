@@ -152,8 +152,8 @@ class SecondJudge:
         axis, attribute = next(iter(named.items()), ("", ""))
         if len(named) != 1 or f"{axis}:{attribute}" not in self._labels:
             raise InputError(
-                f"{self.spec} knows the sandbox's eight axes only and cannot tell "
-                f"'{printable(caption)}' in '{printable(question.text)}'"
+                f"{self.spec} only knows the sandbox's eight axes and cannot answer "
+                f"'{printable(question.text)}' with '{printable(caption)}'"
             )
         return f"{axis}:{attribute}"
 

@@ -73,8 +73,8 @@ def scene_of(prompt: str) -> Scene:
         return read(prompt)
     except ValueError:
         raise InputError(
-            f"the sandbox knows no subject in '{printable(prompt)}'; it knows 26 occupations and "
-            "'person'"
+            f"the sandbox does not know the subject of '{printable(prompt)}'; it knows 26 "
+            "occupations and 'person'"
         ) from None
 
 
@@ -91,7 +91,9 @@ def metrics_of(axes: AxisSet) -> dict[str, MetricName]:
     """
     for axis in axes.axes:
         if axis.metric == "cost":
-            raise InputError(f"the sandbox's truth has no cost matrix, and {axis.name} needs one")
+            raise InputError(
+                f"the planted truth does not support cost matrices, and {axis.name} has one"
+            )
     return {axis.name: axis.metric for axis in axes.axes}
 
 

@@ -88,8 +88,8 @@ class Proposer:
             if found is not None:
                 return found
         raise InputError(
-            f"--llm {self.spec} is no language model ({ABOUT}): it knows the instructions of "
-            "TIBET, OpenBias and MineTheGap and no others; name a model, as in --llm lm:NAME"
+            f"--llm {self.spec} is not a language model ({ABOUT}): it only knows the "
+            "instructions of TIBET, OpenBias and MineTheGap; name a model, as in --llm lm:NAME"
         )
 
 

@@ -64,7 +64,7 @@ def read(prompt: str) -> Scene:
             if phrase in NOUNS:
                 do["gender"] = NOUNS[phrase]
     if occupation is None and not person:
-        raise ValueError(f"the sandbox knows no subject in {prompt!r}")
+        raise ValueError(f"the sandbox does not know the subject of {prompt!r}")
     return Scene(occupation, do, tuple(contexts))
 
 

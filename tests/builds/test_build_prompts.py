@@ -188,8 +188,8 @@ def test_a_dry_run_of_the_occupations(
     ("content", "arguments", "message"),
     [
         ("a nurse\nbeautiful and strange\n", (), "line 2: cannot tell the subject"),
-        ("a nurse\na nurse\n", (), "stands already in"),
-        ("\n", (), "holds no prompts"),
+        ("a nurse\na nurse\n", (), "is already in"),
+        ("\n", (), "contains no prompts"),
         ("a nurse\na [cook] " + "in a small village " * 9, (), "line 2: "),
         ("a nurse", ("--prompt", "a cook"), "--prompt and --prompts exclude each other"),
         ("a nurse", ("--answers", "a.csv"), "--prompts and --answers exclude each other"),

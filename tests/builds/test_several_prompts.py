@@ -168,7 +168,7 @@ def test_writing_below_leaves_nothing_behind_when_it_fails(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(ModelError, match="make room"):
+    with pytest.raises(ModelError, match="free some space"):
         write_files(tmp_path / "new", {"a/b/c.csv": b"", "a/d.csv": b"", "e.csv": b""})
     assert list(tmp_path.iterdir()) == []
 

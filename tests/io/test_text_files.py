@@ -34,5 +34,5 @@ def test_lines_that_say_something_have_their_places() -> None:
     assert list(lines_of(raw, "f")) == [
         ("one", "f, line 1"), ("two", "f, line 4"), ("three", "f, line 5"),
     ]  # fmt: skip
-    with pytest.raises(InputError, match=r"^f, line 2: is not UTF-8 text$"):
+    with pytest.raises(InputError, match=r"^f, line 2: not UTF-8 text$"):
         list(lines_of(b"one\n\xff", "f"))

@@ -27,7 +27,7 @@ def test_writes_and_overwrites(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("failing", ["fsync", "replace"])
 @pytest.mark.parametrize(
-    ("code", "hint"), [(errno.ENOSPC, "make room"), (errno.EROFS, "give another -o")]
+    ("code", "hint"), [(errno.ENOSPC, "free some space"), (errno.EROFS, "choose another -o")]
 )
 def test_a_failure_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str, code: int, hint: str

@@ -65,7 +65,7 @@ def test_nothing_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(InputError, match="already exists"):
         write_starter("My axes", "person")
     assert Path("My-axes.yaml").read_bytes() == before
-    with pytest.raises(InputError, match=r"ends in \.yaml"):
+    with pytest.raises(InputError, match=r"must end in \.yaml"):
         write_starter("x", "person", tmp_path / "x.txt")
 
 
@@ -74,7 +74,7 @@ def test_remarks_have_their_lines(tmp_path: Path) -> None:
     path.write_text(MOOD, encoding="utf-8")
     check = AxisCheck.of(str(path), "a cat")
     assert check.remarks == (
-        "line 6: axis 'mood': the question lists 'grumpy', which is no attribute",
+        "line 6: axis 'mood': the question lists 'grumpy', which is not an attribute",
         "line 6: axis 'mood': the question lists choices, but not 'sad'",
         "line 8: axis 'mood': 'a that is happy animal': should 'that is happy' stand after the "
         "noun?",

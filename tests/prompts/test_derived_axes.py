@@ -98,9 +98,9 @@ def test_attributes_get_whole_prompts_where_no_phrase_says_it(tmp_path: Path) ->
     assert plan.fixed["occupation"] == "librarian"
     _, (asked, _) = questions_about(axes)
     assert asked.questions[0].captions == ("a nurse", "a doctor", "a librarian")
-    with pytest.raises(InputError, match="written for 'a librarian': they fit no other prompt"):
+    with pytest.raises(InputError, match="written for 'a librarian' and fits no other prompt"):
         plan_prompts("a cook", axes)
-    with pytest.raises(InputError, match="'occupation' has whole prompts"):
+    with pytest.raises(InputError, match="'occupation' has complete prompts"):
         joint_prompts("a librarian", axes.axes)
     file = tmp_path / "axes.yaml"
     file.write_text(as_yaml(axes, ["two\nlines"]), "utf-8")
@@ -143,10 +143,10 @@ def test_what_says_nothing_is_left_out_and_said() -> None:
     assert axes is not None
     assert [axis.name for axis in axes.axes] == ["gender"]
     assert notes == (
-        "axis 'gender': 2 of 4 counterfactuals left out, which say what another one or the prompt "
-        "says",
-        "axis 'age' is left out: it has nothing to choose between",
-        "axis 'style' is left out: it has nothing to choose between",
+        "axis 'gender': 2 of 4 counterfactuals left out because they repeat another one or "
+        "the prompt",
+        "axis 'age' left out: it offers no choice",
+        "axis 'style' left out: it offers no choice",
     )
     assert derived_axes("a librarian", {"age": ["an old librarian"]}, "x")[0] is None
     assert derived_axes("a librarian", {}, "x") == (None, ())

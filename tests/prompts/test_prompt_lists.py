@@ -73,16 +73,16 @@ def test_lines_of_a_file_stay_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "mine.txt holds no prompts: write one on each line"),
-        ("# only\n\n  # comments", "mine.txt holds no prompts"),
-        (b"a nurse\na caf\xe9 owner\n", "mine.txt, line 2: is not UTF-8 text"),
-        ("a nurse".encode("utf-16"), "mine.txt, line 1: is not UTF-8 text"),
+        ("", "mine.txt contains no prompts: write one per line"),
+        ("# only\n\n  # comments", "mine.txt contains no prompts"),
+        (b"a nurse\na caf\xe9 owner\n", "mine.txt, line 2: not UTF-8 text"),
+        ("a nurse".encode("utf-16"), "mine.txt, line 1: not UTF-8 text"),
         ("a nurse\nbeautiful and strange\n", "mine.txt, line 2: cannot tell the subject"),
         (
             "a nurse\n\na cook\na nurse\n",
-            r"line 4: .*'a nurse' stands already in .*mine.txt, line 1",
+            r"line 4: .*'a nurse' is already in .*mine.txt, line 1",
         ),
-        ("a [nurse]\na nurse", r"line 2: .*'a nurse' stands already in .*line 1"),
+        ("a [nurse]\na nurse", r"line 2: .*'a nurse' is already in .*line 1"),
         ("a [nurse] and a [cook]", "line 1: brackets must enclose exactly one subject"),
         ("a nurse\n" + "a nurse " * 400, "line 2: the prompt has 3,199 characters"),
     ],
@@ -108,7 +108,7 @@ def test_what_the_generator_refuses_names_the_line(tmp_path: Path) -> None:
     ("given", "message"),
     [
         ("ocupations", r"unknown prompt list 'ocupations'. Did you mean 'occupations'\?"),
-        ("nothing", "Shipped: occupations; your own is named by its path"),
+        ("nothing", "Shipped: occupations; for your own list, give its path"),
         ("no.txt", "cannot read the prompts in no.txt: No such file"),
         ("./occupations", "cannot read the prompts in"),
         ("nul\0.txt", "cannot read the prompts in"),

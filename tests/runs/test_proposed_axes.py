@@ -149,11 +149,11 @@ class TestByRules:
     @pytest.mark.parametrize("way", ["auto", "llm"])
     def test_a_subject_that_rules_do_not_know(self, way: str, tmp_path: Path) -> None:
         found = proposed_axes(way, ["hot soup"], directory=tmp_path, llm="sandbox")
-        assert found.notes[1].startswith("'soup' is in no word list and taken for a person")
+        assert found.notes[1].startswith("no word list has 'soup': treated as a person")
 
     def test_several_prompts_need_one_set(self, tmp_path: Path) -> None:
         assert proposed_axes("auto", ["a dog", "a cat"], directory=tmp_path).axes.name == "animal"
-        with pytest.raises(InputError, match="'a dog' is one for 'animal', 'a street' one for"):
+        with pytest.raises(InputError, match="'a dog' needs 'animal' and 'a street' needs"):
             proposed_axes("auto", ["a dog", "a street"], directory=tmp_path)
 
     def test_through_the_command_line(self, tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ class TestOnAServer:
             ({"gender": []}, "at least 1 item"),
             ({"gender": [f"a {i} librarian" for i in range(500)]}, "at most 64 items"),
             ({f"axis {i}": ["a b", "a c"] for i in range(500)}, "at most 50 items"),
-            ({"gender": ["a male librarian", "A male librarian"]}, "holds an entry twice"),
+            ({"gender": ["a male librarian", "A male librarian"]}, "contains an entry twice"),
             ({"gender": ["a librarian", "A librarian."]}, "no axis has two counterfactuals"),
             ({"gender": [{"text": "a male librarian"}]}, "should be a valid string"),
             ({"gender": ["a \u202emale librarian", "a b"]}, "one line without control characters"),

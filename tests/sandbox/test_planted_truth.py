@@ -146,5 +146,5 @@ def test_a_counterfactual_keeps_the_rest_of_the_prompt() -> None:
 
 
 def test_a_prompt_about_nobody_is_an_input_error() -> None:
-    with pytest.raises(InputError, match="knows no subject in 'a bowl of fruit'"):
+    with pytest.raises(InputError, match="does not know the subject of 'a bowl of fruit'"):
         scene_of("a bowl of fruit")

@@ -135,7 +135,7 @@ def inspect_files(
                 seen[path] = found
                 shown.advance(1)
                 if stop.requested:
-                    raise Interrupted("stopped; give the same command again to go on")
+                    raise Interrupted("stopped; rerun the same command to resume")
     return Inspection(root, max_pixels, {path: seen[path] for path in files})
 
 

@@ -110,7 +110,7 @@ def _attribute_sets(listing: Listing, folder: str, axis: Axis) -> list[PictureSe
     here = shown(listing.root / folder)
     if loose := listing.pictures(folder):
         raise InputError(
-            f"{here} holds pictures, {printable(os.path.basename(loose[0]))} among them, outside "
+            f"{here} contains pictures such as {printable(os.path.basename(loose[0]))} outside "
             f"the folders of its attributes ({', '.join(axis.names)})"
         )
     sets: dict[str, PictureSet] = {}
@@ -142,8 +142,8 @@ def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[s
     ]
     if whole:
         raise InputError(
-            f"{root} holds whole prompts in folders of their own ({_listed(whole)}): name one of "
-            f"them, or write a {MANIFEST} of all"
+            f"{root} contains a folder for each of several prompts ({_listed(whole)}): name "
+            f"one of them, or write a {MANIFEST} that covers all"
         )
     if full:
         typo = next((hint for name in full if (hint := did_you_mean(name, [INITIAL]))), "")
@@ -153,7 +153,7 @@ def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[s
         )
     if not listing.pictures():
         raise InputError(
-            f"{root} holds no pictures: put those of the prompt into {INITIAL}/ and those of its "
+            f"{root} contains no pictures: put those of the prompt into {INITIAL}/, those of its "
             f"counterfactuals into AXIS/ATTRIBUTE/, as in {axes.axes[0].name}/"
             f"{axes.axes[0].names[0]}/"
         )

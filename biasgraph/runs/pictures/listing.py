@@ -52,7 +52,7 @@ class Listing:
         except ValueError as error:  # a null character
             raise InputError(f"cannot read {shown}: {error}") from None
         what = "folder or table" if path.suffix else "folder"
-        raise InputError(f"there is no {what} '{shown}'.{did_you_mean(path.name, near)}")
+        raise InputError(f"{what} '{shown}' does not exist.{did_you_mean(path.name, near)}")
 
     def folders(self, folder: str = "") -> list[str]:
         """The names of the folders in `folder`, as a person counts."""

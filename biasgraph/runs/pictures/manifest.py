@@ -66,8 +66,8 @@ def read_manifest(file: Path, listing: Listing, axes: AxisSet, prompt: str | Non
         PicturedPrompt(initial, tuple(_sets(group, files))) for initial, group in groups.items()
     )
     if not any(one.files for prompt_ in prompts for one in prompt_.sets):
-        missing = f": {printable(files.missing[0])} is the first of them" if files.missing else ""
-        raise InputError(f"none of the pictures in {shown(file)} is there{missing}")
+        missing = f": {printable(files.missing[0])} is the first" if files.missing else ""
+        raise InputError(f"none of the pictures in {shown(file)} exists{missing}")
     if file.name.lower() == MANIFEST:  # it is the whole folder's
         _leave_out_others(listing, [row.path for row in rows])
     return Layout(listing.root, axes, prompts, tuple(files.missing), listing.left_out)
@@ -114,7 +114,7 @@ def _rows(file: Path, axes: AxisSet) -> list[Row]:
         indices[row.path] = index
         rows.append(row)
     if not rows:
-        raise InputError(f"{source} names no pictures")
+        raise InputError(f"{source} lists no pictures")
     return rows
 
 
@@ -189,7 +189,7 @@ def _finder(initials: Sequence[str], axes: AxisSet) -> Callable[[Row], str]:
         if not initial:
             raise InputError(
                 f"{row.place()}: cannot tell which of {len(initials)} initial prompts this picture "
-                "belongs to: name it in a column 'initial'"
+                "belongs to: add a column 'initial'"
             )
         return initial
 

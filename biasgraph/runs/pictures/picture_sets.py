@@ -131,7 +131,7 @@ def read_picture_sets(
         given |= own
     if not any(given.values()):
         raise InputError(
-            f"{printable(str(layout.root))} holds no picture that can be read: "
+            f"{printable(str(layout.root))} contains no readable picture: "
             + ("; ".join(inspection.notes()) or "its folders are empty")
         )
     made_by.files = {
@@ -207,9 +207,8 @@ def _left_out(layout: Layout) -> list[str]:
     notes = []
     if layout.missing:
         some = len(layout.missing)
-        what, are = ("picture", "is") if some == 1 else ("pictures", "are")
-        said = f"{some:,} {what} that the manifest names {are}"
-        notes.append(f"{said} not there ({names(layout.missing)})")
+        pictures = "1 picture" if some == 1 else f"{some:,} pictures"
+        notes.append(f"{pictures} listed in the manifest not found ({names(layout.missing)})")
     for reason, paths in layout.left_out.items():
         notes.append(f"{counted(paths)} left out: {reason} ({names(paths)})")
     return notes

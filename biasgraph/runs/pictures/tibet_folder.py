@@ -44,7 +44,7 @@ Subject = Literal["person", "animal", "object"]
 
 LARGEST = 64 * 2**20
 """Bytes of a JSON file that is read: the dataset's answers to all questions may stand in it."""
-WITHOUT = "Without --axes, TIBET's own count"
+WITHOUT = "Omit --axes to use TIBET's own axes"
 ALONE = "of an axis with a single counterfactual"
 GATES = {
     "person": "Is there a person in the image (yes or no)?",
@@ -88,7 +88,7 @@ def read_tibet(listing: Listing, axes: AxisSet | None, prompt: str | None) -> La
         name = next((axis for axis in told.axes if key_of(axis) == key), None)
         if name is None:
             raise InputError(
-                f"{printable(str(listing.root / folder))} holds pictures and is no axis in "
+                f"{printable(str(listing.root / folder))} contains pictures but is not an axis in "
                 f"{told.source} (it has {', '.join(map(printable, told.axes))})."
                 f"{did_you_mean(folder, told.axes)}"
             )
@@ -117,7 +117,7 @@ def _sets(
         if not (name.isascii() and name.isdigit() and int(name) < len(texts)):
             raise InputError(
                 f"{printable(str(listing.root / path))}: the axis '{printable(folder)}' has "
-                f"{len(texts)} counterfactuals, so that its folders are 0 to {len(texts) - 1}"
+                f"{len(texts)} counterfactuals, so its folders must be 0 to {len(texts) - 1}"
             )
         listing.leave_out_below(TOO_DEEP, path)
         axis, attribute = meant[int(name)]
@@ -137,9 +137,8 @@ def _described(listing: Listing) -> Described:
         if path.is_file() and (told := _entry(path, root.name)) is not None:
             return told
     raise InputError(
-        f"{printable(str(root))} has TIBET's layout, and no JSON file in it or beside it says what "
-        f"its axes are (it holds 'initial_prompt' and 'result'): put it there as "
-        f"{printable(root.name)}.json"
+        f"{printable(str(root))} has TIBET's layout, but no JSON file in it or beside it describes "
+        f"its axes ('initial_prompt' and 'result'): add one as {printable(root.name)}.json"
     )
 
 
@@ -154,7 +153,7 @@ def _entry(path: Path, name: str) -> Described | None:
         raise InputError(f"cannot read {source}: {error.strerror}") from None
     except (ValueError, RecursionError):
         if path.stem == name:
-            raise InputError(f"{source} is no readable JSON") from None
+            raise InputError(f"{source} is not readable JSON") from None
         return None
     alone = _is_entry(data) and ("id" not in data or path.parent.name == name)
     if alone or (_is_entry(data) and str(data["id"]) == name):
@@ -173,14 +172,14 @@ def _is_entry(data: object) -> bool:
 def _checked(data: Mapping[str, Any], source: str) -> Described:
     prompt, axes = data["initial_prompt"], data["result"]
     if not isinstance(prompt, str) or not prompt.strip():
-        raise InputError(f"{source}: its 'initial_prompt' is no text")
+        raise InputError(f"{source}: 'initial_prompt' must be text")
     whole = isinstance(axes, dict) and axes
     if not whole or not all(
         isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts)
         for texts in axes.values()
     ):
         raise InputError(
-            f"{source}: its 'result' does not give a list of prompts for each axis, such as "
+            f"{source}: 'result' must give a list of prompts for each axis, such as "
             '{"gender": ["a male nurse", "a female nurse"]}'
         )
     asked = data.get("questions")
@@ -219,8 +218,8 @@ def _said(text: str, axis: Axis, axes: AxisSet, source: str) -> str:
         said = None
     if said not in axis.names:
         raise InputError(
-            f"{source}: '{printable(text[:LONGEST])}' says none of the attributes of '{axis.name}' "
-            f"({', '.join(axis.names)}). {WITHOUT}"
+            f"{source}: '{printable(text[:LONGEST])}' names none of the attributes of "
+            f"'{axis.name}' ({', '.join(axis.names)}). {WITHOUT}"
         )
     return said
 
@@ -283,4 +282,4 @@ def _title(name: str) -> str:
 
 def _no_axes(told: Described, error: ValidationError) -> InputError:
     first = error.errors(include_url=False)[0]["msg"]
-    return InputError(f"{told.source}: its axes cannot be asked about: {printable(first)}")
+    return InputError(f"{told.source}: its axes cannot be used: {printable(first)}")

@@ -37,7 +37,7 @@ def test_shares_of_some_axes(tmp_path: Path) -> None:
         ("gender: {male: 1.5, female: -0.5}", "gender has a share that is not a number >= 0"),
         ("gender: {male: .nan, female: 1}", "gender has a share that is not a number >= 0"),
         ("gender: {male: half, female: 0.5}", "gender has a share that is not a number >= 0"),
-        ("gender: {male: 1, male: 0}", "'male' is given twice"),
+        ("gender: {male: 1, male: 0}", "'male' is repeated"),
         ("gender: {male: [", "is not readable YAML"),
     ],
 )

@@ -316,7 +316,7 @@ WRONG = [
     ("x.csv", "prompt,axis,attribute,target,answer,count\n", "is the tables.csv of a run"),
     ("x.csv", "a,b\n1,2\n", "is not an answers table"),
     ("x.csv", "", "is empty"),
-    ("x.csv", "\0\1", "holds binary data"),
+    ("x.csv", "\0\1", "contains binary data"),
 ]
 
 

@@ -55,7 +55,7 @@ def test_a_csv_column_with_commas_and_protected_cells(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("c.txt", b"\n# nothing\n", "holds no captions"),
-        ("c.txt", b"good\nb\xe4d\n", "c.txt, line 2: is not UTF-8 text"),
+        ("c.txt", b"good\nb\xe4d\n", "c.txt, line 2: not UTF-8 text"),
         ("c.txt", "turned \u202e around".encode(), r"line 1: 'turned \\u202e around' holds"),
         ("c.txt", b"x" * 2_001, "line 1: a caption of 2,001 characters is too long"),
         ("c.json", b'{"annotations": [', "c.json, line 1: is not JSON"),

@@ -64,7 +64,7 @@ def test_without_a_file_every_axis_counts() -> None:
         ("gender:\n  ideal: half", "line 2: the ideal of gender must hold shares"),
         ("gender:\n  ideal: {male: 1, female: 1}", "line 2: The ideal of gender sums to 2"),
         ("gender:\n  ideal: {mail: 1}", "line 2: .*unknown attribute: mail.*mean 'male'"),
-        ("gender: {}\ngender: {}", "'gender' is given twice"),
+        ("gender: {}\ngender: {}", "'gender' is repeated"),
         ("gender: {weight: [", "is not readable YAML"),
     ],
 )

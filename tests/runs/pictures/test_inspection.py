@@ -96,5 +96,5 @@ class Interrupting:
 
 
 def test_ctrl_c_stops_it(root: Path) -> None:
-    with pytest.raises(Interrupted, match="again to go on"):
+    with pytest.raises(Interrupted, match="rerun the same command to resume"):
         inspect_files(root, FILES, MAX_PIXELS, {}, Interrupting())

@@ -99,16 +99,16 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
         ({"initial": 1, "gendr/male": 1}, "Did you mean 'gender'?"),
         ({"initial": 1, "gender/mal": 1}, "no attribute 'mal' (it has male, female)."),
         ({"initial": 1, "gender/mal": 1}, "Did you mean 'male'?"),
-        ({"initial": 1, "gender": 1}, "0.png among them, outside the folders of its attributes"),
+        ({"initial": 1, "gender": 1}, "0.png outside the folders of its attributes"),
         ({"initial": 1, "age/old": 1, "age/OLD": 1}, "two folders for the attribute 'old'"),
         ({"inital": 1, "gender/male": 1}, "Did you mean 'initial'?"),
         ({"gender/male": 1}, "has no folder 'initial'"),
         (
             {"nurse/initial": 1, "cook/initial": 1},
-            "whole prompts in folders of their own (cook, nurse)",
+            "a folder for each of several prompts (cook, nurse)",
         ),
-        ({"P_1/initial_prompts": 1}, "whole prompts in folders of their own (P_1): name one of"),
-        ({}, "holds no pictures: put those of the prompt into initial/"),
+        ({"P_1/initial_prompts": 1}, "a folder for each of several prompts (P_1): name one of"),
+        ({}, "contains no pictures: put those of the prompt into initial/"),
     ],
 )
 def test_what_lies_wrongly_is_refused(tmp_path: Path, sets, problem: str) -> None:
@@ -127,10 +127,10 @@ def test_folders_that_are_not_there(tmp_path: Path) -> None:
     (tmp_path / "orders.csv").write_text("")
     for name, problem in {
         "pictuers": "Did you mean 'pictures'?",
-        "orders.tsv": "no folder or table",
+        "orders.tsv": "folder or table",
         "orders.csvv": "Did you mean 'orders.csv'?",
         "file.png": "is a file",
-        "a\0b": "there is no folder",
+        "a\0b": "does not exist",
     }.items():
         with pytest.raises(InputError) as caught:
             Listing.of(tmp_path / name)

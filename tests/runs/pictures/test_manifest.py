@@ -108,7 +108,7 @@ def test_one_prompt_of_several_can_be_picked(pics: Path) -> None:
 def test_files_that_are_not_there_are_named(pics: Path) -> None:
     path = manifest(pics, "path,role", "a/0.png,initial", "a/9.png,initial", "c/d.png,initial")
     assert layout_of(path).missing == ("a/9.png", "c/d.png")
-    with pytest.raises(InputError, match=r"none of the pictures .* is there: a/9.png is the first"):
+    with pytest.raises(InputError, match=r"none of the pictures .* exists: a/9.png is the first"):
         layout_of(manifest(pics, "path,role", "a/9.png,initial"))
 
 
@@ -199,7 +199,7 @@ def test_a_picture_of_several_prompts_must_say_whose_it_is(pics: Path) -> None:
     ("text", "problem"),
     [
         ("", "is empty"),
-        ("path,role,axis,attribute\n", "names no pictures"),
+        ("path,role,axis,attribute\n", "lists no pictures"),
         ("pth,role\na,initial\n", "lacks the column 'path'.* Did you mean 'pth'"),
         ("path,role\n\xff", "not UTF-8"),
     ],

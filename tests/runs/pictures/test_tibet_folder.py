@@ -111,11 +111,11 @@ def test_declared_axes_take_what_counterfactuals_say(root: Path) -> None:
 
 def test_declared_axes_that_do_not_fit_are_refused(root: Path) -> None:
     tell(root.parent / "P_1.json")
-    with pytest.raises(InputError, match=r"no axis 'setting'.*Without --axes, TIBET's own count"):
+    with pytest.raises(InputError, match=r"no axis 'setting'.*Omit --axes to use TIBET's own axes"):
         layout_of(root, OCCUPATION)
     told = {"gender": ["A photo of a computer programmer", "A photo of a male computer programmer"]}
     tell(root.parent / "P_1.json", {**TOLD, "result": told})
-    with pytest.raises(InputError, match="says none of the attributes of 'gender'"):
+    with pytest.raises(InputError, match="names none of the attributes of 'gender'"):
         layout_of(root, OCCUPATION)
 
 
@@ -150,21 +150,21 @@ def test_the_json_of_a_neighbour_is_not_taken(root: Path) -> None:
 
 def test_json_that_is_cut_short_is_named(root: Path) -> None:
     (root.parent / "P_1.json").write_text('{"initial_prompt":')
-    with pytest.raises(InputError, match=r"P_1.json is no readable JSON"):
+    with pytest.raises(InputError, match=r"P_1.json is not readable JSON"):
         layout_of(root)
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"initial_prompt": 7}, "'initial_prompt' is no text"),
-        ({"result": {"age": "old"}}, "'result' does not give a list of prompts"),
-        ({"result": {}}, "'result' does not give a list of prompts"),
-        ({"result": {"age": ["old", 3]}}, "'result' does not give a list of prompts"),
+        ({"initial_prompt": 7}, "'initial_prompt' must be text"),
+        ({"result": {"age": "old"}}, "'result' must give a list of prompts"),
+        ({"result": {}}, "'result' must give a list of prompts"),
+        ({"result": {"age": ["old", 3]}}, "'result' must give a list of prompts"),
         ({"result": {"tone": ["A sad photo"]}}, "needs at least one axis"),
-        ({"result": {"era": ["a", "b"]}}, "holds pictures and is no axis"),
-        ({"result": {**RESULT, "Gender_Biases": ["a", "b"]}}, "cannot be asked about"),
-        ({"result": {**RESULT, "x": [str(n) for n in range(60)]}}, "cannot be asked about"),
+        ({"result": {"era": ["a", "b"]}}, "contains pictures but is not an axis"),
+        ({"result": {**RESULT, "Gender_Biases": ["a", "b"]}}, "axes cannot be used"),
+        ({"result": {**RESULT, "x": [str(n) for n in range(60)]}}, "axes cannot be used"),
     ],
 )
 def test_json_that_cannot_be_is_refused(root: Path, change: dict, problem: str) -> None:
@@ -177,7 +177,7 @@ def test_json_that_cannot_be_is_refused(root: Path, change: dict, problem: str) 
 def test_a_folder_of_no_counterfactual_is_refused(root: Path) -> None:
     tell(root.parent / "P_1.json")
     folder_of(root, {"age/2": 1})
-    with pytest.raises(InputError, match="has 2 counterfactuals, so that its folders are 0 to 1"):
+    with pytest.raises(InputError, match="has 2 counterfactuals, so its folders must be 0 to 1"):
         layout_of(root)
 
 
