@@ -79,7 +79,7 @@ def refuse_foreign(
         if os.path.exists(path) and not is_ours(path):  # False, too, for an impossible name
             kind = f" and is not {what}" if what else ""
             raise InputError(
-                f"{shown(path)} already exists{kind}; nothing was written: give another {option}"
+                f"{shown(path)} already exists{kind}; nothing was written: choose another {option}"
             )
 
 

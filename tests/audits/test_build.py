@@ -133,7 +133,7 @@ def test_a_directory_of_somebody_else(table: Path, tmp_path: Path, name: str, me
 
 
 def test_the_table_itself_is_never_overwritten(table: Path) -> None:
-    with pytest.raises(InputError, match="give another -o"):
+    with pytest.raises(InputError, match="choose another -o"):
         run(table, table.parent)
     with pytest.raises(InputError, match=r"csv already exists and is not the result"):
         run(table, table)
