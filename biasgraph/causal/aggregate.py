@@ -51,12 +51,17 @@ def amplification(
 ) -> dict[str, Any]:
     """The amplification: the sum of |IS| over all pairs x != y, edges or not.
 
-    values: IS of every pair, None where undefined. The sum, its interval and its noise floor are
-    over the defined pairs alone, and their number stands beside them; without any, all are None.
-    ci: hull of the percentile and basic intervals over whole-image replicates, not below 0.
-    noise_floor: mean and 95 % quantile when the initial images and all arms are drawn with
-    replacement from the initial images, so that no intervention does anything. Both are drawn
-    within each prompt, and then summed.
+    The sum, its interval and its noise floor are over the defined pairs alone, and their number
+    stands beside them; without any, all are None. `ci` is the hull of the percentile and basic
+    intervals over whole-image replicates, not below 0. `noise_floor` is the mean and 95 % quantile
+    when the initial images and all arms are drawn with replacement from the initial images, so that
+    no intervention does anything. Both are drawn within each prompt, and then summed.
+
+    Args:
+        pool: The images.
+        ideals: Of the pool's variables.
+        values: IS of every pair (x, y), None where undefined.
+        settings: Of the analysis.
     """
     defined = {pair: value for pair, value in values.items() if value is not None}
     result: dict[str, Any] = {

@@ -28,8 +28,9 @@ RIDGE = 1e-12  # keeps a matrix that a replicate made singular solvable
 def confusion(labelled: Counts) -> Floats:
     """(k, k) shares of answers by truth from counts labelled[truth, answer].
 
-    Raises InputError where a truth was never labelled, or where the answers tell the truths
-    apart so badly (condition number above 10) that undoing the errors would be guesswork.
+    Raises:
+        InputError: A truth was never labelled, or the answers tell the truths apart so badly
+            (condition number above 10) that undoing the errors would be guesswork.
     """
     totals = labelled.sum(axis=1, keepdims=True)
     if (totals == 0).any():
@@ -65,6 +66,7 @@ class Unmixing:
 
     @classmethod
     def of(cls, errors: Floats) -> Unmixing:
+        """Of confusion matrices (..., k, k)."""
         return cls(errors, np.asarray(np.linalg.pinv(np.swapaxes(errors, -1, -2)), dtype=float))
 
     def for_sets(self) -> Unmixing:
@@ -139,8 +141,15 @@ def _least_squares(matrix: Floats, observed: Floats) -> Floats:
 class CorrectedTarget:
     """The initial images of one axis with the judge's errors undone.
 
-    shares (k,), ideal (k,) and distance, and their bootstrap replicates under `drawn_`; errors
-    and drawn_errors: the confusion matrix and its replicates, ready to be undone.
+    Attributes:
+        metric: The ideal as it was given.
+        settings: Of the analysis.
+        errors: The confusion matrix, ready to be undone.
+        drawn_errors: Its replicates.
+        shares: (k,) corrected shares.
+        drawn_shares: (B, k) their replicates.
+        ideal: (k,) the ideal, corrected where the same judge answered about its images.
+        drawn_ideal: (B, k) its replicates, or (k,).
     """
 
     metric: Ideal
@@ -161,9 +170,17 @@ class CorrectedTarget:
         settings: AnalysisSettings,
         rng: np.random.Generator,
     ) -> CorrectedTarget:
-        """initial: (P, k) answers about P prompts; labelled: (k, k) answers by truth.
+        """Undo the errors that labelled images show.
 
-        Raises InputError as `confusion` does.
+        Args:
+            initial: (P, k) answers about P prompts.
+            ideal: Of the axis.
+            labelled: (k, k) counts[truth, answer].
+            settings: Of the analysis.
+            rng: For resampling all of these.
+
+        Raises:
+            InputError: As `confusion` does.
         """
         errors = Unmixing.of(confusion(labelled))
         replicates = settings.bootstrap

@@ -35,7 +35,13 @@ Edges = Collection[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Target:
-    """A variable's index, what its distance counts in the sum, and its ideal."""
+    """What a plan brings closer to its ideal.
+
+    Attributes:
+        variable: Its index.
+        weight: What its distance counts in the sum.
+        ideal: Its ideal.
+    """
 
     variable: int
     weight: float
@@ -46,8 +52,10 @@ class Target:
 class Shifts:
     """Distributions before and after each single intervention; an image set's axes belong together.
 
-    initial[y] (B, k) and after[x][y] (B, k): replicates, or B = 1 for what was observed.
-    edges: the pairs (x, y) along which shifts count.
+    Attributes:
+        initial: By variable y (B, k) replicates, or B = 1 for what was observed.
+        after: By source x and variable y, the same.
+        edges: The pairs (x, y) along which shifts count.
     """
 
     initial: Sequence[Floats]
@@ -123,12 +131,24 @@ def greedy_plan(
 
     A step must gain more than the best of as many interventions gains in 95 % of cases with no
     effect anywhere, and the interval of its gain must lie above 0.
-    Returns in plain JSON types: `before`, the targets as they are; `steps`, each with the `axis`
-    added, its `gain` with interval and `chance`, `p_best` among those it was chosen from, and the
-    targets as predicted then; `stopped`: why no more, "nothing_left", "all_set" (every target is
-    diversified itself), "steps" or "no_gain" (with `next`, the gain that was not enough);
-    `left_out`, targets whose own intervention has too few valid answers about them. Every state
-    has the `targets`, their distributions and distances with intervals, and the `total`.
+
+    Args:
+        pool: The images of the single interventions.
+        targets: At least one.
+        edges: The pairs (x, y) along which shifts count.
+        settings: Of the analysis.
+        steps: The most interventions; None for no limit.
+
+    Returns:
+        In plain JSON types `before`, the targets as they are; `steps`, each with the `axis` added,
+        its `gain` with interval and `chance`, `p_best` among those it was chosen from, and the
+        targets as predicted then; `stopped`: why no more, "nothing_left", "all_set" (every target
+        is diversified itself), "steps" or "no_gain" (with `next`, the gain that was not enough);
+        `left_out`, targets whose own intervention has too few valid answers about them. Every
+        state has the `targets`, their distributions and distances with intervals, and the `total`.
+
+    Raises:
+        ValueError: There is no target.
     """
     if not targets:
         raise ValueError("a plan needs a target")
@@ -149,6 +169,8 @@ def greedy_plan(
             break
         step, best = _step(seen, drawn, null, chosen, left, targets)
         step = {"axis": names[best], **step}
+        # The best of several gains is above 0 by chance alone: it must also exceed what the best
+        # gains where no intervention does anything.
         if step["gain_ci"][0] <= 0 or step["gain"] <= step["chance"]:
             stopped, refused = "no_gain", step
             break

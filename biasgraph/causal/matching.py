@@ -31,12 +31,19 @@ def matched_distance(
 ) -> Floats:
     """Expected W1 to the ideal of the answers in a random subset of the images.
 
-    counts: (B, J, k) answers of J groups of images; group totals are the same for all B.
-    samples: (J,) how many images to take from each group, without replacement.
-    shares: (B, k) or (k,) ideals to use instead of the ideal's own.
-    Returns (B,). E[W1] is a sum of E|H_i/m - u_i| over attributes (nominal, and values against a
-    uniform ideal) or over cumulated attributes (ordinal, index), each exact. A cost matrix has no
-    such sum: there it is a mean over subsets drawn with rng.
+    E[W1] is a sum of E|H_i/m - u_i| over attributes (nominal, and values against a uniform ideal)
+    or over cumulated attributes (ordinal, index), each exact. A cost matrix has no such sum: there
+    it is a mean over subsets drawn at random.
+
+    Args:
+        counts: (B, J, k) answers of J groups of images; group totals are the same for all B.
+        samples: (J,) how many images to take from each group, without replacement.
+        ideal: What to measure the distance to, and by which metric.
+        rng: For drawing subsets under a cost matrix.
+        shares: (B, k) or (k,) ideals to use instead of the ideal's own.
+
+    Returns:
+        (B,) expected distances.
     """
     shares = np.broadcast_to(ideal.shares if shares is None else shares, counts[:, 0].shape)
     if ideal.metric == "cost":
@@ -55,10 +62,17 @@ def matched_distance(
 def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Floats) -> Floats:
     """E|H/m - t| for H a sum of independent hypergeometric counts, m = sum of samples.
 
-    successes: (B, J) images with the attribute in each group; sizes: (J,) images in each group;
-    samples: (J,) images taken from each; targets: (B,) shares t. Returns (B,).
     Exact by summing the probabilities, or, where the variance is at least NORMAL_VARIANCE, by
     the normal distribution of the same mean and variance.
+
+    Args:
+        successes: (B, J) images with the attribute in each group.
+        sizes: (J,) images in each group.
+        samples: (J,) images taken from each.
+        targets: (B,) shares t.
+
+    Returns:
+        (B,) expectations.
     """
     m = int(samples.sum())
     if (samples == sizes).all():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.matching import matched_distance
 from biasgraph.causal.sensitivity import UNEQUAL, resample
 from biasgraph.causal.settings import AnalysisSettings, generator
@@ -16,7 +17,6 @@ from biasgraph.causal.transport import Ideal
 Record = Mapping[str, Any]
 
 SURE = 0.95  # of being the best; without it nothing is recommended
-TIE = 1e-12  # distances that differ by less differ by rounding
 
 STRATEGY_FIELDS = (
     "is",
@@ -38,19 +38,25 @@ def rank_strategies(
 ) -> dict[str, Any]:
     """Rank the single interventions for every axis, its own among them.
 
-    nodes, pairs: those of the pool's graph, whose numbers and signs are taken over.
-    Returns, in plain JSON types,
-    axes: for each its `strategies`, best first, each with `helps` (see `_helps`) and `p_best`, its
-        share of bootstrap replicates in which it leaves the axis closest to the ideal, at one
-        common number of images; `verdict`; `recommended`, where one is; `contenders`, the fewest
-        strategies that are best in 95 % of replicates; `brought_by`, see `_brought_by`.
-    interventions: for each that is recommended, what it does to the other axes.
-    comparisons: how many strategies were weighed for all axes that are off their ideal.
+    Args:
+        pool: The images.
+        ideals: Of the pool's variables.
+        nodes: Those of the pool's graph, as graph.json has them.
+        pairs: Those of the pool's graph, as pairs.csv has them; numbers and signs are taken over.
+        settings: Of the analysis.
 
-    verdict: "near_ideal": the axis cannot be told from its ideal and needs no intervention;
-    "recommended": one strategy is best in 95 % of replicates, and helps; "any": several share
-    these 95 %, and each helps; "undecided": some that do help, or may, cannot be told apart;
-    "nothing": none is seen to help; "insufficient": too few valid answers.
+    Returns:
+        In plain JSON types, `axes`: for each its `strategies`, best first, each with `helps` (see
+        `_helps`) and `p_best`, its share of bootstrap replicates in which it leaves the axis
+        closest to the ideal, at one common number of images; `verdict`; `recommended`, where one
+        is; `contenders`, the fewest strategies that are best in 95 % of replicates; `brought_by`,
+        see `_brought_by`. `interventions`: for each that is recommended, what it does to the other
+        axes. `comparisons`: how many strategies were weighed for all axes off their ideal.
+
+        A verdict is "near_ideal": the axis cannot be told from its ideal and needs no intervention;
+        "recommended": one strategy is best in 95 % of replicates, and helps; "any": several share
+        these 95 %, and each helps; "undecided": some that do help, or may, cannot be told apart;
+        "nothing": none is seen to help; "insufficient": too few valid answers.
     """
     index = {variable.name: y for y, variable in enumerate(pool.variables)}
     measured = [pair for pair in pairs if pair["is"] is not None]
@@ -90,8 +96,8 @@ def _ranked(
         }
         for pair, share in zip(into, best, strict=True)
     ]
-    strategies.sort(key=lambda one: (-one["p_best"], -one["is"]))
-    reach = np.cumsum([one["p_best"] for one in strategies])
+    strategies.sort(key=lambda strategy: (-strategy["p_best"], -strategy["is"]))
+    reach = np.cumsum([strategy["p_best"] for strategy in strategies])
     contenders = strategies[: int(np.searchsorted(reach, SURE - 1e-9)) + 1]
     verdict = _verdict(node, strategies, contenders)
     return {
@@ -105,7 +111,7 @@ def _ranked(
         "metric": node["metric"],
         "verdict": verdict,
         "recommended": contenders[0]["axis"] if verdict == "recommended" else None,
-        "contenders": [one["axis"] for one in contenders],
+        "contenders": [strategy["axis"] for strategy in contenders],
         "strategies": strategies,
     }
 
@@ -115,9 +121,9 @@ def _verdict(node: Record, strategies: Sequence[Record], contenders: Sequence[Re
         return "insufficient"
     if node["near_ideal"]:
         return "near_ideal"
-    if all(one["helps"] for one in contenders):
+    if all(strategy["helps"] for strategy in contenders):
         return "recommended" if len(contenders) == 1 else "any"
-    return "undecided" if any(one["helps"] for one in strategies) else "nothing"
+    return "undecided" if any(strategy["helps"] for strategy in strategies) else "nothing"
 
 
 def _brought_by(axis: Record, chosen: Sequence[str]) -> list[dict[str, Any]]:
@@ -130,12 +136,12 @@ def _brought_by(axis: Record, chosen: Sequence[str]) -> list[dict[str, Any]]:
         return []
     return [
         {
-            "axis": one["axis"],
-            "w1_after": one["w1_after"],
-            "all_the_way": bool(one["w1_after"] <= axis["by_chance"] + TIE),
+            "axis": strategy["axis"],
+            "w1_after": strategy["w1_after"],
+            "all_the_way": bool(strategy["w1_after"] <= axis["by_chance"] + ROUNDING),
         }
-        for one in axis["strategies"]
-        if one["axis"] in chosen and one["helps"] and not one["direct"]
+        for strategy in axis["strategies"]
+        if strategy["axis"] in chosen and strategy["helps"] and not strategy["direct"]
     ]
 
 
@@ -192,7 +198,7 @@ def _best_shares(
             for counts in strata
         ]
     )
-    is_best = after <= after.min(axis=0) + TIE
+    is_best = after <= after.min(axis=0) + ROUNDING
     return np.asarray((is_best / is_best.sum(axis=0)).mean(axis=1))
 
 

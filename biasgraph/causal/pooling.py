@@ -34,13 +34,21 @@ def analyze_global(
     settings: AnalysisSettings,
     baseline: Baseline = UNIFORM,
 ) -> Analysis:
-    """Sum the counts of all prompts and weigh every pair of axes in the sum.
+    """Sum the counts of all prompts and weigh every pair of axes in the sum (supp. A.8).
 
-    prompts: the coded images, all with the same variables; analyses: the graph of each.
     A pair is an edge by `AnalysisSettings.global_rule`. It also says how many prompts have answers
     in it (`n_prompts`), how many a sensitivity of their own (`n_mean_prompts`), and the mean of
     these (`is_mean_prompt`, None without any): opposite effects cancel in the sum. The graph lists
-    the prompts; mediation is left to theirs. Raises InputError as `analyze` does.
+    the prompts; mediation is left to theirs.
+
+    Args:
+        prompts: The coded images, all with the same variables.
+        analyses: The graph of each prompt.
+        settings: Of the analysis.
+        baseline: What the distributions are compared with.
+
+    Raises:
+        InputError: As `analyze` does.
     """
     counted = [treat_unknown(images, settings, baseline.axes) for images in prompts]
     ideals = baseline.ideals(counted[0].variables, settings.metric)

@@ -67,10 +67,20 @@ def pool_counts(
 ) -> tuple[list[Counts], dict[int, list[Counts]]]:
     """Whole-image replicates of a pool, each prompt resampled by itself and then summed.
 
-    Returns per variable the counts (replicates, k) of the initial images, and by source those
-    (replicates, J, k) of its arms. noise draws the arms from the initial images too, so that no
-    intervention does anything. take: for each prompt, how many images to draw of each arm and,
-    under None, of the initial images; as many as there are unless given.
+    Args:
+        pool: The images.
+        sources: The variables whose arms to draw.
+        replicates: How many to draw.
+        rng: To draw with.
+        noise: Whether to draw the arms from the initial images too, so that no intervention does
+            anything.
+        take: For each prompt, how many images to draw of each arm and, under None, of the initial
+            images; as many as there are unless given.
+        replace: Whether to draw with replacement.
+
+    Returns:
+        Per variable the counts (replicates, k) of the initial images, and by source those
+        (replicates, J, k) of its arms.
     """
     sizes = [variable.size for variable in pool.variables]
     none = [np.zeros((replicates, size), dtype=np.int64) for size in sizes]

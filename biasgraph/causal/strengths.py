@@ -60,10 +60,16 @@ class AuditSums:
 class Strengths:
     """Sums of |IS| in audits of the same prompts and axes, the first of them the baseline.
 
-    pools: the images of each audit, prompts and variables in the same order.
-    pairs: the (source, target) over which to sum, defined in every audit.
-    Where an audit has over 10 % more images in some set, all are reckoned at the smaller numbers:
+    Where an audit has over 10 % more images in some set, all are computed at the smaller numbers:
     noise alone makes a sum of |IS|, and more of it with fewer images.
+
+    Attributes:
+        pools: The images of each audit, prompts and variables in the same order.
+        ideals: Of the variables.
+        pairs: The (source, target) over which to sum, defined in every audit.
+        settings: Of them, mix and seed count.
+        replicates: Of the bootstrap.
+        noise_draws: Of the floor.
     """
 
     pools: Sequence[Pool]

@@ -16,12 +16,18 @@ SUM_TOLERANCE = 1e-6
 
 
 def wasserstein(p: Floats, q: Floats, metric: MetricName, cost: Floats | None = None) -> Floats:
-    """Wasserstein-1 between distributions over k attributes, along the last axis.
+    """Wasserstein-1 between distributions over k attributes, along the last axis (eqs. 1-3).
 
-    p (..., k) and q (..., k) broadcast; the result (...) is 0 where they are equal. Its range:
-    nominal (total variation) [0, 1]; ordinal [0, 1], attributes one step of 1/(k-1) apart; index
-    [0, k-1], the literal eq. 2 on attribute positions; values [0, 2/k], the k shares taken as k
-    samples; cost [0, max cost], by POT's emd2 with the (k, k) ground costs.
+    Args:
+        p: (..., k) shares, which broadcast with q.
+        q: (..., k) shares.
+        metric: nominal (total variation), in [0, 1]; ordinal, attributes one step of 1/(k-1) apart,
+            in [0, 1]; index, the literal eq. 2 on attribute positions, in [0, k-1]; values, the k
+            shares taken as k samples, in [0, 2/k]; cost, by POT's emd2, in [0, max cost].
+        cost: (k, k) ground costs, for the metric "cost" alone.
+
+    Returns:
+        (...) distances, 0 where p and q are equal.
     """
     k = np.shape(p)[-1]
     if metric == "nominal":
@@ -54,10 +60,14 @@ def _emd(p: Floats, q: Floats, cost: Floats) -> Floats:
 class Ideal:
     """What one axis is compared with, and by which metric.
 
-    shares: (k,) the ideal distribution, summing to 1.
-    reference: (k,) counts of the images the shares were taken from, if they were; they are
-    resampled with everything else (BiasConnect supp. A.9). judged: whether the judge that answered
-    about the images answered about those too, so that both have its errors.
+    Attributes:
+        metric: The ground metric.
+        shares: (k,) the ideal distribution, summing to 1.
+        cost: (k, k) ground costs, for the metric "cost" alone.
+        reference: (k,) counts of the images the shares were taken from, if they were; they are
+            resampled with everything else (BiasConnect supp. A.9).
+        judged: Whether the judge that answered about the images answered about those too, so that
+            both have its errors.
     """
 
     metric: MetricName
@@ -88,9 +98,16 @@ def resolve_ideals(
 ) -> list[Ideal]:
     """The ideal of every variable: given shares, reference counts, or uniform.
 
-    metric None takes each variable's own; judged: see `Ideal`. Raises InputError for an axis or
-    attribute that does not exist, shares that are negative or do not sum to 1 within 1e-6, an axis
-    given twice, and a metric that the axis or its ideal does not admit.
+    Args:
+        variables: The axes.
+        metric: None takes each variable's own.
+        ideal: Shares by axis and attribute.
+        reference: Counts by axis and attribute.
+        judged: See `Ideal`.
+
+    Raises:
+        InputError: An axis or attribute does not exist, shares are negative or do not sum to 1
+            within 1e-6, an axis is given twice, or it or its ideal does not admit the metric.
     """
     ideal, reference = ideal or {}, reference or {}
     names = [variable.name for variable in variables]
@@ -103,11 +120,13 @@ def resolve_ideals(
     twice = sorted(set(ideal) & set(reference))
     if twice:
         raise InputError(f"{twice[0]} has both an ideal and a reference; give one of them.")
-    found = [
-        _resolve(variable, metric, ideal.get(variable.name), reference.get(variable.name))
+    return [
+        replace(
+            _resolve(variable, metric, ideal.get(variable.name), reference.get(variable.name)),
+            judged=judged,
+        )
         for variable in variables
     ]
-    return [replace(one, judged=judged) for one in found]
 
 
 def _resolve(
@@ -134,9 +153,11 @@ def _resolve(
 def _given_shares(variable: Variable, ideal: Mapping[str, float]) -> Floats:
     shares = np.array(_in_order(variable, ideal), dtype=float)
     if not (np.isfinite(shares).all() and (shares >= 0).all()):
-        raise InputError(f"The ideal of {variable.name} has a share that is not a number >= 0.")
+        raise InputError(
+            f"The ideal of {variable.name} has an invalid share: shares are numbers of at least 0."
+        )
     if abs(shares.sum() - 1) > SUM_TOLERANCE:
-        raise InputError(f"The ideal of {variable.name} sums to {shares.sum():.6g}, not to 1.")
+        raise InputError(f"The ideal of {variable.name} sums to {shares.sum():.6g} instead of 1.")
     return np.asarray(shares / shares.sum())
 
 
@@ -157,15 +178,17 @@ def _in_order(variable: Variable, given: Mapping[str, float]) -> list[float]:
             )
     values = [given.get(attribute, 0) for attribute in variable.attributes]
     if not all(isinstance(value, (int, float, np.integer, np.floating)) for value in values):
-        raise InputError(f"The ideal of {variable.name} has a share that is not a number >= 0.")
+        raise InputError(
+            f"The ideal of {variable.name} has an invalid share: shares are numbers of at least 0."
+        )
     return values
 
 
 def _check_metric(variable: Variable, metric: MetricName, uniform: bool) -> None:
     if metric in ("ordinal", "index") and variable.metric != "ordinal":
         raise InputError(
-            f"The metric {metric} needs attributes in order, and {variable.name} "
-            "does not declare its own to be."
+            f"The metric {metric} needs ordered attributes, but {variable.name} "
+            "does not declare any order."
         )
     if metric == "values" and not uniform:
         raise InputError(

@@ -43,8 +43,11 @@ def code_images(
     every axis is nominal. An axis of `axes` that the table never mentions is left out.
     Images are ordered by their id, so that the order of the rows does not matter.
 
-    unlisted: what an answer that its axis lacks counts as; without it, "unknown" where no axes
-    are declared and "error" where they are. An answer that is missing altogether is unknown.
+    Args:
+        answers: The checked table.
+        axes: Those declared, if any.
+        unlisted: What an answer that its axis lacks counts as; without it, "unknown" where no axes
+            are declared and "error" where they are. A missing answer is unknown.
 
     Raises:
         InputError: names the row and column of an axis, attribute or answer that is not declared,
@@ -59,8 +62,11 @@ def code_images(
 def codes_of(answers: Answers, variables: tuple[Variable, ...]) -> list[CodedImages]:
     """The answers about known variables, one `CodedImages` for each initial prompt.
 
-    Answers that are no attribute of their variable count as unknown. Raises InputError for an
-    answer about another axis, or an intervention on one or on an attribute that it lacks.
+    Answers that are no attribute of their variable count as unknown.
+
+    Raises:
+        InputError: An answer is about another axis, or an intervention names one, or an attribute
+            that its axis lacks.
     """
     frame, names = answers.frame, [variable.name for variable in variables]
     for column in ("target", "axis"):
@@ -130,7 +136,7 @@ def _inferred(answers: Answers) -> tuple[Variable, ...]:
     answers.refuse(
         frame["attribute"].isin(list(RESERVED)).to_numpy(),
         "attribute",
-        lambda row: f"'{row['attribute']}' cannot be an attribute: as an answer it means something",
+        lambda row: f"'{row['attribute']}' cannot be an attribute: it is reserved as an answer",
     )
     listed = {
         **_distinct(frame[~frame["answer"].isin(list(RESERVED))], "target", "answer"),
@@ -191,8 +197,8 @@ def _answer_codes(
     for target, texts in strays.groupby("target", sort=False)["answer"]:
         shown = listed(texts.value_counts().index[:3].tolist())
         notes.append(
-            f"{printable(str(target))}: answers that are none of its attributes count as unknown, "
-            f"{len(texts):,} in all ({shown}{', ...' if texts.nunique() > 3 else ''})"
+            f"{printable(str(target))}: {len(texts):,} unlisted answer{'s' * (len(texts) > 1)} "
+            f"counted as unknown ({shown}{', ...' if texts.nunique() > 3 else ''})"
         )
     return np.where(codes < 0, np.where(unlisted, UNKNOWN, reserved), codes).astype(np.int16), notes
 

@@ -33,10 +33,12 @@ Problem = Callable[[dict[str, str]], str]
 class Answers:
     """A checked answers table that knows where its rows came from.
 
-    frame: the columns of `COLUMNS` as categories of texts (axis and attribute are missing for
-    initial images) and, where the source has it, `confidence` as floats in 0..1 or NaN. Its index
-    counts the rows of the source from 0.
-    place: says where the row with such an index stands, as "line 7".
+    Attributes:
+        frame: The columns of `COLUMNS` as categories of texts (axis and attribute are missing for
+            initial images) and, where the source has it, `confidence` as floats in 0..1 or NaN. Its
+            index counts the rows of the source from 0.
+        source: What errors call it.
+        place: Says where the row with such an index stands, as "line 7".
     """
 
     frame: pd.DataFrame
@@ -84,6 +86,7 @@ class Answers:
 
     @property
     def model(self) -> str:
+        """The generator's spec, one for the whole table."""
         return str(self.frame["model"].iloc[0])
 
     @property
@@ -126,7 +129,13 @@ class Answers:
     def refuse(self, bad: Mask, column: str, problem: str | Problem) -> None:
         """Raise the InputError for the first row of the mask `bad`, if there is one.
 
-        problem: what is wrong with it, or a function that says so given the row's texts.
+        Args:
+            bad: (rows,) truth values.
+            column: Where the problem is.
+            problem: What is wrong, or a function that words it, given the row's texts.
+
+        Raises:
+            InputError: There is one.
         """
         if not bad.any():
             return
@@ -182,8 +191,8 @@ class Answers:
             first_arm[images] != arms,
             "image",
             lambda row: (
-                f"'{row['image']}' stands under two prompts or interventions: "
-                "an image id is unique within the table"
+                f"'{row['image']}' belongs to two prompts or interventions: "
+                "image ids must be unique within the table"
             ),
         )
         self.refuse(
@@ -219,7 +228,7 @@ def _normalised(frame: pd.DataFrame, source: str) -> pd.DataFrame:
             number = name == "confidence"
             columns[name] = _numbers(frame[name]) if number else map_texts(frame[name], text)
         except TypeError:  # unhashable: a list or a record, as Parquet can hold
-            raise InputError(f"{source}, column {name}: its cells are no texts") from None
+            raise InputError(f"{source}, column {name}: its cells are not text") from None
     rows = pd.DataFrame(columns)
     return rows[rows[list(COLUMNS)].notna().any(axis=1)]
 

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -112,13 +112,7 @@ class Axis(_Record):
 
     def attribute(self, name: str) -> Attribute:
         """Return one attribute by its name; InputError where the axis lacks it."""
-        for attribute in self.attributes:
-            if attribute.name == name:
-                return attribute
-        raise InputError(
-            f"axis '{self.name}' has no attribute '{printable(name)}' "
-            f"(it has {', '.join(self.names)}).{did_you_mean(name, self.names)}"
-        )
+        return _find(self.attributes, name, f"axis '{self.name}' has no attribute")
 
 
 class AxisSet(_Record):
@@ -145,14 +139,7 @@ class AxisSet(_Record):
 
     def axis(self, name: str) -> Axis:
         """Return one axis by its name; InputError where the set lacks it."""
-        names = [axis.name for axis in self.axes]
-        for axis in self.axes:
-            if axis.name == name:
-                return axis
-        raise InputError(
-            f"axis set '{self.name}' has no axis '{printable(name)}' "
-            f"(it has {', '.join(names)}).{did_you_mean(name, names)}"
-        )
+        return _find(self.axes, name, f"axis set '{self.name}' has no axis")
 
     def only(self, names: Iterable[str]) -> AxisSet:
         """Return the set with only the named axes, in the set's order; InputError as in `axis`."""
@@ -167,6 +154,18 @@ class AxisSet(_Record):
         record = self.model_dump(mode="json", exclude_defaults=True)
         text = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+_Named = TypeVar("_Named", Attribute, Axis)
+
+
+def _find(records: Sequence[_Named], name: str, lacking: str) -> _Named:
+    names = [record.name for record in records]
+    if name not in names:
+        raise InputError(
+            f"{lacking} '{printable(name)}' (it has {', '.join(names)}).{did_you_mean(name, names)}"
+        )
+    return records[names.index(name)]
 
 
 def load_axis_set(spec: str) -> AxisSet:
@@ -309,7 +308,7 @@ def _axis_problems(data: object) -> Iterator[Problem]:
     yield from _shared_words(attributes, _list(axis.get("others")))
     for index, name in _texts(names):
         if name.casefold() in RESERVED_ANSWERS:
-            yield ("attributes", index, "name"), f"attribute '{name}' has a meaning of its own"
+            yield ("attributes", index, "name"), f"attribute '{name}' is reserved as an answer"
     yield from _question_problems(axis, [name for _, name in _texts(names)])
     if axis.get("metric") == "cost" and axis.get("cost") is None:
         yield ("metric",), "metric 'cost' needs a cost matrix under 'cost'"
@@ -338,7 +337,7 @@ def _shared_words(attributes: Sequence[object], others: Sequence[object]) -> Ite
                 yield ("attributes", index), text
     for index, word in _texts(others):
         if word.casefold() in owner:
-            yield ("others", index), f"'{printable(word)[:100]}' is a word of an attribute as well"
+            yield ("others", index), f"'{printable(word)[:100]}' is a word of an attribute, too"
 
 
 def _question_problems(axis: dict[str, Any], names: Sequence[str]) -> Iterator[Problem]:
@@ -348,7 +347,7 @@ def _question_problems(axis: dict[str, Any], names: Sequence[str]) -> Iterator[P
     if parts and axis.get("default") is None:
         yield ("yes_no",), "needs a 'default', the attribute when no question is answered with yes"
     if not parts and axis.get("default") is not None:
-        yield ("default",), "'default' goes with 'yes_no' questions only"
+        yield ("default",), "'default' applies only to 'yes_no' questions"
     asked = _texts(_dict(part).get("attribute") for part in parts)
     answers: list[tuple[Location, str]] = [(("yes_no", i, "attribute"), name) for i, name in asked]
     answers += [(("default",), name) for _, name in _texts([axis.get("default")])]

@@ -31,12 +31,13 @@ SCHEMA_VERSION = "1"
 class Result:
     """The causal graph of a prompt's biases, or of several, and what it was computed from.
 
-    document: everything graph.json holds, in plain JSON types; what is undefined is None.
-    pairs: every ordered pair of axes, edge or not, the diagonal included (pairs.csv).
-    tables: the counts behind it (tables.csv: prompt, axis, attribute, target, answer, count).
-    answers: the answers table it was made from (answers.csv).
-    directory: where it was saved last, if it was.
-    prompts: with several prompts, the result of each; this one is then their sum's.
+    Attributes:
+        document: Everything graph.json holds, in plain JSON types; what is undefined is None.
+        pairs: Every ordered pair of axes, edge or not, the diagonal included (pairs.csv).
+        tables: The counts behind it (tables.csv).
+        answers: The answers table it was made from (answers.csv).
+        directory: Where it was saved last, if it was.
+        prompts: With several prompts, the result of each; this one is then their sum's.
     """
 
     document: graphs.Document
@@ -108,7 +109,7 @@ def load(directory: str | Path) -> Result:
         folders = prompt_folders(result.document)
     except (LookupError, TypeError, ValueError):
         raise InputError(
-            f"{shown(folder / GRAPH)} is damaged: its prompts are no folders"
+            f"{shown(folder / GRAPH)} is damaged: its prompt folders are invalid"
         ) from None
     return replace(result, prompts=tuple(_load_one(folder / part) for part in folders))
 
@@ -150,11 +151,11 @@ def read_document(folder: Path) -> graphs.Document:
     try:
         document = json.loads(path.read_bytes())
     except NotADirectoryError:
-        raise InputError(f"{shown(folder)} is a file: give the directory of a result") from None
+        raise InputError(f"{shown(folder)} is a file, not the directory of a result") from None
     except FileNotFoundError:
-        what = f"{shown(folder)} holds no result: it has no {GRAPH}"
+        what = f"{shown(folder)} holds no result: {GRAPH} is missing"
         if (folder / RECORD).exists():
-            what = f"the run in {shown(folder)} is not finished: give its build command again"
+            what = f"the run in {shown(folder)} is unfinished: rerun its build command to resume"
         raise InputError(what if folder.is_dir() else _missing(folder)) from None
     except OSError as error:
         raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
@@ -163,7 +164,7 @@ def read_document(folder: Path) -> graphs.Document:
     schema = document.get("schema") if isinstance(document, dict) else None
     name, _, version = str(schema).partition("/")
     if name != SCHEMA_NAME:
-        raise InputError(f"{shown(path)} is no graph of biasgraph's")
+        raise InputError(f"{shown(path)} is not a biasgraph graph")
     if version != SCHEMA_VERSION:
         raise InputError(
             f"{shown(path)} has schema version {printable(version)}; this biasgraph reads version "
@@ -191,5 +192,5 @@ def _read_cells(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     raw = read_bytes(path)
     cells = CsvFile(raw, shown(path), columns).frame()
     if not {*columns} <= {*cells.columns}:
-        raise InputError(f"{shown(path)} is damaged: it lacks columns")
+        raise InputError(f"{shown(path)} is damaged: columns are missing")
     return cells

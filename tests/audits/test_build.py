@@ -180,14 +180,14 @@ def test_hostile_names_go_through_every_file(tmp_path: Path) -> None:
         ("graph.json", None, "holds no result"),
         ("graph.json", "{", "is damaged: it is not JSON"),
         ("graph.json", "[" * 100_000, "is damaged: it is not JSON"),
-        ("graph.json", "[]", "is no graph of biasgraph's"),
-        ("graph.json", '{"schema": "other/1"}', "is no graph of biasgraph's"),
+        ("graph.json", "[]", "is not a biasgraph graph"),
+        ("graph.json", '{"schema": "other/1"}', "is not a biasgraph graph"),
         ("graph.json", '{"schema": "biasgraph/2"}', "schema version 2; .* install a newer one"),
         ("pairs.csv", None, "cannot read .*pairs.csv"),
-        ("pairs.csv", "a,b\n1,2\n", "pairs.csv is damaged: it lacks columns"),
-        ("pairs.csv", "source,target,metric\na,b,nominal\n", "pairs.csv is damaged: it lacks"),
+        ("pairs.csv", "a,b\n1,2\n", "pairs.csv is damaged: columns are missing"),
+        ("pairs.csv", "source,target,metric\na,b,nominal\n", "pairs.csv is damaged: columns are"),
         ("tables.csv", "prompt,axis,attribute,target,answer,count\na,b,c,d,e,2x\n", "is damaged"),
-        ("tables.csv", "prompt\nx\n", "tables.csv is damaged: it lacks columns"),
+        ("tables.csv", "prompt\nx\n", "tables.csv is damaged: columns are missing"),
         ("answers.csv", "", "answers.csv is empty"),
     ],
 )
@@ -204,7 +204,7 @@ def test_a_damaged_result(
 
 def test_an_unfinished_run(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{}")
-    with pytest.raises(InputError, match="is not finished: give its build command again"):
+    with pytest.raises(InputError, match="is unfinished: rerun its build command to resume"):
         load(tmp_path)
 
 

@@ -191,7 +191,7 @@ def test_folders_that_lead_elsewhere_are_damage(tmp_path: Path, prompts: Any) ->
     document = json.loads(path.read_text(encoding="utf-8"))
     document["graph"]["prompts"] = prompts
     path.write_text(json.dumps(document))
-    with pytest.raises(InputError, match="is damaged: its prompts are no folders"):
+    with pytest.raises(InputError, match="is damaged: its prompt folders are invalid"):
         biasgraph.load(tmp_path / "out")
 
 

@@ -110,7 +110,10 @@ def test_every_analysis_option_reaches_the_analysis(run: Run, tmp_path: Path) ->
         (["build", "--answers", "librarian.csv", "--axes", "ocupation"], "unknown axis set"),
         (["build", "--answers", "librarian.csv", "--only", "gendr"], "no axis 'gendr'"),
         (["build", "--answers", "librarian.csv", "--ideal", "librarian.csv"], "ideal"),
-        (["build", "--answers", "librarian.csv", "--metric", "ordinal"], "needs attributes in"),
+        (
+            ["build", "--answers", "librarian.csv", "--metric", "ordinal"],
+            "needs ordered attributes",
+        ),
         (
             ["build", "--answers", "librarian.csv", "-o", "librarian.csv"],
             "librarian.csv already exists",
@@ -119,7 +122,7 @@ def test_every_analysis_option_reaches_the_analysis(run: Run, tmp_path: Path) ->
         (["build", "--prompt", "a librarian", "--images", "0"], "'--images'"),
         (["show", "nowhere"], "there is no nowhere"),
         (["show", "."], "holds no result"),
-        (["show", "librarian.csv"], "librarian.csv is a file: give the directory of a result"),
+        (["show", "librarian.csv"], "librarian.csv is a file, not the directory of a result"),
         (["build", "--prompt", "a librarian", "--model", ""], "--model is empty"),
         (["build", "--prompt", "a librarian", "--vqa", ""], "--vqa is empty"),
         (["build", "--prompt", "a librarian", "--only", " , "], "--only is empty"),

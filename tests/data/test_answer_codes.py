@@ -72,9 +72,7 @@ def test_unknown_gated_missing_and_unlisted_answers() -> None:
         (0, 0): [[0, UNKNOWN]],
         (0, 1): [[UNKNOWN, UNKNOWN]],
     }
-    assert coding.notes == [
-        "gender: answers that are none of its attributes count as unknown, 1 in all (woman)"
-    ]
+    assert coding.notes == ["gender: 1 unlisted answer counted as unknown (woman)"]
     with pytest.raises(InputError, match=r"row 2, column answer: 'woman' is not an attribute of"):
         code_images(Answers.from_frame(frame), unlisted="error")
 

@@ -136,7 +136,7 @@ def test_damaged_parquet(tmp_path: Path) -> None:
         (table(MALE.replace("counterfactual", "initial")), "column axis: an initial image has no"),
         (table(INITIAL, "n" + INITIAL[1:]), "line 3, column model: 'n', but.*'m'"),
         (table(INITIAL, INITIAL), r"line 3, column target: image 'i\{\}' has a second answer"),
-        (table(INITIAL, MALE.replace("m{}", "i{}")), r"column image: 'i\{\}' stands under two"),
+        (table(INITIAL, MALE.replace("m{}", "i{}")), r"column image: 'i\{\}' belongs to two"),
         (table(INITIAL, INITIAL.replace("cook", "nurse")), "line 3, column image: .* two prompts"),
         (table(MALE, MALE, MALE, MALE), r"line 3, .*\(2 more like it\)"),
     ],
@@ -176,7 +176,7 @@ def test_frames_that_are_no_tables() -> None:
     with pytest.raises(InputError, match="has two columns 'answer'"):
         Answers.from_frame(pd.concat([frame, frame["answer"]], axis=1))
     frame["answer"] = [[answer] for answer in frame["answer"]]
-    with pytest.raises(InputError, match="column answer: its cells are no texts"):
+    with pytest.raises(InputError, match="column answer: its cells are not text"):
         Answers.from_frame(frame)
 
 

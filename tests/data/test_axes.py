@@ -200,7 +200,7 @@ axes:
         "  line 15: axis 'size': axis 'size' is named twice",
         "  line 19: axis 'size': cost [2][1] must be a number of 0 or more",
         "  line 19: axis 'size': cost [2][2] must be 0: nothing moves",
-        "  line 20: axis 'size': attribute 'unknown' has a meaning of its own",
+        "  line 20: axis 'size': attribute 'unknown' is reserved as an answer",
         "  line 20: axis 'size': expected an entry with the keys name, phrase, placement, "
         "synonyms, prompt",
         "  line 21: axis 'size': attribute 'unknown' needs exactly one yes/no question, "
@@ -225,11 +225,11 @@ axes:
         ({"cost": None}, "metric 'cost' needs a cost matrix"),
         ({"metric": "ordinal"}, "a cost matrix needs 'metric: cost'"),
         ({"question": None}, "either one 'question' or several under 'yes_no'"),
-        ({"default": "small"}, "'default' goes with 'yes_no' questions only"),
+        ({"default": "small"}, "'default' applies only to 'yes_no' questions"),
         ({"attributes": [GOOD["axes"][0]["attributes"][0]]}, "at least two attributes"),
         ({"attributes": []}, "at least two attributes"),
         ({"attributes": 3}, "at least two attributes"),
-        ({"others": ["BIG"]}, "'BIG' is a word of an attribute as well"),
+        ({"others": ["BIG"]}, "'BIG' is a word of an attribute, too"),
         ({"name": ""}, "at least 1 character"),
         ({"name": "a\u202eb"}, "without control characters or invisible marks"),
         ({"name": "x" * 101}, "at most 100 characters"),

@@ -134,9 +134,7 @@ def test_notes_false_discovery_rate_and_ideal() -> None:
     frame.loc[0, "answer"] = "man"
     ideal = {"gender": {"male": 0.3, "female": 0.7}}
     text = words(screen(biasgraph.analyze(frame, ideal=ideal, fdr="bh", bootstrap=100)))
-    assert (
-        "gender: answers that are none of its attributes count as unknown, 1 in all (man)" in text
-    )
+    assert "gender: 1 unlisted answer counted as unknown (man)" in text
     assert "false discovery rate .05 (bh)" in text
     assert "Ideal given (uniform for the other axes)" in text
 

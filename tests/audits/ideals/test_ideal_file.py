@@ -32,11 +32,23 @@ def test_shares_of_some_axes(tmp_path: Path) -> None:
         ("age: {young: 1}\ngender: 0.5", "line 2: gender must hold shares"),
         ("age: {young: 1}\ngendr: {male: 1}", "line 2: .*unknown axis: gendr.*mean 'gender'"),
         ("gender: {mail: 1}", "line 1: .*gender names an unknown attribute: mail.*mean 'male'"),
-        ("gender: {male: 0.5, female: 0.6}", "line 1: The ideal of gender sums to 1.1, not to 1"),
+        (
+            "gender: {male: 0.5, female: 0.6}",
+            "line 1: The ideal of gender sums to 1.1 instead of 1",
+        ),
         ("gender: {male: 0.50001, female: 0.5}", "gender sums to 1.00001"),
-        ("gender: {male: 1.5, female: -0.5}", "gender has a share that is not a number >= 0"),
-        ("gender: {male: .nan, female: 1}", "gender has a share that is not a number >= 0"),
-        ("gender: {male: half, female: 0.5}", "gender has a share that is not a number >= 0"),
+        (
+            "gender: {male: 1.5, female: -0.5}",
+            "gender has an invalid share: shares are numbers of at least 0",
+        ),
+        (
+            "gender: {male: .nan, female: 1}",
+            "gender has an invalid share: shares are numbers of at least 0",
+        ),
+        (
+            "gender: {male: half, female: 0.5}",
+            "gender has an invalid share: shares are numbers of at least 0",
+        ),
         ("gender: {male: 1, male: 0}", "'male' is repeated"),
         ("gender: {male: [", "is not readable YAML"),
     ],
