@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from biasgraph.data import findings as parts
 from biasgraph.data.file_names import PROMPTS
-from biasgraph.data.findings import (
-    Banner,
-    Cell,
-    Facts,
-    Heading,
-    ScreenPart,
-    Sentences,
-    Table,
-    Text,
-)
 from biasgraph.report import judge_words, words
 
 Record = Mapping[str, Any]
@@ -24,7 +15,7 @@ FIRST = 3
 """How many items of a method's ranking are named."""
 
 
-def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[ScreenPart]:
+def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[parts.ScreenPart]:
     """What graph.json says, in parts; of several prompts, with a row for each at the end.
 
     Args:
@@ -34,16 +25,16 @@ def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[ScreenPar
     graph, nodes, links = document["graph"], document["nodes"], document["links"]
     edges = f"{len(links)} of {len(words.between(pairs))} pairs of axes are edges"
     return [
-        Banner(graph["toy"]),
-        Facts(graph_facts(document)),
+        parts.Banner(graph["toy"]),
+        parts.Facts(graph_facts(document)),
         _axes(nodes),
-        Heading(edges) if links else Text(edges),
+        parts.Heading(edges) if links else parts.Text(edges),
         _edges(links),
-        Sentences("In all", list(words.in_all(graph))),
-        Sentences("Other methods (more of each in the report)", list(_findings_in_short(graph))),
-        Sentences("Mediation", list(words.mediation(links, graph))),
-        Sentences("Undetermined", list(words.undetermined(document, pairs))),
-        Sentences(
+        parts.Sentences("In all", list(words.in_all(graph))),
+        parts.Sentences("Other methods (the report has more)", list(_findings_in_short(graph))),
+        parts.Sentences("Mediation", list(words.mediation(links, graph))),
+        parts.Sentences("Undetermined", list(words.undetermined(document, pairs))),
+        parts.Sentences(
             "To keep in mind", [*words.caveats(document), *judge_words.caveats_of_graph(graph)]
         ),
         _prompts(graph.get("prompts") or ()),
@@ -69,7 +60,7 @@ def graph_facts(document: Record) -> list[tuple[str, str]]:
     return [(title, text) for title, text in rows if text]
 
 
-def _axes(nodes: Sequence[Record]) -> Table:
+def _axes(nodes: Sequence[Record]) -> parts.Table:
     rows = []
     for node in nodes:
         initial, null, most = node["initial"], node["w1_null"]["q95"], words.majority(node)
@@ -86,10 +77,10 @@ def _axes(nodes: Sequence[Record]) -> Table:
             )
         )
     columns = ("Axis", "Most images show", "Distance to ideal", "By chance", "Valid")
-    return Table(columns, rows, numeric=(2, 3, 4))
+    return parts.Table(columns, rows, numeric=(2, 3, 4))
 
 
-def _edges(links: Sequence[Record]) -> Table:
+def _edges(links: Sequence[Record]) -> parts.Table:
     """The edges, the strongest first."""
     caption = (
         "IS: what diversifying takes off (+) or adds to (-) the distance to the ideal, with "
@@ -112,7 +103,7 @@ def _edges(links: Sequence[Record]) -> Table:
         )
         for link in sorted(links, key=lambda link: -abs(link["is"]))
     ]
-    return Table(("Diversifying", "moves", "IS", "p", "V"), rows, caption, numeric=(2, 3, 4))
+    return parts.Table(("Diversifying", "moves", "IS", "p", "V"), rows, caption, numeric=(2, 3, 4))
 
 
 def _sensitivity(link: Record) -> Iterator[str]:
@@ -129,8 +120,8 @@ def _sensitivity(link: Record) -> Iterator[str]:
 def _findings_in_short(graph: Record) -> Iterator[str]:
     """The first number or ranking of every method's findings about a graph, and its warnings."""
     for finding in (graph.get("findings") or {}).values():
-        parts = [part for part in finding["show"] if part["kind"] in ("number", "ranking")]
-        for part in parts[:1]:
+        telling = [part for part in finding["show"] if part["kind"] in ("number", "ranking")]
+        for part in telling[:1]:
             told = _number(part) if part["kind"] == "number" else _ranking(part)
             yield f"{words.label(finding['title'])}: {told}."
         for part in finding["show"]:
@@ -158,10 +149,10 @@ def _ranking(part: Record) -> str:
     return f"{caption}: {listed}" if caption else listed
 
 
-def _prompts(prompts: Sequence[Record]) -> Table:
+def _prompts(prompts: Sequence[Record]) -> parts.Table:
     """One line for each prompt of a global graph."""
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[parts.Cell, ...]] = [
         (words.name(p["prompt"]), p["edges"], p["directory"].removeprefix(f"{PROMPTS}/"))
         for p in prompts
     ]
-    return Table(("Prompt", "Edges", f"Files in {PROMPTS}/"), rows, numeric=(1,))
+    return parts.Table(("Prompt", "Edges", f"Files in {PROMPTS}/"), rows, numeric=(1,))

@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from biasgraph.data.findings import (
-    Banner,
-    Bar,
-    Cell,
-    Details,
-    Facts,
-    Heading,
-    ScreenPart,
-    Sentences,
-    Table,
-    Text,
-)
+from biasgraph.data import findings as parts
 from biasgraph.report import html, style, words
 from biasgraph.report.bar_figure import Panel, bar_figure
 
@@ -45,7 +34,7 @@ PAGE_NOTE = (
 )
 
 
-def summarize_ranking(document: Record) -> Iterator[ScreenPart]:
+def summarize_ranking(document: Record) -> Iterator[parts.ScreenPart]:
     """Where a ranking comes from, the ranking, and what to keep in mind.
 
     Args:
@@ -54,28 +43,31 @@ def summarize_ranking(document: Record) -> Iterator[ScreenPart]:
     yield from _origin(document)
     scored = [bias for bias in document["biases"] if bias["intensity"] is not None]
     yield _ranking(scored)
-    yield Sentences("Others", list(_others(document)))
-    yield Sentences("To keep in mind", list(caveats(document)))
+    yield parts.Sentences("Others", list(_others(document)))
+    yield parts.Sentences("To keep in mind", list(caveats(document)))
 
 
 def ranking_page(document: Record) -> bytes:
     """openbias.html: the ranking, each bias's classes and captions; it needs no script."""
-    parts: list[ScreenPart] = [*_origin(document), Heading("Ranking")]
+    page: list[parts.ScreenPart] = [*_origin(document), parts.Heading("Ranking")]
     if document["biases"]:
-        parts.append(_ranking(document["biases"]))
+        page.append(_ranking(document["biases"]))
     else:
-        parts.append(Text("No bias is left to look at."))
-    parts.append(Sentences("To keep in mind", list(caveats(document))))
+        page.append(parts.Text("No bias is left to look at."))
+    page.append(parts.Sentences("To keep in mind", list(caveats(document))))
     for bias in document["biases"]:
-        parts += _bias(bias)
+        page += _bias(bias)
     if document["others"]:
-        rows: list[tuple[Cell, ...]] = [
+        rows: list[tuple[parts.Cell, ...]] = [
             (other["bias"], ", ".join(other["classes"]), other["n_captions"], other["reason"])
             for other in document["others"][:MOST_OTHERS]
         ]
         columns = ("Bias", "Classes", "Captions", "Reason")
-        parts += [Heading("Proposed, and not looked at"), Table(columns, rows, numeric=(2,))]
-    return html.render_parts(parts, title=_title(document), brand="OpenBias", note=PAGE_NOTE)
+        page += [
+            parts.Heading("Proposed, and not looked at"),
+            parts.Table(columns, rows, numeric=(2,)),
+        ]
+    return html.render_parts(page, title=_title(document), brand="OpenBias", note=PAGE_NOTE)
 
 
 def ranking_figure(document: Record, kind: str = "svg") -> bytes:
@@ -132,7 +124,7 @@ def _title(document: Record) -> str:
     return words.plain(f"{number} of {words.name(document['model'], 80)}")
 
 
-def _origin(document: Record) -> list[ScreenPart]:
+def _origin(document: Record) -> list[parts.ScreenPart]:
     captions, settings = document["captions"], document["settings"]
     rows = [
         ("Model", words.name(document["model"], 200)),
@@ -142,11 +134,11 @@ def _origin(document: Record) -> list[ScreenPart]:
         ("Images", f"{settings['images']:,} of each caption"),
         ("Synonyms", words.name(document["synonyms"], 200)),
     ]
-    return [Banner(document["toy"]), Facts(rows)]
+    return [parts.Banner(document["toy"]), parts.Facts(rows)]
 
 
-def _ranking(biases: Sequence[Record]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+def _ranking(biases: Sequence[Record]) -> parts.Table:
+    rows: list[tuple[parts.Cell, ...]] = []
     for bias in biases:
         name = words.clip(bias["bias"], 80)
         valid = f"{bias['n_valid']:,}/{bias['n_images']:,}"
@@ -160,12 +152,12 @@ def _ranking(biases: Sequence[Record]) -> Table:
         chance = tuple(f"{bias[f'{one}_uniform_q95']:.3f}" for one in ("intensity", field))
         majority, intensity = _majority(bias), _intensity(bias)
         rows.append(((name, majority), (intensity, aware), chance, bias["n_captions"], valid))
-    return Table(COLUMNS, rows, CAPTION, numeric=(1, 2, 3, 4))
+    return parts.Table(COLUMNS, rows, CAPTION, numeric=(1, 2, 3, 4))
 
 
-def _intensity(bias: Record, label: str = "") -> Bar:
+def _intensity(bias: Record, label: str = "") -> parts.Bar:
     low, high = bias["intensity_ci_low"], bias["intensity_ci_high"]
-    return Bar(label, bias["intensity"], low, high, bias["intensity_uniform_q95"])
+    return parts.Bar(label, bias["intensity"], low, high, bias["intensity_uniform_q95"])
 
 
 def _majority(bias: Record) -> str:
@@ -176,21 +168,21 @@ def _majority(bias: Record) -> str:
     return f"{names} ({words.percent(bias['majority_share'])})"
 
 
-def _bias(bias: Record) -> Iterator[ScreenPart]:
+def _bias(bias: Record) -> Iterator[parts.ScreenPart]:
     """A bias by itself: how its answers fall on its classes, and its captions."""
-    yield Heading(words.clip(bias["bias"], 80))
-    yield Text(_about(bias))
+    yield parts.Heading(words.clip(bias["bias"], 80))
+    yield parts.Text(_about(bias))
     uniform = 1 / max(len(bias["classes"]), 1)
     shares = bias["distribution"] or [None] * len(bias["classes"])
     ends = bias["distribution_ci"] or [[None, None]] * len(bias["classes"])
-    rows: list[tuple[Cell, ...]] = [
-        (name, Bar("", share, span[0], span[1], uniform), count)
+    rows: list[tuple[parts.Cell, ...]] = [
+        (name, parts.Bar("", share, span[0], span[1], uniform), count)
         for name, count, share, span in zip(
             bias["classes"], bias["counts"], shares, ends, strict=True
         )
     ]
     caption = "Share: the mean over the captions; line: its 95 % interval; mark: uniform classes."
-    yield Table(("Class", "Share", "Answers"), rows, caption, numeric=(1, 2))
+    yield parts.Table(("Class", "Share", "Answers"), rows, caption, numeric=(1, 2))
     captions = bias["captions"][:MOST_CAPTIONS]
     if captions:
         rows = [
@@ -204,8 +196,9 @@ def _bias(bias: Record) -> Iterator[ScreenPart]:
             for row in captions
         ]
         columns = ("Caption", "Question", "Intensity", "Most frequent", "Valid answers")
+        table = parts.Table(columns, rows, numeric=(2, 4))
         more = f": the first {MOST_CAPTIONS}" if len(captions) < bias["n_captions"] else ""
-        yield Details(f"Captions by themselves{more}", Table(columns, rows, numeric=(2, 4)))
+        yield parts.Details(f"Captions by themselves{more}", table)
 
 
 def _about(bias: Record) -> str:

@@ -170,40 +170,32 @@ def _steps(plan: Record) -> Iterator[ScreenPart]:
         return
     weights = ", ".join(f"{name(goal['axis'])} {goal['weight']:g}" for goal in plan["goals"])
     everything = plan["source"] is None
-    targets = "all axes, equally weighted" if everything else weights
-    yield Text(f"Targets: {targets}. {plan['assumption']}")
-    if everything:
-        rows = [("nothing", with_ci(before["total"], before["total_ci"]), "", "")]
-        rows += [
-            (
-                f"{number}. {name(step['axis'])}",
-                with_ci(step["total"], step["total_ci"]),
-                _gain(step),
-                f"to {step['chance']:.3f}",
-            )
-            for number, step in enumerate(plan["steps"], start=1)
-        ]
-        columns = ("Diversify", "Sum of distances", "gain", "by chance")
-        yield Table(columns, rows, numeric=(1, 2, 3))
-    else:
-        yield Text(f"Now: {_sum(before)}")
+    yield Text(f"Targets: {'all axes, equally weighted' if everything else weights}.")
+    yield Text(plan["assumption"])
+    rows = [("nothing", with_ci(before["total"], before["total_ci"]), "", "")]
+    rows += [
+        (
+            f"{number}. {name(step['axis'])}",
+            with_ci(step["total"], step["total_ci"]),
+            _gain(step),
+            f"to {step['chance']:.3f}",
+        )
+        for number, step in enumerate(plan["steps"], start=1)
+    ]
+    total = "Sum of distances" if everything else "Weighted sum of distances"
+    columns = ("Diversify", total, "gain", "by chance")
+    yield Table(columns, rows, numeric=(1, 2, 3))
+    if not everything:
+        yield Heading("Now")
         yield _state(before, attributes)
-        for number, step in enumerate(plan["steps"], start=1):
-            yield Text(
-                f"{number}. Diversify {name(step['axis'])}: predicted {_sum(step)}, gain "
-                f"{_gain(step)}; chance alone gives up to {step['chance']:.3f}; best next step in "
-                f"{step['p_best']:.0%} of the resamples"
-            )
+        for (label, *_), step in zip(rows[1:], plan["steps"], strict=True):
+            yield Heading(f"After {label}, the best next step in {step['p_best']:.0%} of resamples")
             yield _state(step, attributes)
     yield Sentences("Where it ends", list(_ending(plan)))
 
 
 def _gain(step: Record) -> str:
     return with_ci(step["gain"], step["gain_ci"], sign="+")
-
-
-def _sum(state: Record) -> str:
-    return f"weighted sum of distances {with_ci(state['total'], state['total_ci'])}"
 
 
 def _state(state: Record, attributes: Mapping[str, Sequence[str]]) -> Table:

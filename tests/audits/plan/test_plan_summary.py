@@ -17,6 +17,7 @@ from biasgraph.audits.plan.mitigation import plan
 from biasgraph.audits.plan.plan_summary import summarize_plan
 from biasgraph.errors import printable
 from biasgraph.report.terminal import show
+from biasgraph.report.words import with_ci
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE
 
@@ -71,6 +72,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_says_what_to_do_and_what_not(document: dict[str, Any]) -> None:
     text = words(screen(document))
     best = document["strategies"]["axes"][0]["strategies"][0]
+    step = document["plan"]["steps"][0]
     for expected in (
         "for the prompt 'a librarian': 48 initial and 336 counterfactual images of shop:v1",
         "judged by whoever made the answers table; ideal: uniform",
@@ -79,8 +81,9 @@ def test_says_what_to_do_and_what_not(document: dict[str, Any]) -> None:
         "gender: brings clothing closer to the ideal; the other axis is undetermined.",
         "9 strategies were weighed.",
         "Targets: gender 2, clothing 1. Predictions add the shifts",
-        "Now: weighted sum of distances",
-        "1. Diversify gender: predicted weighted sum of distances",
+        "Weighted sum",
+        f"1. gender {with_ci(step['total'], step['total_ci'])}",
+        f"After 1. gender, the best next step in {step['p_best']:.0%} of resamples",
         "chance alone gives up to",
         "Where it ends",
     ):
