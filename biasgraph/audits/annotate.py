@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.plan.verification import axis_set_of
@@ -17,9 +18,7 @@ from biasgraph.models.backend import EMBEDDER, LANGUAGE_MODEL
 from biasgraph.models.base import Describer
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError
-from biasgraph.models.registry import (
-    traits_of,
-)
+from biasgraph.models.registry import traits_of
 from biasgraph.report.saving import write
 from biasgraph.report.thumbnails import run_directory
 from biasgraph.runs.directory import Run
@@ -27,8 +26,6 @@ from biasgraph.runs.job import Job
 from biasgraph.runs.media import RunMedia
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from biasgraph.audits.options import BuildOptions
     from biasgraph.data.axes import AxisSet
     from biasgraph.data.findings import Finding
@@ -101,7 +98,7 @@ def _options_of(
 ) -> Mapping[str, Any]:
     """One method's options: what is given, what it had before, and the toy models' names."""
     new = {
-        option: list(value) if isinstance(value, tuple) else value
+        option: _in_json_types(value)
         for option in method.choices
         if (value := given.get(option)) is not None and value not in ((), [])
     }
@@ -115,6 +112,12 @@ def _options_of(
         if option not in method.instead:
             own.setdefault(option, "sandbox")
     return {option: value for option, value in own.items() if value is not False}
+
+
+def _in_json_types(value: object) -> object:
+    if isinstance(value, Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def explain_idle_llm(names: Iterable[str], given: Mapping[str, Any]) -> str:
@@ -301,6 +304,9 @@ def add_findings(
                 raise
             if not isinstance(annotation, Annotation):
                 raise ModelError(f"the plug-in {name} did not return an Annotation")
+            if unknown := annotation.nodes.keys() - {node["id"] for node in document["nodes"]}:
+                axis = printable(str(min(unknown, key=str)))
+                raise ModelError(f"the plug-in {name} has a finding about an unknown axis '{axis}'")
             document = _add_annotation(document, name, options, annotation)
         return replace(part, document=document)
 

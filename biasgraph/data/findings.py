@@ -233,10 +233,12 @@ def image_ids(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _in_lists(value: Any) -> Any:
-    """The same as JSON gives it back: tuples are lists."""
+    """The same as JSON gives it back: tuples are lists, and numpy's numbers Python's."""
     if isinstance(value, Mapping):
         return {name: _in_lists(entry) for name, entry in value.items()}
-    return [_in_lists(entry) for entry in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_in_lists(entry) for entry in value]
+    return value.item() if hasattr(value, "item") else value  # numpy's
 
 
 def _check_value(

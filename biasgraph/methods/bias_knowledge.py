@@ -169,12 +169,12 @@ def _by_name(proposed: Mapping[str, Sequence[Bias]]) -> list[_Group]:
 
 def _classes(proposals: Iterable[_Proposal]) -> dict[tuple[str, ...], str]:
     """The classes by the words that they are compared by, each as it was written first."""
-    found: dict[tuple[str, ...], str] = {}
+    names: dict[tuple[str, ...], str] = {}
     for proposal in proposals:
         for name in proposal.bias.classes:
             if is_class(name):
-                found.setdefault(words_in(name), name)
-    return found
+                names.setdefault(words_in(name), name)
+    return names
 
 
 def _merged(groups: Iterable[_Group], overlap: float) -> list[list[_Group]]:
@@ -186,7 +186,9 @@ def _merged(groups: Iterable[_Group], overlap: float) -> list[list[_Group]]:
     order = sorted(groups, key=lambda group: (-group.size, group.name.casefold(), group.name))
     leaders: list[list[_Group]] = []
     for group in order:
-        home = next((one for one in leaders if share(one[0].keys, group.keys) >= overlap), None)
+        home = next(
+            (joined for joined in leaders if share(joined[0].keys, group.keys) >= overlap), None
+        )
         if home is None:
             leaders.append([group])
         else:

@@ -66,7 +66,7 @@ class CaptionReader:
         words = words_in(caption)
         stems = [_stem(word) for word in words]
         meant = self._meant(words)
-        return next((one for one in classes if self._is_said(one, stems, meant)), None)
+        return next((name for name in classes if self._is_said(name, stems, meant)), None)
 
     def _is_said(self, name: str, stems: Sequence[str], meant: frozenset[Hashable]) -> bool:
         phrases = [words_in(name), *_shipped().get(words_in(name), ())]
@@ -98,14 +98,14 @@ def captions_of(bias: str, classes: Sequence[str]) -> tuple[str, ...]:
     """
     for subject, axis in _shipped_axes():
         names = {words_in(name): name for name in axis.names}
-        keys = [words_in(one) for one in classes]
+        keys = [words_in(name) for name in classes]
         if words_in(axis.name)[-1:] == words_in(bias)[-1:] and names.keys() >= set(keys):
             photo = f"a photo of {indefinite_article(subject)} [{subject}]"
             return tuple(describe(axis, names[key], photo) for key in keys)
     noun = " ".join(words_in(bias)[:-1])
     if not noun:
-        return tuple(f"a photo, {bias}: {one}" for one in classes)
-    return tuple(f"a photo of {indefinite_article(one)} {one} {noun}" for one in classes)
+        return tuple(f"a photo, {bias}: {name}" for name in classes)
+    return tuple(f"a photo of {indefinite_article(name)} {name} {noun}" for name in classes)
 
 
 def _stands_in(phrase: Sequence[str], words: Sequence[str]) -> bool:
@@ -136,11 +136,11 @@ def _shipped_axes() -> tuple[tuple[str, Axis], ...]:
 @functools.cache
 def _shipped() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """The words of an attribute's name -> those of its phrase and synonyms, in all shipped sets."""
-    found: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
+    phrases_of: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
     for _, axis in _shipped_axes():
         for attribute in axis.attributes:
             phrases = [words_in(text) for text in (attribute.phrase or "", *attribute.synonyms)]
             for name in (attribute.name, attribute.phrase or ""):
-                own = found.setdefault(words_in(name), {})
+                own = phrases_of.setdefault(words_in(name), {})
                 own.update(dict.fromkeys(filter(None, phrases)))
-    return {name: tuple(phrases) for name, phrases in found.items() if name}
+    return {name: tuple(phrases) for name, phrases in phrases_of.items() if name}

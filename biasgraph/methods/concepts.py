@@ -87,7 +87,7 @@ class Mentions:
         words = [words_of(piece) for piece in numbers]  # no word goes over a blank
         concepts = sorted({*chain.from_iterable(words)})
         places = {word: place for place, word in enumerate(concepts)}
-        in_pieces = np.array([places[word] for found in words for word in found], dtype=np.int64)
+        in_pieces = np.array([places[word] for own in words for word in own], dtype=np.int64)
         sizes = np.array(list(map(len, words)), dtype=np.int64)
         starts, taken = sizes.cumsum() - sizes, sizes[said]
         at = np.arange(taken.sum()) - np.repeat(taken.cumsum() - taken, taken)
@@ -145,7 +145,7 @@ def homes_of(words: Sequence[str], counts: Counts, synonyms: Synonyms) -> Indice
     """
     senses = [synonyms.senses(word) for word in words]
     sizes = [-count for count in counts.tolist()]
-    social = [place for place, found in enumerate(senses) if found and sizes[place]]
+    social = [place for place, own in enumerate(senses) if own and sizes[place]]
     homes = np.arange(len(words), dtype=np.int64)
     first: dict[Hashable, int] = {}  # sense -> rank of the first word with it that stayed
     order = sorted((sizes[place], words[place], place) for place in social)

@@ -72,7 +72,7 @@ class ImageSets:
         """(n, C') for every set how often each concept of the answers to a question is said."""
         image, _, concept = self.mentions[self.mentions[:, 1] == question].T
         used, place = np.unique(concept, return_inverse=True)
-        sizes = [len(found.counts) for found in self.sets.values()]
+        sizes = [len(images.counts) for images in self.sets.values()]
         counts = tallied(image, place, (sum(sizes), len(used)))
         return dict(zip(self.sets, np.split(counts, np.cumsum(sizes)[:-1]), strict=True))
 
@@ -126,8 +126,8 @@ def _images(
     rows = answers[(answers["prompt"] == prompt).to_numpy()]
     texts = {name: rows[name].astype(object) for name in ("image", "axis", "attribute")}
     keys = zip(*(column.where(column.notna(), "") for column in texts.values()), strict=True)
-    found = {str(image): (str(axis), str(attribute)) for image, axis, attribute in keys}
-    images = sorted(found.items())
+    set_of = {str(image): (str(axis), str(attribute)) for image, axis, attribute in keys}
+    images = sorted(set_of.items())
     places = {image: place for place, (image, _) in enumerate(images)}
     return images, rows.assign(image=[places[str(image)] for image in texts["image"]])
 

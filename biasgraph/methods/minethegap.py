@@ -206,33 +206,33 @@ class _Scoring:
         return bool(self.given.options.get("null"))
 
     def of_prompt(self, prompt: str) -> Annotation:
-        found = self._spanned(prompt)
-        scored = scored_of(found)
+        spanned = self._spanned(prompt)
+        scored = scored_of(spanned)
         numbers: dict[str, float | int | None] = {
             "score": scored.value,
-            "n_images": len(found.images),
-            "n_variations": len(found.texts),
+            "n_images": len(spanned.images),
+            "n_variations": len(spanned.texts),
         }
-        parts: list[Part] = [_number("Score", scored, len(found.images))]
-        if len(found.images) > SUBSAMPLE:
-            parts.append(self._spread(found.similarity, numbers))
-        if self.null and found.images:
-            parts += self._ceiling(found, numbers)
-        parts.append(Text(self.varying.about(len(found.texts), self.media)))
-        if not found.images:
+        parts: list[Part] = [_number("Score", scored, len(spanned.images))]
+        if len(spanned.images) > SUBSAMPLE:
+            parts.append(self._spread(spanned.similarity, numbers))
+        if self.null and spanned.images:
+            parts += self._ceiling(spanned, numbers)
+        parts.append(Text(self.varying.about(len(spanned.texts), self.media)))
+        if not spanned.images:
             return Annotation(Finding(TITLE, ABOUT, parts, numbers))
-        said = [said_by(self.varying.axes, text, prompt) for text in found.texts]
-        parts += _elements(found, scored)
+        said = [said_by(self.varying.axes, text, prompt) for text in spanned.texts]
+        parts += _elements(spanned, scored)
         nodes = {
-            str(node["id"]): _about_axis(node, found, scored, said)
+            str(node["id"]): _about_axis(node, spanned, scored, said)
             for node in self.given.document["nodes"]
-            if any(node["id"] in one for one in said)
+            if any(node["id"] in attributes for attributes in said)
         }
         return Annotation(Finding(TITLE, ABOUT, parts, numbers), nodes)
 
     def ranking(self) -> Finding:
         spanned = [self._spanned(prompt) for prompt in self.given.prompts]
-        values = {one.prompt: scored_of(one).value for one in spanned}
+        values = {own.prompt: scored_of(own).value for own in spanned}
         known = {prompt: value for prompt, value in values.items() if value is not None}
         mean = float(np.mean(list(known.values()))) if len(known) == len(values) else None
         reason = "" if mean is not None else "a prompt has no score"
@@ -243,7 +243,11 @@ class _Scoring:
         ]
         ceilings: dict[str, float | None] = {}
         if self.null:
-            ceilings = {one.prompt: self._best(one).value for one in spanned if one.images}
+            ceilings = {
+                own.prompt: self.varying.ceiling(own, self.media).value
+                for own in spanned
+                if own.images
+            }
             reached = [value for value in ceilings.values() if value is not None]
             numbers["score_null"] = float(np.mean(reached)) if reached else None
         order = sorted(known, key=lambda prompt: (known[prompt], prompt))
@@ -259,11 +263,8 @@ class _Scoring:
         typed = self.given.typed.get(prompt)
         return self.varying.spanned(prompt, images, self.media, typed)
 
-    def _best(self, found: Spanned) -> Score:
-        return self.varying.ceiling(found, self.media)
-
-    def _ceiling(self, found: Spanned, numbers: dict[str, float | int | None]) -> list[Part]:
-        best = self._best(found)
+    def _ceiling(self, spanned: Spanned, numbers: dict[str, float | int | None]) -> list[Part]:
+        best = self.varying.ceiling(spanned, self.media)
         numbers["score_null"] = best.value
         return [
             _number("Score of images made from the variations", best, len(best.best_text)),
@@ -279,18 +280,18 @@ class _Scoring:
         An order statistic of maxima has no ordinary bootstrap.
         """
         seed = int(self.given.settings["seed"])
-        found = spread(similarity, generator(seed, self.given.name, NAME, "spread"))
-        if found is None:
+        spread_15 = spread(similarity, generator(seed, self.given.name, NAME, "spread"))
+        if spread_15 is None:
             return Text("Some subsamples of 15 images have no score.", "warning")
-        mean, low, high = found
+        mean, low, high = spread_15
         numbers |= {"score_15": mean, "score_15_low": low, "score_15_high": high}
         label = f"Score of {SUBSAMPLE} images, mean and 95 % of {SUBSAMPLES} subsamples"
         return Number(label, mean, low, high, SUBSAMPLE)
 
 
-def scored_of(found: Spanned) -> Score:
+def scored_of(spanned: Spanned) -> Score:
     """Eq. 1; no value where there is no image."""
-    return score(found.similarity) if found.images else Score(None, *_NOTHING)
+    return score(spanned.similarity) if spanned.images else Score(None, *_NOTHING)
 
 
 def spread(similarity: Floats, rng: np.random.Generator) -> tuple[float, float, float] | None:
@@ -318,15 +319,23 @@ def least_aligned(scored: Score) -> list[int]:
     return [int(place) for place in np.argsort(scored.best_text, kind="stable")[:SHOWN]]
 
 
-def _elements(found: Spanned, scored: Score) -> list[Part]:
-    worst = [Bar(found.texts[i].text, float(scored.best_image[i])) for i in missed(scored)]
+def _elements(spanned: Spanned, scored: Score) -> list[Part]:
     return [
-        Ranking(worst[:MISSED_SHOWN], f"{MISSED}, with that similarity"),
+        _ranking(spanned, scored, missed(scored), "with that similarity"),
         Images(
-            [Picture(found.images[j], f"{scored.best_text[j]:.3f}") for j in least_aligned(scored)],
+            [
+                Picture(spanned.images[j], f"{scored.best_text[j]:.3f}")
+                for j in least_aligned(scored)
+            ],
             "Least-aligned images: those whose nearest variation is furthest",
         ),
     ]
+
+
+def _ranking(spanned: Spanned, scored: Score, places: Sequence[int], what: str) -> Ranking:
+    """The first of some missed variations."""
+    texts = [(spanned.texts[i].text, float(scored.best_image[i])) for i in places[:MISSED_SHOWN]]
+    return Ranking([Bar(text, similarity) for text, similarity in texts], f"{MISSED}, {what}")
 
 
 def combined(axes: Sequence[str]) -> str:
@@ -345,14 +354,14 @@ def _number(label: str, scored: Score, n: int) -> Number:
 
 
 def _about_axis(
-    node: Mapping[str, Any], found: Spanned, scored: Score, said: Sequence[Mapping[str, str]]
+    node: Mapping[str, Any], spanned: Spanned, scored: Score, said: Sequence[Mapping[str, str]]
 ) -> Finding:
     """How near the images come to each attribute of an axis, over the variations that say it."""
     axis, attributes = str(node["id"]), [str(name) for name in node["attributes"]]
     of: dict[str, list[float]] = {}
-    for one, best in zip(said, scored.best_image, strict=True):
-        if axis in one:
-            of.setdefault(one[axis], []).append(float(best))
+    for says, best in zip(said, scored.best_image, strict=True):
+        if axis in says:
+            of.setdefault(says[axis], []).append(float(best))
     means = {attribute: float(np.mean(values)) for attribute, values in of.items()}
     furthest = min(means, key=lambda attribute: (means[attribute], attribute))
     shown = [name for name in attributes if name in means]
@@ -367,11 +376,10 @@ def _about_axis(
     )
     own = [place for place in missed(scored) if axis in said[place]]
     if own:
-        bars = [Bar(found.texts[i].text, float(scored.best_image[i])) for i in own]
-        parts.append(Ranking(bars[:MISSED_SHOWN], f"{MISSED}, that say an attribute"))
-    nearest = found.similarity.argmax(axis=0)
+        parts.append(_ranking(spanned, scored, own, "that say an attribute"))
+    nearest = spanned.similarity.argmax(axis=0)
     strange = [
-        Picture(found.images[j], f"{said[nearest[j]][axis]}, {scored.best_text[j]:.3f}")
+        Picture(spanned.images[j], f"{said[nearest[j]][axis]}, {scored.best_text[j]:.3f}")
         for j in least_aligned(scored)
         if axis in said[nearest[j]]
     ]

@@ -6,15 +6,15 @@ An image is said several things of, so images change places between counterfactu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from biasgraph.causal.permutation import Permuted, Stratum, permutation_test
+from biasgraph.causal.permutation import Stratum, permutation_test
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import Counts
-from biasgraph.data.findings import Entry, Part, Table, Text
+from biasgraph.data.findings import Finding, Table, Text
 from biasgraph.errors import printable
 from biasgraph.methods.concepts import Indices
 from biasgraph.methods.image_sets import ImageSets
@@ -34,12 +34,14 @@ class OpenTest:
 
     Attributes:
         target: The axis that the words are about, or `CAPTION`.
-        test: None where there is nothing to compare.
+        p: Of the permutation test; None where there is nothing to compare.
+        v: Cramér's V, 0 to 1; None as `p`.
         reason: Why there is nothing; "" where there is.
     """
 
     target: str
-    test: Permuted | None
+    p: float | None
+    v: float | None
     reason: str = ""
 
 
@@ -56,7 +58,7 @@ def open_tests(
     """
     first = next(iter(images.values()))
     targets = [*first.axes, CAPTION]
-    found = []
+    tests = []
     for question, target in enumerate(targets):
         strata = [
             stratum
@@ -65,31 +67,33 @@ def open_tests(
         ]
         rng = generator(int(settings["seed"]), *images, "open", axis, target)
         test = permutation_test(strata, rng)
-        found.append(OpenTest(target, test, "" if test else _why(strata, settings)))
-    return found
+        if test is None:
+            tests.append(OpenTest(target, None, None, _why(strata, settings)))
+        else:
+            tests.append(OpenTest(target, test.p, test.v))
+    return tests
 
 
-def shown(axis: str, tests: Sequence[OpenTest]) -> list[Part]:
-    """The tests as a table, and why some are undefined."""
-    rows = [
-        (one.target, one.test.v if one.test else None, one.test.p if one.test else None)
-        for one in tests
-    ]
+def add_tests(finding: Finding, axis: str, tests: Sequence[OpenTest]) -> Finding:
+    """A finding with what its axis's counterfactuals change in free words, before its last part.
+
+    The lists ``open_p`` and ``open_v`` stand in the order of the graph's axes, captions last.
+    """
+    *parts, last = finding.show
+    table = Table(
+        ("Free words about", "V", "p"),
+        [(test.target, test.v, test.p) for test in tests],
+        ABOUT.format(axis=printable(axis)),
+    )
     undefined = [
-        Text(f"Free words about {printable(one.target)}: undefined, {one.reason}.", tone="warning")
-        for one in tests
-        if one.test is None
+        Text(f"Free words about {printable(test.target)}: undefined, {test.reason}.", "warning")
+        for test in tests
+        if test.reason
     ]
-    caption = ABOUT.format(axis=printable(axis))
-    return [Table(("Free words about", "V", "p"), rows, caption), *undefined]
-
-
-def listed(tests: Sequence[OpenTest]) -> dict[str, Sequence[Entry]]:
-    """The tests' p and V in the order of the graph's axes, captions last."""
-    return {
-        "open_p": [one.test.p if one.test else None for one in tests],
-        "open_v": [one.test.v if one.test else None for one in tests],
-    }
+    lists = {"open_p": [test.p for test in tests], "open_v": [test.v for test in tests]}
+    return replace(
+        finding, show=[*parts, table, *undefined, last], lists={**finding.lists, **lists}
+    )
 
 
 def _stratum(sets: ImageSets, axis: str, question: int, fewest: int) -> Stratum | None:

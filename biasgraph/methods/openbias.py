@@ -110,7 +110,7 @@ def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessm
         mean_uniform_q95=mean_level,
         each=each,
         each_ci=tuple(
-            _hull(float(one), draws) for one, draws in zip(each, drawn.each, strict=True)
+            _hull(float(own), draws) for own, draws in zip(each, drawn.each, strict=True)
         ),
         mean=float(each.mean()),
         mean_ci=_hull(float(each.mean()), drawn.mean),
@@ -177,8 +177,8 @@ def annotate(given: MethodInput) -> Annotation:
     context-free one, of the mean distribution over prompts (eq. 5), beside the mean of the
     context-aware ones. Unknown and gated answers are left out; so are prompts without a valid one.
     """
-    found = {node["id"]: _about(node, given) for node in given.document["nodes"]}
-    return Annotation(graph=_ranking(found, _further(given)), nodes=found)
+    findings = {node["id"]: _about(node, given) for node in given.document["nodes"]}
+    return Annotation(graph=_ranking(findings, _further(given)), nodes=findings)
 
 
 def _further(given: MethodInput) -> list[Part]:
@@ -187,16 +187,16 @@ def _further(given: MethodInput) -> list[Part]:
     if media is None or media.proposer is None or prompt is None:
         return []
     try:
-        found = media.proposed(TASK, conversation(prompt), Biases).biases
+        biases = media.proposed(TASK, conversation(prompt), Biases).biases
     except (ReplyError, InputError) as error:  # the graph is worth having without
         reason = error.in_run if isinstance(error, ReplyError) else error
         return [Text(f"No further axes were proposed: {reason}", "warning")]
     axes = {str(node["id"]): node["attributes"] for node in given.document["nodes"]}
-    others = lacking(found, prompt, axes, CaptionReader(best_synonyms()))
+    others = lacking(biases, prompt, axes, CaptionReader(best_synonyms()))
     by = f"proposed by {media.proposer}"
     if not others:
         return [Text(f"Every axis {by} is in the graph, or said by the prompt.")]
-    rows = [(one.name, ", ".join(one.classes), one.question) for one in others]
+    rows = [(bias.name, ", ".join(bias.classes), bias.question) for bias in others]
     caption = f"Also look at, {by}: axes that the graph does not have."
     return [Table(("Axis", "Classes", "Question"), rows, caption)]
 
@@ -210,40 +210,40 @@ def _about(node: Mapping[str, Any], given: MethodInput) -> Finding:
         unknown = Number("Intensity", None, n=n, reason=reason)
         return Finding(TITLE, ABOUT, [unknown], {"intensity": None, "n_valid": n})
     rng = generator(int(given.settings["seed"]), given.name, NAME, node["id"])
-    found = assess(counts, int(given.settings["bootstrap"]), rng)
-    low, high = found.intensity_ci
+    score = assess(counts, int(given.settings["bootstrap"]), rng)
+    low, high = score.intensity_ci
     numbers: dict[str, float | int | None] = {
-        "intensity": found.intensity,
+        "intensity": score.intensity,
         "intensity_ci_low": low,
         "intensity_ci_high": high,
-        "intensity_uniform_q95": found.uniform_q95,
+        "intensity_uniform_q95": score.uniform_q95,
         "n_valid": n,
         "n_prompts": len(counts),
     }
     parts: list[Part] = [
-        Number("Intensity", found.intensity, low, high, n),
+        Number("Intensity", score.intensity, low, high, n),
         Text(
             f"Answers drawn from uniform attributes, as many as here, give at most "
-            f"{found.uniform_q95:.3f} in 95 % of cases."
+            f"{score.uniform_q95:.3f} in 95 % of cases."
         ),
     ]
     if len(counts) > 1:
-        numbers |= {"intensity_context_aware_mean": found.mean}
-        parts.insert(1, Number("Mean over prompts", found.mean, *found.mean_ci, n))
-    majority = str(node["attributes"][int(found.shares.argmax())])
+        numbers |= {"intensity_context_aware_mean": score.mean}
+        parts.insert(1, Number("Mean over prompts", score.mean, *score.mean_ci, n))
+    majority = str(node["attributes"][int(score.shares.argmax())])
     parts.append(
         Table(
             ("Attribute", "Share"),
-            list(zip(node["attributes"], found.shares.tolist(), strict=True)),
+            list(zip(node["attributes"], score.shares.tolist(), strict=True)),
             f"The most frequent one is {majority}.",
         )
     )
     return Finding(TITLE, ABOUT, parts, numbers)
 
 
-def _ranking(found: Mapping[str, Finding], further: Sequence[Part]) -> Finding:
-    bars = rank_axes(found, "intensity", "intensity_uniform_q95")
-    sizes = sorted(int(found[bar.label].numbers["n_valid"] or 0) for bar in bars)
+def _ranking(findings: Mapping[str, Finding], further: Sequence[Part]) -> Finding:
+    bars = rank_axes(findings, "intensity", "intensity_uniform_q95")
+    sizes = sorted(int(findings[bar.label].numbers["n_valid"] or 0) for bar in bars)
     answers = " to ".join(f"{size:,}" for size in dict.fromkeys([*sizes[:1], *sizes[-1:]]))
     caption = (
         f"Intensity of every axis ({answers or 'no'} valid answers each), with what uniform "

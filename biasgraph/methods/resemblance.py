@@ -54,15 +54,15 @@ class Scores:
         if len(scores) == 1:
             return scores[0]
         names = ("cas", "normalised", "draws", "null", "bav_draws", "bav_null")
-        arrays = {name: _mean([getattr(one, name) for one in scores]) for name in names}
+        arrays = {name: _mean([getattr(own, name) for own in scores]) for name in names}
         reasons = tuple(
             "" if "" in of_one else f"in no prompt; in the first, {of_one[0]}"
-            for of_one in zip(*(one.reasons for one in scores), strict=True)
+            for of_one in zip(*(own.reasons for own in scores), strict=True)
         )
         return cls(
             **arrays,
-            bav=float(_mean([np.array(one.bav) for one in scores])),
-            mad=float(_mean([np.array(one.mad) for one in scores])),
+            bav=float(_mean([np.array(own.bav) for own in scores])),
+            mad=float(_mean([np.array(own.mad) for own in scores])),
             reasons=reasons,
         )
 
@@ -114,12 +114,12 @@ class Draws:
     def _problem(self, which: Intervention) -> str:
         """Why a counterfactual cannot be compared with the initial images, or ""."""
         for key, what in ((INITIAL, "initial images"), (which, "images of it")):
-            found: ImageSet | None = self.sets.get(key)
-            if found is None:
+            images: ImageSet | None = self.sets.get(key)
+            if images is None:
                 return f"there are no {what}"
-            if found.telling < self.fewest:
+            if images.telling < self.fewest:
                 return (
-                    f"{found.telling} of {len(found.counts)} {what} have concepts, and "
+                    f"{images.telling} of {len(images.counts)} {what} have concepts, and "
                     f"{self.fewest} are needed"
                 )
         return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from biasgraph.causal.intervals import Interval
 from biasgraph.causal.tables import Floats
 from biasgraph.data.findings import Bar, Bars, Entry, Finding, Number, Part, Ranking, Table, Text
 from biasgraph.errors import printable
-from biasgraph.methods import open_pairs as openpairs
 from biasgraph.methods.base import Annotation, MethodInput, rank_axes
 from biasgraph.methods.concepts import TABLE, top
 from biasgraph.methods.image_sets import (
@@ -21,7 +19,7 @@ from biasgraph.methods.image_sets import (
     closed_sets,
     open_sets,
 )
-from biasgraph.methods.open_pairs import OpenTest, open_tests
+from biasgraph.methods.open_pairs import add_tests, open_tests
 from biasgraph.methods.resemblance import Draws, Scores
 from biasgraph.methods.wordnet import best_synonyms
 
@@ -39,7 +37,7 @@ OPEN = (
     "Concepts are the words of captions and of answers to open questions about each axis, by "
     "{judge}. Synonyms are merged by {source}."
 )
-NO_WORDNET = "WordNet was not found: install biasgraph[nltk] and a WordNet database for more."
+NO_WORDNET = "WordNet was not findings: install biasgraph[nltk] and a WordNet database for more."
 TOP = 5
 """How many concepts of a set are shown."""
 
@@ -60,26 +58,16 @@ def annotate(given: MethodInput) -> Annotation:
         draws = Draws(sets, prompt, given.settings)
         scored.append({axis: draws.scores(axis, names) for axis, names in axes.items()})
     shown = list(images.values())
-    found = {
-        axis: _about(axis, names, Scores.mean([one[axis] for one in scored]), shown, vocabulary)
+    findings = {
+        axis: _about(axis, names, Scores.mean([own[axis] for own in scored]), shown, vocabulary)
         for axis, names in axes.items()
     }
     if given.media is not None and given.media.describer is not None:
-        found = {
-            axis: _with_tests(axis, finding, open_tests(images, axis, given.settings))
-            for axis, finding in found.items()
+        findings = {
+            axis: add_tests(finding, axis, open_tests(images, axis, given.settings))
+            for axis, finding in findings.items()
         }
-    return Annotation(graph=_summary(found, shown, vocabulary), nodes=found)
-
-
-def _with_tests(axis: str, finding: Finding, tests: Sequence[OpenTest]) -> Finding:
-    """A finding with what the axis's counterfactuals change in free words, before its last part."""
-    *parts, vocabulary = finding.show
-    return replace(
-        finding,
-        show=[*parts, *openpairs.shown(axis, tests), vocabulary],
-        lists={**finding.lists, **openpairs.listed(tests)},
-    )
+    return Annotation(graph=_summary(findings, shown, vocabulary), nodes=findings)
 
 
 def _described(given: MethodInput) -> tuple[dict[str, ImageSets], Text]:
@@ -206,11 +194,11 @@ def _words(concepts: Sequence[tuple[str, float]]) -> str:
 
 
 def _summary(
-    found: Mapping[str, Finding], images: Sequence[ImageSets], vocabulary: Text
+    findings: Mapping[str, Finding], images: Sequence[ImageSets], vocabulary: Text
 ) -> Finding:
     """The axes by their BAV, and what is in the prompt's images."""
-    scored = rank_axes(found, "bav", "bav_null_q95")
-    size = max((int(finding.numbers["n_images"] or 0) for finding in found.values()), default=0)
+    scored = rank_axes(findings, "bav", "bav_null_q95")
+    size = max((int(finding.numbers["n_images"] or 0) for finding in findings.values()), default=0)
     caption = (
         f"BAV of every axis, by {size:,} initial images and those of the counterfactuals, with "
         "what chance alone stays below in 95 % of cases."

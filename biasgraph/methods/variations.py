@@ -39,8 +39,8 @@ def variations(prompt: str, axes: AxisSet, vary: Sequence[str]) -> tuple[Prompt,
         )
     if len(varied) == 1 and _whole(varied[0]):
         return tuple(
-            Prompt(str(one.prompt), "other", varied[0].name, one.name)
-            for one in varied[0].attributes
+            Prompt(str(attribute.prompt), "other", varied[0].name, attribute.name)
+            for attribute in varied[0].attributes
         )
     return joint_prompts(prompt, varied)
 

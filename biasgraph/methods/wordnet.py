@@ -40,8 +40,8 @@ class WordNet:
         """The names of its synsets."""
         if word not in self._known:
             with _reading(self._place):
-                found = self._reader.synsets(word)
-            self._known[word] = frozenset(str(synset.name()) for synset in found)
+                synsets = self._reader.synsets(word)
+            self._known[word] = frozenset(str(synset.name()) for synset in synsets)
         return self._known[word]
 
 
@@ -78,10 +78,13 @@ def best_synonyms() -> Synonyms:
 
 
 def _places() -> Iterator[Path]:
-    named = os.environ.get("NLTK_DATA", "").split(os.pathsep)
+    named = [Path(name) for name in os.environ.get("NLTK_DATA", "").split(os.pathsep) if name]
     home = os.path.expanduser("~")  # Path.home() raises where there is none
     shared = (Path(home), Path("/usr/share"), Path("/usr/local/share"))
-    for root in (*(Path(name) for name in named if name), *(one / "nltk_data" for one in shared)):
+    for root in (
+        *(Path(name) for name in named if name),
+        *(folder / "nltk_data" for folder in shared),
+    ):
         yield root / "corpora" / "wordnet"
         yield root / "corpora" / "wordnet.zip"  # as NLTK's downloader leaves it
     if os.environ.get("WNSEARCHDIR"):

@@ -125,7 +125,10 @@ def add_package(folder: Path, name: str, entries: dict[str, str], code: str) -> 
 
 
 DECLARED = """
+import numpy as np
+from biasgraph.data.findings import Finding, Text
 from biasgraph.data.options import Option
+from biasgraph.methods.base import Annotation
 from biasgraph.methods.registry import Method
 DOTS = Method("", "dots.annotate")
 NEEDY = Method("", "a:b", needs=["money"])
@@ -139,12 +142,21 @@ EMPTY = Method("", "declared:nothing")
 SEES = Method("", "declared:nothing", needs=["describer"])
 STEEP = Method("", "declared:nothing", needs=["gradients"])
 LATIN = Method("", "a:b")
+LOST = Method("", "declared:get_lost")
+FLOATS = Method("", "declared:use_numpy")
 
 def fail(given):
     raise ValueError("no\\nluck \\x1b[31m")
 
 def nothing(given):
     return None
+
+def get_lost(given):
+    return Annotation(nodes={"moon": Finding("Lost", "", [])})
+
+def use_numpy(given):
+    numbers, lists = {"f": np.float32(0.5)}, {"i": [np.int64(1)]}
+    return Annotation(Finding("Floats", "", [Text("x")], numbers, lists))
 """
 BROKEN = {
     "bad": "raises does not load: RuntimeError: no luck",
@@ -170,7 +182,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add_package(folder, "leaves", {"gone": "leaves:X"}, "raise SystemExit(7)")
     add_package(folder, "three", {"none_of_it": "three:X", "twice": "three:X"}, "X = 3\n")
     names = ("dots", "needy", "blunt", "bare", "torn", "hook", "late", "fails", "empty", "sees",
-             "steep")  # fmt: skip
+             "steep", "lost", "floats")  # fmt: skip
     entries = {name: f"declared:{name.upper()}" for name in names}
     entries |= {"twice": "declared:LATE", "Latin": "declared:LATIN", "tibet": "declared:LATE"}
     add_package(folder, "declared", entries, DECLARED)
@@ -197,6 +209,7 @@ def test_broken_plug_ins_are_named_and_disturb_no_other(
         ("late", 1, "the plug-in late failed: ModuleNotFoundError"),
         ("fails", 1, "the plug-in fails failed: ValueError: no luck \\x1b[31m"),
         ("empty", 1, "the plug-in empty did not return an Annotation"),
+        ("lost", 1, "the plug-in lost has a finding about an unknown axis 'moon'"),
         ("sees", 2, "sees needs a judge that answers in its own words"),
         ("steep", 2, "steep needs gradients, which sandbox:stereotyped does not give"),
         ("bad", 1, "the plug-in bad of raises does not load"),
@@ -205,3 +218,6 @@ def test_broken_plug_ins_are_named_and_disturb_no_other(
         error = capsys.readouterr().err
         assert said in error
         assert len(error.splitlines()) == 1
+    assert main(["annotate", str(run_directory), "floats", "-q"]) == 0
+    graph = json.loads((run_directory / "graph.json").read_bytes())["graph"]
+    assert graph["findings"]["floats"]["f"] == 0.5
