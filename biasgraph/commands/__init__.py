@@ -15,18 +15,46 @@ import rich_click as click
 from biasgraph.errors import BiasgraphError, printable
 from biasgraph.io.version import __version__
 
-COMMANDS = (
-    "build", "annotate", "show", "report", "export", "compare", "plan", "prompts", "label",
-    "agreement", "models", "axes", "openbias", "minethegap", "sandbox",
-)  # fmt: skip
-"""Each is a module here, with a command of the same name."""
+COMMANDS = {
+    "agreement": "Measure how far the judge of RUN agrees with another judge, or with people.",
+    "annotate": "Add the findings of other methods to the result in the directory RUN.",
+    "axes": "Axis sets: what is varied in a prompt and asked about its images.",
+    "build": "Build the causal graph of a prompt's biases.",
+    "compare": "Compare the results in RUN [RUN ...] with the one in BASELINE.",
+    "export": "Write the result in the directory RUN for other tools, and as figures for a paper.",
+    "label": "Write a page on which people label what they see in images of RUN.",
+    "minethegap": "MineTheGap: how well images span what their prompt may mean.",
+    "models": "List the models that can be named in a spec, or try some.",
+    "openbias": "Find the biases of a generator from captions, and rank them (OpenBias).",
+    "plan": "Plan how to bring the axes of the finished RUN closer to their ideals.",
+    "prompts": "Write a table of what to generate: prompt, seed and file name of every image.",
+    "report": "Write the interactive report of the result in the directory RUN.",
+    "sandbox": "The built-in models: toys whose biases are known because they were planted.",
+    "show": "Show the graph in the directory RUN: axes, edges, and what could not be determined.",
+}
+"""Each is a module here with a command of its name, whose help begins with this line."""
 
 INTERRUPTED = 130
 UNREACHABLE = (errno.ENAMETOOLONG, errno.EACCES, errno.ELOOP)
 """What even asking whether a path is there can end with."""
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.RichGroup):
+    """Commands that are imported when they are used: ``--help`` needs only their first lines."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Import the command that is named; raises click.UsageError for an unknown one."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, getattr(import_module(f"biasgraph.commands.{name}"), str(name)), rest
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -39,8 +67,8 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in COMMANDS:
-    cli.add_command(getattr(import_module(f"biasgraph.commands.{command}"), command))
+for name, line in COMMANDS.items():
+    cli.add_command(click.RichCommand(name=name, help=line))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

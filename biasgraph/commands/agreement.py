@@ -40,7 +40,7 @@ def agreement(
     output: Output,
     target: Path | None,
 ) -> None:
-    """Measure how far the judge of the result in RUN agrees with another judge, or with people.
+    """Measure how far the judge of RUN agrees with another judge, or with people.
 
     Accuracy, F1, Cohen's kappa, the distributions and the confusion matrix of every axis.
     `biasgraph build --correct` uses the matrix to correct for the judge's errors.

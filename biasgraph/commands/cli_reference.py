@@ -37,8 +37,8 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     yield from _options(command, context)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            if inner is not None and not inner.hidden:
+            _, inner, _ = command.resolve_command(context, [name])
+            if inner is not None:
                 below = inner.make_context(name, [], parent=context, resilient_parsing=True)
                 yield from _command(inner, below)
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pandas as pd
 import pytest
 
@@ -400,7 +401,8 @@ DOCS = Path(__file__).parents[2] / "docs" / "folder.md"
 )
 def test_commands_of_the_page_are_commands(line: str) -> None:
     name, *words = shlex.split(line)
-    command = cli.commands[name]
+    _, command, words = cli.resolve_command(click.Context(cli), [name, *words])
+    assert command is not None
     command.make_context(name, words, resilient_parsing=False)
 
 

@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import networkx as nx
 import pytest
 from click.testing import CliRunner
 
 import biasgraph
 from biasgraph.audits import build as audit
-from biasgraph.commands import cli, main
+from biasgraph.commands import COMMANDS, cli, main
 from tests.answer_tables import librarian_table
 
 ROOT = Path(__file__).parents[2]
@@ -331,6 +332,14 @@ def test_without_a_command_there_is_help() -> None:
     done = CliRunner().invoke(cli, [])
     assert done.exit_code == 0
     assert "build" in done.output
+
+
+@pytest.mark.parametrize("name", cli.commands)
+def test_help_of_all_says_what_that_of_each_begins_with(name: str) -> None:
+    _, command, _ = cli.resolve_command(click.Context(cli), [name])
+    assert command is not None and command.help is not None
+    first = command.help.partition("\n\n")[0].replace("\n", " ")
+    assert cli.commands[name].help == COMMANDS[name] == first
 
 
 def test_version() -> None:

@@ -7,30 +7,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from biasgraph.commands import cli, main
+from biasgraph.commands import main
 from biasgraph.errors import InputError, ModelError
 from biasgraph.methods import registry
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "biasgraph-brightness"
-
-
-@pytest.fixture(autouse=True)
-def read_options_again() -> Iterator[None]:
-    """Let commands read the options of methods in every test, as a new process does."""
-
-    def forget() -> None:
-        for command in cli.commands.values():
-            vars(command).pop("_of_methods", None)
-
-    forget()
-    yield
-    forget()
 
 
 @pytest.fixture(scope="module")
