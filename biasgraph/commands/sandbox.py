@@ -47,10 +47,11 @@ def truth_command(prompt: str, world: str, output: Output) -> None:
     infinitely many images would find if the generator had learnt its world exactly.
     """
     from biasgraph.data.axes import load_axis_set
-    from biasgraph.sandbox.planted_truth import metrics_of, scene_of, truth
+    from biasgraph.sandbox.planted_truth import metrics_of, truth
+    from biasgraph.sandbox.scene_captions import read_scene
     from biasgraph.sandbox.world import world as planted
 
-    scene = scene_of(prompt)
+    scene = read_scene(prompt)
     exact = truth(planted(world), scene, metrics_of(load_axis_set("occupation")))
     document = _document(prompt, world, scene, exact)
     output.present(document, _summarize)

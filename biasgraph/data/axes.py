@@ -38,7 +38,7 @@ def _visible_only(text: str) -> str:
     return text
 
 
-_Short = Annotated[
+ShortText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
     AfterValidator(_visible_only),
@@ -49,7 +49,7 @@ _Long = Annotated[
     AfterValidator(_visible_only),
 ]
 
-_Prompt = Annotated[
+PromptText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000),
     AfterValidator(_visible_only),
@@ -63,14 +63,14 @@ class _Record(BaseModel):
 class Attribute(_Record):
     """One value of an axis: its name as an answer and its wording in a prompt."""
 
-    name: _Short
-    phrase: _Short
+    name: ShortText
+    phrase: ShortText
     """The wording a counterfactual prompt gets: "middle-aged", "in formal attire"."""
     placement: Literal["before", "after"]
     """Whether the phrase stands before or after the subject's noun."""
-    synonyms: tuple[_Short, ...] = Field(default=(), max_length=200)
+    synonyms: tuple[ShortText, ...] = Field(default=(), max_length=200)
     """Other words that, where they stand in a prompt, mean this attribute."""
-    prompt: _Prompt | None = None
+    prompt: PromptText | None = None
     """The counterfactual as a whole, where no phrase beside the noun says it: "a nurse" for "a
     librarian". It goes with the set's `prompt` only."""
 
@@ -78,7 +78,7 @@ class Attribute(_Record):
 class YesNo(_Record):
     """A yes/no question; "yes" means its attribute."""
 
-    attribute: _Short
+    attribute: ShortText
     text: _Long
 
 
@@ -91,14 +91,14 @@ class Axis(_Record):
     but mean none of its attributes ("angry"); an intervention replaces them too.
     """
 
-    name: _Short
+    name: ShortText
     attributes: tuple[Attribute, ...] = Field(max_length=50)
     metric: Literal["nominal", "ordinal", "cost"] = "nominal"
     cost: tuple[tuple[float, ...], ...] | None = None
     question: _Long | None = None
     yes_no: tuple[YesNo, ...] = Field(default=(), max_length=50)
-    default: _Short | None = None
-    others: tuple[_Short, ...] = Field(default=(), max_length=200)
+    default: ShortText | None = None
+    others: tuple[ShortText, ...] = Field(default=(), max_length=200)
 
     @model_validator(mode="after")
     def _consistent(self) -> Axis:
@@ -124,11 +124,11 @@ class AxisSet(_Record):
     that suits the set, for builds that name none.
     """
 
-    name: _Short
+    name: ShortText
     subject: Literal["person", "animal", "object", "scene"]
     gate: _Long
     gate_captions: tuple[_Long, _Long] | None = None
-    prompt: _Prompt | None = None
+    prompt: PromptText | None = None
     alpha: float | None = Field(default=None, gt=0, lt=1)
     axes: tuple[Axis, ...] = Field(max_length=50)
 

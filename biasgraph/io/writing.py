@@ -16,11 +16,7 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = False) -> None:
     """Replace `path` by `data` in one step; `durable` also survives a power cut."""
     temporary = path.with_name(path.name + TEMPORARY)
     try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
+        _write(temporary, data, durable)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -47,7 +43,7 @@ def write_files(directory: Path, files: Mapping[str, bytes], *, option: str = "-
             for folder in folders:
                 folder.mkdir(parents=True, exist_ok=True)
             for path, content in paths.items():
-                _write_durably(temporary[path], content)
+                _write(temporary[path], content, durable=True)
             for path in paths:
                 os.replace(temporary[path], path)
         except BaseException:
@@ -128,11 +124,12 @@ def writing_to(directory: Path, option: str = "-o") -> Iterator[None]:
         raise ModelError(message) from None
 
 
-def _write_durably(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes, durable: bool) -> None:
     with path.open("wb") as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _undo(temporary: Iterable[Path], made: Iterable[Path]) -> None:

@@ -6,9 +6,9 @@ import functools
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel
 
-from biasgraph.errors import printable
+from biasgraph.data.axes import PromptText, ShortText
 from biasgraph.io import resources
 
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -51,12 +51,6 @@ def _pattern(paper: str, task: str) -> re.Pattern[str]:
     return re.compile(rf"\s*{pattern}\s*(?:\Z|\n\n)", re.DOTALL)
 
 
-def _one_line(text: str) -> str:
-    if printable(text) != text:
-        raise ValueError("must be one line without control characters or invisible marks")
-    return text
-
-
 def _different(texts: list[str]) -> list[str]:
     if len({text.casefold() for text in texts}) < len(texts):
         raise ValueError("contains an entry twice")
@@ -68,24 +62,14 @@ def _axes_named_once(axes: dict[str, list[str]]) -> dict[str, list[str]]:
     return axes
 
 
-Short = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
-    AfterValidator(_one_line),
-]
-Long = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000),
-    AfterValidator(_one_line),
-]
-Texts = Annotated[list[Long], Field(min_length=1, max_length=64), AfterValidator(_different)]
+Texts = Annotated[list[PromptText], Field(min_length=1, max_length=64), AfterValidator(_different)]
 
 
 class Counterfactuals(RootModel[dict[str, list[str]]]):
     """TIBET: counterfactual prompts by bias axis."""
 
     root: Annotated[
-        dict[Short, Texts], Field(min_length=1, max_length=50), AfterValidator(_axes_named_once)
+        dict[ShortText, Texts], Field(min_length=1, max_length=50), AfterValidator(_axes_named_once)
     ]
 
 
@@ -94,9 +78,11 @@ class Bias(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    name: Short
-    classes: Annotated[list[Short], Field(min_length=2, max_length=30), AfterValidator(_different)]
-    question: Long
+    name: ShortText
+    classes: Annotated[
+        list[ShortText], Field(min_length=2, max_length=30), AfterValidator(_different)
+    ]
+    question: PromptText
     present_in_prompt: bool
 
 

@@ -15,7 +15,7 @@ from biasgraph.models.clip import ClipJudge
 from biasgraph.models.diffusers import DiffusersGenerator
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.model_source import Source, fingerprint
-from biasgraph.sandbox.scene_captions import GATE_CAPTIONS, read, vocabulary
+from biasgraph.sandbox.scene_captions import GATE_CAPTIONS, read_scene, vocabulary
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -146,8 +146,8 @@ class SecondJudge:
         if caption in GATE_CAPTIONS:
             return "person:yes" if caption == GATE_CAPTIONS[0] else "person:no"
         try:
-            named = dict(read(caption).do)
-        except ValueError:
+            named = dict(read_scene(caption).do)
+        except InputError:
             named = {}
         axis, attribute = next(iter(named.items()), ("", ""))
         if len(named) != 1 or f"{axis}:{attribute}" not in self._labels:

@@ -11,8 +11,7 @@ import numpy as np
 from biasgraph.causal.settings import MetricName
 from biasgraph.causal.transport import wasserstein
 from biasgraph.data.axes import AxisSet
-from biasgraph.errors import InputError, printable
-from biasgraph.sandbox.scene_captions import read
+from biasgraph.errors import InputError
 from biasgraph.sandbox.world import AXES, Scene, World, marginals
 
 Floats = np.ndarray
@@ -61,21 +60,6 @@ class Truth:
     def by_name(self) -> Mapping[tuple[str, str], TruePair]:
         """The pairs by (source, target)."""
         return {(pair.source, pair.target): pair for pair in self.pairs}
-
-
-def scene_of(prompt: str) -> Scene:
-    """What a prompt asks of the sandbox.
-
-    Raises:
-        InputError: it names nobody whom the sandbox knows.
-    """
-    try:
-        return read(prompt)
-    except ValueError:
-        raise InputError(
-            f"the sandbox does not know the subject of '{printable(prompt)}'; it knows 26 "
-            "occupations and 'person'"
-        ) from None
 
 
 def intervene(scene: Scene, axis: str, attribute: str) -> Scene:

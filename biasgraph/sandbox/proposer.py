@@ -117,14 +117,7 @@ def _axes(prompt: str) -> str:
 
 
 def _listed(prompt: str) -> str:
-    lines = [
-        line for axis, texts in _by_axis(prompt).items() for line in (f"{axis}:", *_items(texts))
-    ]
-    return "\n".join(lines)
-
-
-def _items(texts: Sequence[str]) -> list[str]:
-    return [f"- {text}" for text in texts]
+    return "\n".join("\n- ".join((f"{axis}:", *texts)) for axis, texts in _by_axis(prompt).items())
 
 
 def _dictionary(prompt: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from biasgraph.errors import InputError, printable
 from biasgraph.io import resources
 from biasgraph.sandbox.world import CONTEXTS, OCCUPATIONS, Scene
 
@@ -41,11 +42,11 @@ _READABLE = sorted(
 _READER = re.compile(r"(?<![\w-])(" + "|".join(re.escape(p) for p in _READABLE) + r")(?![\w-])")
 
 
-def read(prompt: str) -> Scene:
+def read_scene(prompt: str) -> Scene:
     """What a prompt asks of the world: its occupation, named attributes and context phrases.
 
     Raises:
-        ValueError: it names no occupation of the world and no person.
+        InputError: it names no occupation of the world and no person.
     """
     occupation: str | None = None
     person = False
@@ -64,7 +65,10 @@ def read(prompt: str) -> Scene:
             if phrase in NOUNS:
                 do["gender"] = NOUNS[phrase]
     if occupation is None and not person:
-        raise ValueError(f"the sandbox does not know the subject of {prompt!r}")
+        raise InputError(
+            f"the sandbox does not know the subject of '{printable(prompt)}'; it knows 26 "
+            "occupations and 'person'"
+        )
     return Scene(occupation, do, tuple(contexts))
 
 

@@ -113,7 +113,7 @@ def test_damaged_parquet(tmp_path: Path) -> None:
         (b"\xef\xbb\xbf \n\n", "is empty"),
         (b"PK\x03\x04\x14\x00", "is a workbook"),
         (HEADING.encode("utf-16"), "is encoded as UTF-16"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "is not a CSV file: it holds binary data"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "is not a CSV file: it contains binary data"),
         (table(INITIAL) + b"m,caf\xe9", "line 3: byte 0xe9 is not UTF-8"),
         (b"Dear all,\nhere are the answers", "is not an answers table"),
         (table(), "has no rows"),

@@ -19,7 +19,7 @@ from biasgraph.io.resources import lines
 from biasgraph.prompts.counterfactuals import Prompt, joint_prompts, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.prompts.vocabulary import agree
-from biasgraph.sandbox.scene_captions import read
+from biasgraph.sandbox.scene_captions import read_scene
 
 AXES = load_axis_set("occupation")
 OCCUPATIONS = lines("prompts", "occupations.txt")
@@ -96,13 +96,13 @@ def test_the_sandbox_reads_every_attribute_back(occupation: str) -> None:
     )
     for frame, chosen in itertools.product(frames, subsets(occupation, 3)):
         for prompt in joint_prompts(frame, chosen):
-            scene = read(prompt.text)
+            scene = read_scene(prompt.text)
             wanted = dict(zip(prompt.axis.split(" + "), prompt.attribute.split(" + "), strict=True))
             assert scene.occupation == occupation
-            assert scene.contexts == read(frame).contexts
+            assert scene.contexts == read_scene(frame).contexts
             assert {axis: scene.do[axis] for axis in wanted} == wanted, prompt.text
             others = {axis: said for axis, said in scene.do.items() if axis not in wanted}
-            assert others == {a: s for a, s in read(frame).do.items() if a not in wanted}
+            assert others == {a: s for a, s in read_scene(frame).do.items() if a not in wanted}
             check_articles(prompt.text)
 
 

@@ -12,10 +12,10 @@ from biasgraph.sandbox.planted_truth import (
     intervene,
     metrics_of,
     population_v,
-    scene_of,
     truth,
     truth_of,
 )
+from biasgraph.sandbox.scene_captions import read_scene
 from biasgraph.sandbox.world import (
     AXES,
     CONTEXTS,
@@ -138,7 +138,7 @@ def test_metrics_are_the_axes_own() -> None:
 
 
 def test_a_counterfactual_keeps_the_rest_of_the_prompt() -> None:
-    scene = scene_of("an elderly librarian in a laboratory")
+    scene = read_scene("an elderly librarian in a laboratory")
     assert scene == Scene("librarian", {"age": "old"}, ("in a laboratory",))
     changed = intervene(scene, "age", "young")
     assert changed == Scene("librarian", {"age": "young"}, ("in a laboratory",))
@@ -147,4 +147,4 @@ def test_a_counterfactual_keeps_the_rest_of_the_prompt() -> None:
 
 def test_a_prompt_about_nobody_is_an_input_error() -> None:
     with pytest.raises(InputError, match="does not know the subject of 'a bowl of fruit'"):
-        scene_of("a bowl of fruit")
+        read_scene("a bowl of fruit")

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from biasgraph.data.axes import load_axis_set
+from biasgraph.errors import InputError
 from biasgraph.prompts.counterfactuals import plan_prompts
-from biasgraph.sandbox.scene_captions import EMPTY_SCENES, read, vocabulary
+from biasgraph.sandbox.scene_captions import EMPTY_SCENES, read_scene, vocabulary
 from biasgraph.sandbox.training.captions import random_scene, write
 from biasgraph.sandbox.training.data import NOBODY, draw_pictures
 from biasgraph.sandbox.training.drawing import draw_empty, draw_person
@@ -21,7 +22,7 @@ def test_a_written_scene_is_read_back() -> None:
     for _ in range(2000):
         scene = random_scene(rng)
         caption = write(scene, rng)
-        assert read(caption) == scene, caption
+        assert read_scene(caption) == scene, caption
         assert set(re.findall(r"\w+", caption)) <= vocabulary()
 
 
@@ -29,14 +30,14 @@ def test_a_written_scene_is_read_back() -> None:
 def test_the_shipped_counterfactuals_are_understood(occupation: str) -> None:
     article = "an" if occupation[0] in "aeiou" else "a"
     plan = plan_prompts(f"A photo of {article} {occupation}", load_axis_set("occupation"))
-    assert read(plan.initial.text) == Scene(occupation)
+    assert read_scene(plan.initial.text) == Scene(occupation)
     for prompt in plan.counterfactuals:
-        assert read(prompt.text) == Scene(occupation, {prompt.axis: prompt.attribute}), prompt
+        assert read_scene(prompt.text) == Scene(occupation, {prompt.axis: prompt.attribute}), prompt
 
 
 def test_a_prompt_about_nobody_is_refused() -> None:
-    with pytest.raises(ValueError, match="does not know the subject"):
-        read("a bowl of fruit")
+    with pytest.raises(InputError, match="does not know the subject"):
+        read_scene("a bowl of fruit")
 
 
 def test_pictures_depend_on_seed_and_place_alone() -> None:
@@ -54,7 +55,7 @@ def test_pictures_hold_what_their_captions_reveal() -> None:
         if pictures.occupation[i] == NOBODY:
             assert (pictures.shown[i] == NOBODY).all()
             continue
-        scene = read(caption)
+        scene = read_scene(caption)
         for j, (axis, attributes) in enumerate(AXES.items()):
             assert pictures.revealed[i, j] == (axis in scene.do)
             if axis in scene.do:

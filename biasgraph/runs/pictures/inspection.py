@@ -7,10 +7,11 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from biasgraph.errors import printable
 from biasgraph.models.image_files import Look, lift_pixel_limit, read_picture
@@ -100,13 +101,14 @@ def read_inspection(run: Path, root: Path, max_pixels: int) -> dict[str, SeenFil
     """What an earlier build saw of the files below `root`, if it kept to the same limit."""
     try:
         record = json.loads((run / PICTURES).read_bytes())
-        if (record["schema"], record["folder"], record["max_pixels"]) != (
-            SCHEMA,
-            str(root),
-            max_pixels,
-        ):
+        made_of = (record["schema"], record["folder"], record["max_pixels"])
+        if made_of != (SCHEMA, str(root), max_pixels):
             return {}
-        return {path: _seen(entry) for path, entry in record["files"].items()}
+        look = TypeAdapter(Look)
+        return {
+            path: SeenFile(look.validate_python(entry), int(entry["bytes"]), int(entry["mtime_ns"]))
+            for path, entry in record["files"].items()
+        }
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return {}  # nothing is lost: the files are looked into again
 
@@ -170,14 +172,3 @@ def _if_untouched(file: Path, before: SeenFile | None) -> SeenFile | None:
     if before is None or before.look.sha256 is None:
         return None
     return before if _touched(file) == (before.bytes, before.mtime_ns) else None
-
-
-def _seen(entry: Mapping[str, Any]) -> SeenFile:
-    look = Look(
-        str(entry["sha256"]) if entry["sha256"] is not None else None,
-        int(entry["width"]),
-        int(entry["height"]),
-        None if entry["problem"] is None else str(entry["problem"]),
-    )
-    remarks = tuple(str(remark) for remark in entry["remarks"])
-    return SeenFile(replace(look, remarks=remarks), int(entry["bytes"]), int(entry["mtime_ns"]))

@@ -62,25 +62,20 @@ class Listing:
 
     def pictures(self, folder: str = "") -> list[str]:
         """The paths of the picture files right in `folder`; others are noted in `left_out`."""
-        found = []
+        paths = []
         for entry in self._entries(folder):
             if entry.is_dir():
                 continue
             path = join(folder, entry.name)
-            if not entry.is_file() or Path(entry.name).suffix.lower() not in SUFFIXES:
-                self.leave_out(NO_PICTURE, path)
+            if _is_picture(entry):
+                paths.append(path)
             else:
-                found.append(path)
-        return sorted(found, key=natural)
+                self.leave_out(NO_PICTURE, path)
+        return sorted(paths, key=natural)
 
     def holds_pictures(self, folder: str = "", depth: int = 0) -> bool:
         """Whether there are picture files in `folder` or below."""
-        if any(
-            entry.is_file() and Path(entry.name).suffix.lower() in SUFFIXES
-            for entry in self._entries(folder)
-        ):
-            return True
-        return any(
+        return any(map(_is_picture, self._entries(folder))) or any(
             self.holds_pictures(join(folder, name), depth + 1)
             for name in self._within(folder, depth)
         )
@@ -93,10 +88,9 @@ class Listing:
 
     def leave_out_beside(self, reason: str, folder: str = "") -> None:
         """Note the picture files right in `folder`."""
-        names = [entry.name for entry in self._entries(folder) if entry.is_file()]
+        names = [entry.name for entry in self._entries(folder) if _is_picture(entry)]
         for name in sorted(names, key=natural):
-            if Path(name).suffix.lower() in SUFFIXES:
-                self.leave_out(reason, join(folder, name))
+            self.leave_out(reason, join(folder, name))
 
     def leave_out_below(self, reason: str, folder: str, depth: int = 0) -> None:
         """Note all picture files in the folders of `folder`."""
@@ -131,6 +125,10 @@ class Listing:
                 self.leave_out(OUTSIDE, join(folder, name))
                 continue
             yield path
+
+
+def _is_picture(entry: Path) -> bool:
+    return entry.is_file() and entry.suffix.lower() in SUFFIXES
 
 
 def join(*parts: str) -> str:
