@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, ParamSpec, TypeVar, dataclass_transform
+from textwrap import fill
+from typing import Any, ClassVar, ParamSpec, TypeVar, cast, dataclass_transform
 
 from biasgraph.errors import InputError, did_you_mean, printable
 
@@ -86,7 +87,8 @@ class Option:
         if self.kind is list and isinstance(value, str | Iterable):
             parts = value.split(",") if isinstance(value, str) else map(str, value)
             value = tuple(stripped for part in parts if (stripped := part.strip()))
-        if value == () if isinstance(value, tuple) else self._is_blank(value):
+        words = value.strip() if isinstance(value, str) else value
+        if self.metavar != TEXT and isinstance(words, str | tuple) and not words:
             raise InputError(f"{flag} is empty: name something, or leave it out")
         if self.choices and isinstance(value, str) and value not in self.choices:
             raise InputError(
@@ -97,9 +99,6 @@ class Option:
             self._check_number(flag, value)
         return value
 
-    def _is_blank(self, value: object) -> bool:
-        return isinstance(value, str) and not value.strip() and self.metavar != TEXT
-
     def _check_number(self, flag: str, value: object) -> None:
         number, word = (Integral, "whole number") if self.kind is int else (Real, "number")
         if not isinstance(value, number) or isinstance(value, bool):
@@ -108,6 +107,7 @@ class Option:
         high = math.inf if self.high is None else self.high
         if not low <= float(value) <= high and (self.low, self.high) != (None, None):
             bounds = f"at least {low:g}" if self.high is None else f"from {low:g} to {high:g}"
+            bounds = f"at most {high:g}" if self.low is None else bounds
             raise InputError(f"{flag} must be {bounds}, not {value}")
         if not math.isfinite(value):
             raise InputError(f"{flag} must be a number, not {value}")
@@ -222,8 +222,27 @@ def takes(
                     )
             return function(settings(*args, **kwargs))
 
+        call.__doc__ = _with_arguments(
+            inspect.getdoc(function) or "", cast(type[Settings], settings)
+        )
         returned = inspect.signature(function).return_annotation
         call.__signature__ = signature.replace(return_annotation=returned)  # type: ignore[attr-defined]
         return call
 
     return decorate
+
+
+def _with_arguments(text: str, settings: type[Settings]) -> str:
+    """A docstring with the options as its arguments, before what is returned and raised."""
+    declared = settings.__dataclass_fields__
+    arguments = [
+        fill(
+            f"{name}: {about.text(declared[name].default)}",
+            96,
+            initial_indent="    ",
+            subsequent_indent="        ",
+        )
+        for name, about in options_of(settings).items()
+    ]
+    summary, mark, rest = text.partition("\n\nReturns:")
+    return "\n".join([f"{summary}\n\nArgs:", *arguments]) + mark + rest

@@ -23,6 +23,7 @@ class Shape(Settings):
     label: str | None = option("Any text.", default=None, metavar=TEXT)
     sides: int | None = option("How many sides.", default=None, low=3, usual="as many as fit")
     share: float | None = option("A share.", default=None, low=0, high=1)
+    tail: int | None = option("A tail.", default=None, high=8)
     tilt: float = option("Degrees.", default=1.5)
     colours: str | Sequence[str] | None = option("Colours.", default=None, kind=list)
     fill: Literal["none", "solid"] | None = option("How to fill it.", default=None)
@@ -41,8 +42,8 @@ class Square(Shape):
 def test_options_are_completed_by_annotations_and_panels() -> None:
     options = options_of(Shape)
     assert {name: about.kind for name, about in options.items()} == {
-        "name": str, "label": str, "sides": int, "share": float, "tilt": float, "colours": list,
-        "fill": str, "judge_size": int, "closed": bool, "file": Path,
+        "name": str, "label": str, "sides": int, "share": float, "tail": int, "tilt": float,
+        "colours": list, "fill": str, "judge_size": int, "closed": bool, "file": Path,
     }  # fmt: skip
     assert options["fill"].choices == ("none", "solid")
     assert (options["fill"].panel, options["closed"].panel) == ("Shapes", "Lines")
@@ -75,6 +76,7 @@ def test_names_are_a_list_or_one_text(colours: Any) -> None:
         ({"sides": "4\n"}, r"--sides must be a whole number, not '4\\n'"),
         ({"judge_size": "big"}, "--vqa-size must be a whole number"),
         ({"share": 2}, "--share must be from 0 to 1, not 2"),
+        ({"tail": 9}, "--tail must be at most 8, not 9"),
         ({"share": float("nan")}, "--share must be from 0 to 1, not nan"),
         ({"tilt": float("inf")}, "--tilt must be a number, not inf"),
         ({"fill": "solis"}, "invalid --fill 'solis': choose from none, solid. Did you mean 'solid"),
@@ -96,11 +98,17 @@ def test_what_an_option_takes() -> None:
 def test_a_function_that_takes_settings() -> None:
     @takes(Square)
     def draw(square: Square) -> str:
-        """Draw it."""
+        """Draw it.
+
+        Returns:
+            Its name and side.
+        """
         return f"{square.name} {square.side}"
 
     assert draw("a", side=5) == "a 5"
-    assert draw.__doc__ == "Draw it."
+    assert draw.__doc__ is not None
+    assert draw.__doc__.startswith("Draw it.\n\nArgs:\n    name: What to call it.\n    label: ")
+    assert draw.__doc__.endswith("side: Its side. Default: 4.\n\nReturns:\n    Its name and side.")
     signature = inspect.signature(draw)
     assert [*signature.parameters] == [*options_of(Square)]
     assert signature.parameters["name"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
