@@ -95,7 +95,8 @@ def measure(directory: Path, side: int, rounds: int) -> None:
     job = replace(planned.job, generator=Painter(side), judge=Guesser())
     planned = replace(planned, job=job)
     with job.opened() as run:
-        answers = Answers.from_frame(planned.carry_out(run, {}))
+        planned.carry_out(run, {})
+        answers = Answers.from_frame(run.answers(job.vqa))
         about, origin = planned.about_prompts(), planned.origin(run)
     write(analyze_answers(answers, planned.axes, options, origin, about), directory)
     start = time.perf_counter()

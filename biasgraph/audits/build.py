@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.agreement.trust import check_correction
-from biasgraph.audits.analysis import analyze_answers
 from biasgraph.audits.annotate import (
     Chosen,
     add_findings,
@@ -24,14 +22,16 @@ from biasgraph.audits.build_plan import BuildPlan, plan_build
 from biasgraph.audits.ideals.declared import Declared
 from biasgraph.audits.ideals.photographs import Photographs
 from biasgraph.audits.options import BuildOptions
+from biasgraph.audits.reuse import digest_file, digest_inputs, read_back, remember
 from biasgraph.data.answers import Answers
 from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.data.file_names import GRAPH
+from biasgraph.data.file_names import AGREEMENT, GRAPH
 from biasgraph.data.result import Result
 from biasgraph.errors import BiasgraphError, InputError, shown
 from biasgraph.methods.base import MethodPlan
-from biasgraph.report.saving import save, write
 from biasgraph.runs.proposed_axes import LLM
+from biasgraph.runs.record import installed_versions
+from biasgraph.runs.storage import storing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,6 +63,8 @@ def build(
     """
     if options.answers is None:
         return build_from_models(options, progress, command)
+    from biasgraph.report.saving import save
+
     result = build_from_answers(options.answers, options, progress)
     directory = options.directory
     if directory is None:
@@ -99,29 +101,83 @@ def build_from_models(
     options = options.suited_to(planned.axes)
     photographs = Photographs.of(options, planned)
     declared = _declare(options, planned, photographs)
-    check_correction(options.correct, planned.job.vqa, planned.job.judge_fingerprint)
+    if options.correct is not None:
+        from biasgraph.audits.agreement.trust import check_correction
+
+        check_correction(options.correct, planned.job.vqa, planned.job.judge_fingerprint)
     methods = _methods(options, planned)
     planned = planned.with_helpers(*helpers_of(methods))
     with planned.job.opened() as run:
         if photographs is not None:
             declared = declared.with_reference(photographs.ask(), planned.prompts)
-        table = planned.carry_out(run, asdict(options.analysis_settings()))
+        planned.carry_out(run, asdict(options.analysis_settings()))
         origin = planned.origin(run)
         if options.alpha != own_alpha:
             origin["notes"] = [*origin["notes"], ALPHA_OF_AXES.format(alpha=options.alpha)]
-        result = analyze_answers(
-            Answers.from_frame(table, source=str(run.directory)),
-            planned.axes,
-            options,
-            origin,
-            planned.about_prompts(),
-            progress,
-            declared=declared,
-            directory=run.directory,
-        )
-        result = _annotate(result, methods, planned, run)
-        write(result, run.directory)
+        inputs = _digest_inputs(run, planned, options, declared, methods, origin)
+        result = read_back(run.directory, inputs)
+        if result is None:
+            from biasgraph.report.saving import write
+
+            result = _compute(run, planned, options, declared, methods, origin)
+            with storing(run.directory):
+                remember(run.directory, inputs, write(result, run.directory))
     return result.placed(planned.job.directory)
+
+
+def _compute(
+    run: Run,
+    planned: BuildPlan,
+    options: BuildOptions,
+    declared: Declared,
+    methods: Chosen,
+    origin: Mapping[str, Any],
+) -> Result:
+    """Analyse a run's answers and let the methods add what they find."""
+    from biasgraph.audits.analysis import analyze_answers
+
+    result = analyze_answers(
+        Answers.from_frame(run.answers(planned.job.vqa), source=str(run.directory)),
+        planned.axes,
+        options,
+        origin,
+        planned.about_prompts(),
+        planned.job.progress,
+        declared=declared,
+        directory=run.directory,
+    )
+    return _annotate(result, methods, planned, run)
+
+
+def _digest_inputs(
+    run: Run,
+    planned: BuildPlan,
+    options: BuildOptions,
+    declared: Declared,
+    methods: Chosen,
+    origin: Mapping[str, Any],
+) -> str:
+    """Of everything that the result depends on."""
+    job = planned.job
+    groups = [planned.prompts, *([prompt] for prompt in planned.prompts)]
+    return digest_inputs(
+        {
+            "answers": run.digest_answers(job.vqa),
+            "axes": planned.axes.digest(),
+            "settings": asdict(options.analysis_settings()),
+            "unlisted": options.unlisted,
+            "several": options.prompts is not None,
+            "ideals": [declared.shares, *(declared.counts(prompts) for prompts in groups)],
+            "ideal": [[declared.record(p), declared.remarks(p)] for p in groups],
+            "agreement": digest_file(run.directory / AGREEMENT),
+            "correct": digest_file(Path(options.correct)) if options.correct else None,
+            "methods": methods,
+            "helpers": [model.fingerprint for model in job.helpers],
+            "origin": origin,
+            "prompts": planned.about_prompts(),
+            "versions": installed_versions(),
+        }
+    )
 
 
 def _annotate(result: Result, methods: Chosen, planned: BuildPlan, run: Run) -> Result:
@@ -132,6 +188,8 @@ def _annotate(result: Result, methods: Chosen, planned: BuildPlan, run: Run) -> 
         return add_findings(result, methods, planned.axes, media)
     except BiasgraphError:
         if not (run.directory / GRAPH).exists():
+            from biasgraph.report.saving import write
+
             write(result, run.directory)
             if progress is not None:
                 progress.note(f"The graph without findings is in {shown(run.directory)}.")
@@ -179,6 +237,8 @@ def build_from_answers(
     methods = choose_methods(options, read_methods(directory))
     axes = options.axes if isinstance(options.axes, AxisSet | None) else load_axis_set(options.axes)
     options = options.suited_to(axes)
+    from biasgraph.audits.analysis import analyze_answers
+
     answers = Answers.read(table) if isinstance(table, str | Path) else Answers.from_frame(table)
     if options.only:
         answers = answers.only(options.only)

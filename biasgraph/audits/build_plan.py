@@ -22,8 +22,6 @@ from biasgraph.runs.proposed_axes import LLM, WAYS, Proposal, proposed_axes
 from biasgraph.runs.questions import UNKNOWN, questions_about
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from biasgraph.audits.options import BuildOptions
     from biasgraph.causal.tables import Variable
     from biasgraph.runs.directory import Run
@@ -113,15 +111,12 @@ class BuildPlan:
             f"about {calls:,} requests to servers; --budget calls={calls} would hold them there"
         ]
 
-    def carry_out(self, run: Run, settings: dict[str, Any]) -> pd.DataFrame:
+    def carry_out(self, run: Run, settings: dict[str, Any]) -> None:
         """Make what images are missing and ask what is not answered.
 
         Args:
             run: The open run.
             settings: Of the analysis, for run.json.
-
-        Returns:
-            The answers table.
 
         Raises:
             Interrupted: The user stopped it; the same command resumes it.
@@ -151,14 +146,12 @@ class BuildPlan:
             run.write_files(self.pictures.files(run.sources()))
         job.generate(run)
         job.ask(run, questions, gate)
-        answers = run.answers(job.vqa)
-        if traits_of(job.vqa).people and (answers["answer"] == UNKNOWN).all():
+        if traits_of(job.vqa).people and (run.answers(job.vqa)["answer"] == UNKNOWN).all():
             raise InputError(
                 f"{printable(job.vqa)} labels none of these pictures for these questions: labels "
                 "belong to a picture's pixels and a question's words; `biasgraph label` writes a "
                 "page for a run"
             )
-        return answers
 
     def origin(self, run: Run) -> dict[str, Any]:
         """What a graph says of where its images come from."""

@@ -334,9 +334,9 @@ class Run:
             for name, content in files.items():
                 write_atomically(self.directory / name, content)
 
-    def several_yes(self, judge: str) -> dict[str, int]:
-        """target -> requested images with more than one yes to its questions, where there are."""
-        return self.ledger.several_yes(judge)
+    def digest_answers(self, judge: str) -> str:
+        """The SHA-256 (hex) of the hinge table of the latest request under one judge."""
+        return digest([self.model, *self.ledger.answers_table(judge)])
 
 
 def refuse_what_is_no_run(folder: Path) -> None:

@@ -262,6 +262,11 @@ class Job:
         return [model for model in models if model is not None]
 
     @property
+    def helpers(self) -> list[Embedder | LanguageModel]:
+        """The models beside generator and judge."""
+        return [*self.embedders.values(), *self.language_models.values()]
+
+    @property
     def embedder(self) -> Embedder | None:
         """The first embedder, where there is one."""
         return next(iter(self.embedders.values()), None)

@@ -357,19 +357,6 @@ class Ledger:
         )
         return [column[0] for column in cursor.description], cursor.fetchall()
 
-    def several_yes(self, judge: str) -> dict[str, int]:
-        """target -> how many requested images got more than one yes to its questions."""
-        rows = self._connection.execute(
-            "SELECT target, count(*) FROM answers"
-            " JOIN questions ON questions.id = question JOIN targets ON name = target"
-            " JOIN images ON images.key = image JOIN prompts ON prompts.id = prompt"
-            " WHERE judge = ? AND yes > 1 AND prompts.position IS NOT NULL"
-            " AND number < (SELECT images FROM request)"
-            " GROUP BY target ORDER BY targets.position",
-            (judge,),
-        )
-        return dict(rows.fetchall())
-
     # What methods look at
 
     def texts(self, judge: str, asked: str) -> dict[int, str]:

@@ -535,16 +535,6 @@ class TestAnswers:
             assert all(run.image_path(image).exists() for image in run.images())
             run.close()
 
-    def test_several_yes_are_counted(self, tmp_path: Path) -> None:
-        generator, judge = FakeGenerator(), FakeJudge()
-        with opened(tmp_path) as run:
-            request(run, images=10)
-            generate(run, generator)
-            ask(run, judge, QUESTIONS, GATE, generator=generator)
-            counted = run.several_yes(judge.spec)
-        assert list(counted) == ["disability"]
-        assert 0 < counted["disability"] < 90
-
     def test_hostile_text_travels_unchanged(self, tmp_path: Path) -> None:
         texts = [text for text in HOSTILE if not any("\ud800" <= c <= "\udfff" for c in text)]
         table, _ = build(tmp_path, texts=texts, images=1, questions=QUESTIONS[:1])

@@ -25,6 +25,7 @@ from biasgraph.audits.pipeline_options import CheckOptions
 from biasgraph.causal.agreement import Agreement, accuracy, cross_table, uneven_errors
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes
+from biasgraph.data.file_names import AGREEMENT
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.writing import write_files
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from biasgraph.runs.progress import Progress
 
-FILE = "agreement.json"
 ITSELF = (
     "the reference is the judge itself: its answers agree because they are the same, which says "
     "nothing about whether they are right"
@@ -85,7 +85,7 @@ def check(
 def keep(directory: Path, agreement: Record) -> list[Path]:
     """Write agreement.json beside a result, and the agreement into all of the result's files."""
     result = with_agreement(load(directory), agreement)
-    paths = write_files(directory, {FILE: to_json(agreement)})
+    paths = write_files(directory, {AGREEMENT: to_json(agreement)})
     return [*paths, *write(result, directory)]
 
 
@@ -102,9 +102,9 @@ def kept(directory: Path | None, about: Mapping[str, Any]) -> Record | None:
 
     about: what a graph says of its origin. Raises InputError when the file is damaged.
     """
-    if directory is None or not (directory / FILE).is_file():
+    if directory is None or not (directory / AGREEMENT).is_file():
         return None
-    record = read(directory / FILE)
+    record = read(directory / AGREEMENT)
     same = (
         (record["judge"], about.get("vqa")),
         (record["judge_fingerprint"], about.get("vqa_fingerprint")),

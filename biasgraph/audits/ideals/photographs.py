@@ -86,7 +86,8 @@ class Photographs:
         """
         job = self.plan.job
         with job.opened() as run:
-            table = self.plan.carry_out(run, {})
+            self.plan.carry_out(run, {})
+            table = run.answers(job.vqa)
         counted = Reference.of_answers(
             Answers.from_frame(table, source=str(job.directory)),
             self.plan.variables,

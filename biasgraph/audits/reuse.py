@@ -1,0 +1,59 @@
+"""A rerun with nothing new to compute reads the result back, by digests of inputs and files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from biasgraph.data.result import Result, load
+from biasgraph.io.writing import write_atomically
+
+FILE = "inputs.json"
+SCHEMA = "biasgraph-inputs/1"
+
+
+def digest_inputs(inputs: Mapping[str, Any]) -> str:
+    """The SHA-256 (hex) of everything that a result is computed from.
+
+    Args:
+        inputs: JSON types, paths and arrays.
+    """
+    text = json.dumps(inputs, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def digest_file(path: Path | None) -> str | None:
+    """The SHA-256 (hex) of a file; None where there is none."""
+    if path is None or not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_back(directory: Path, inputs: str) -> Result | None:
+    """The result in a directory, if it was computed from these inputs and its files are intact.
+
+    Args:
+        directory: Of the run.
+        inputs: What `digest_inputs` returned.
+    """
+    try:
+        record = json.loads((directory / FILE).read_bytes())
+        if (record["schema"], record["inputs"]) != (SCHEMA, inputs):
+            return None
+        files: dict[str, str] = record["files"]
+        if any(digest_file(directory / name) != digest for name, digest in files.items()):
+            return None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+    return load(directory)
+
+
+def remember(directory: Path, inputs: str, paths: Sequence[Path]) -> None:
+    """Record what the files of a result in a directory were computed from."""
+    files = {path.relative_to(directory).as_posix(): digest_file(path) for path in paths}
+    record = {"schema": SCHEMA, "inputs": inputs, "files": files}
+    write_atomically(directory / FILE, (json.dumps(record, indent=1) + "\n").encode())
