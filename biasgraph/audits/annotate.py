@@ -19,7 +19,6 @@ from biasgraph.models.base import Describer
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import traits_of
-from biasgraph.report.saving import write
 from biasgraph.report.thumbnails import run_directory
 from biasgraph.runs.directory import Run
 from biasgraph.runs.job import Job
@@ -225,6 +224,8 @@ def annotate_run(
     with _media_of(result, directory, methods, axes, how, progress) as (declared, media):
         annotated = add_findings(result, methods, declared, media)
         if save:
+            from biasgraph.report.saving import write
+
             write(annotated, directory)
     return annotated.placed(directory) if save else annotated
 

@@ -21,21 +21,17 @@ from biasgraph.causal.rows import CountRow, LinkRow, ManipulationCheck, NodeRow,
 from biasgraph.causal.sensitivity import TargetDraws
 from biasgraph.causal.settings import AnalysisSettings, EdgeRule, generator
 from biasgraph.causal.tables import (
-    UNKNOWN,
     CodedImages,
-    Codes,
     Counts,
     Pool,
     Tallies,
-    Variable,
     counts_rows,
     reduced,
 )
 from biasgraph.causal.transport import Ideal
-from biasgraph.errors import InputError
+from biasgraph.causal.unknown_answers import treat_unknown
 
 SCHEMA = "biasgraph/1"
-UNKNOWN_CLASS = "unknown"
 INTERVENTION_FLAGS = ("no_intervention", "missing_arms", "differential_loss")  # nodes bear them too
 
 
@@ -111,55 +107,6 @@ def measure_axes(
     if labelled is None:
         return nodes, pairs
     return correct(nodes, pairs, pool, ideals, settings, labelled)
-
-
-def treat_unknown(
-    images: CodedImages, settings: AnalysisSettings, with_ideal: set[str]
-) -> CodedImages:
-    """Leave unknown answers out, make them a class of their own, or refuse them."""
-    if settings.unknown == "exclude":
-        return images
-    sets = [images.initial, *images.arms.values()]
-    for y, variable in enumerate(images.variables):
-        unknown = sum(int((codes[:, y] == UNKNOWN).sum()) for codes in sets)
-        if settings.unknown == "error" and unknown:
-            raise InputError(f"{unknown} answers about {variable.name} are unknown.")
-        if settings.unknown == "class":
-            check_unknown_class(variable, settings, with_ideal)
-    if settings.unknown == "error":
-        return images
-    sizes = np.array([variable.size for variable in images.variables], dtype=np.int16)
-
-    def recoded(codes: Codes) -> Codes:
-        return np.where(codes == UNKNOWN, sizes, codes)
-
-    return replace(
-        images,
-        variables=tuple(
-            replace(variable, attributes=(*variable.attributes, UNKNOWN_CLASS))
-            for variable in images.variables
-        ),
-        initial=recoded(images.initial),
-        arms={arm: recoded(codes) for arm, codes in images.arms.items()},
-    )
-
-
-def check_unknown_class(
-    variable: Variable, settings: AnalysisSettings, with_ideal: set[str]
-) -> None:
-    """Raise InputError unless unknown answers can be a class of this variable."""
-    if variable.name not in with_ideal:
-        raise InputError(
-            f"Unknown answers as a class need an ideal share, and {variable.name} has none."
-        )
-    if UNKNOWN_CLASS in variable.attributes:
-        raise InputError(f"{variable.name} already has an attribute named {UNKNOWN_CLASS}.")
-    metric = settings.metric or variable.metric
-    if metric not in ("nominal", "values"):
-        raise InputError(
-            f"The metric {metric} of {variable.name} has no place for unknown answers; "
-            "choose --metric nominal or leave them out."
-        )
 
 
 def _draw_initial(

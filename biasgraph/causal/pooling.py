@@ -8,17 +8,11 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from biasgraph.causal.baseline import UNIFORM, Baseline
-from biasgraph.causal.graph import (
-    Analysis,
-    assemble,
-    image_numbers,
-    measure_axes,
-    select_edges,
-    treat_unknown,
-)
+from biasgraph.causal.graph import Analysis, assemble, image_numbers, measure_axes, select_edges
 from biasgraph.causal.rows import PairRow, flag
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Counts, Pool
+from biasgraph.causal.unknown_answers import treat_unknown
 
 NAME = "all prompts"
 CLEAR = 0.03  # an |IS| that one would look at, as supp. A.8 does

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgraph.causal.graph import UNKNOWN_CLASS, treat_unknown
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Floats, Pool, Variable
 from biasgraph.causal.transport import Ideal
+from biasgraph.causal.unknown_answers import UNKNOWN_CLASS, treat_unknown
 from biasgraph.data.answer_codes import codes_of
 from biasgraph.data.answers import Answers
 from biasgraph.errors import InputError, printable

@@ -11,11 +11,11 @@ from biasgraph.audits.ideals.ideal_file import read_ideal
 from biasgraph.audits.ideals.reference import Counts, Reference, is_folder_of_images, read_reference
 from biasgraph.audits.options import BuildOptions
 from biasgraph.causal.baseline import Baseline
-from biasgraph.causal.graph import UNKNOWN_CLASS, check_unknown_class
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Counts as Labelled
 from biasgraph.causal.tables import Variable
 from biasgraph.causal.transport import resolve_ideals
+from biasgraph.causal.unknown_answers import UNKNOWN_CLASS, check_unknown_class
 from biasgraph.errors import InputError, printable
 
 UNIFORM = "uniform"

@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 
 from biasgraph.audits.ideals.reference_counts import counts_in_cells, counts_in_yaml, given_counts
-from biasgraph.causal.graph import UNKNOWN_CLASS
 from biasgraph.causal.tables import Tally, Variable, tally
+from biasgraph.causal.unknown_answers import UNKNOWN_CLASS
 from biasgraph.data.answer_codes import RESERVED, codes_of
 from biasgraph.data.answers import COLUMNS, Answers, listed
 from biasgraph.data.file_names import GRAPH, RECORD

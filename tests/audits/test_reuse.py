@@ -1,0 +1,89 @@
+"""A rerun with nothing new reads the result back; anything new computes it again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import biasgraph
+from biasgraph.audits import analysis
+from biasgraph.commands import main
+
+BUILD = {
+    "images": 4,
+    "only": ("gender", "age"),
+    "annotate": "tibet",
+    "bootstrap": 100,
+    "min_valid": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("reuse") / "run"
+    biasgraph.build("a librarian", output=directory, **BUILD)
+    return directory
+
+
+@pytest.fixture
+def analyses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The name of each analysis that is done."""
+    done: list[str] = []
+    compute = analysis.analyze_answers
+
+    def count(*args, **options):
+        done.append("analysis")
+        return compute(*args, **options)
+
+    monkeypatch.setattr(analysis, "analyze_answers", count)
+    return done
+
+
+def test_the_same_again_is_read_back(run: Path, analyses: list[str]) -> None:
+    before = {
+        path.name: path.read_bytes() for path in run.iterdir() if path.suffix in (".json", ".csv")
+    }
+    result = biasgraph.build("a librarian", output=run, **BUILD)
+    assert analyses == []
+    assert result.files() == biasgraph.load(run).files()
+    after = {name: (run / name).read_bytes() for name in before}
+    assert after == before
+
+
+def test_another_setting_is_computed(run: Path, analyses: list[str]) -> None:
+    for alpha in (0.2, 0.2):
+        result = biasgraph.build("a librarian", output=run, **{**BUILD, "alpha": alpha})
+        assert result.document["graph"]["settings"]["alpha"] == 0.2
+    assert analyses == ["analysis"]
+    biasgraph.build("a librarian", output=run, **BUILD)
+    assert analyses == ["analysis"] * 2
+
+
+@pytest.mark.parametrize("name", ["graph.json", "pairs.csv"])
+def test_what_somebody_changed_is_computed_again(run: Path, analyses: list[str], name: str) -> None:
+    good = (run / name).read_bytes()
+    (run / name).write_bytes(good + b"\n")
+    biasgraph.build("a librarian", output=run, **BUILD)
+    assert analyses == ["analysis"]
+    assert (run / name).read_bytes() == good
+
+
+def test_a_run_without_its_digests_is_computed_again(run: Path, analyses: list[str]) -> None:
+    (run / "inputs.json").unlink()
+    biasgraph.build("a librarian", output=run, **BUILD)
+    assert analyses == ["analysis"]
+
+
+def test_a_rerun_imports_no_statistics(run: Path) -> None:
+    arguments = ["build", "--prompt", "a librarian", "--images", "4", "--only", "gender,age"]
+    arguments += ["--annotate", "tibet", "--bootstrap", "100", "--min-valid", "1", "-q"]
+    code = (
+        f"import sys; from biasgraph.commands import main; main({[*arguments, '-o', str(run)]!r})\n"
+        "print(sorted({'scipy', 'matplotlib', 'torch', 'jinja2'} & sys.modules.keys()))"
+    )
+    assert main([*arguments, "-o", str(run)]) == 0
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
