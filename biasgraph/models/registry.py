@@ -42,7 +42,7 @@ HUB = {GENERATOR: "diffusers", JUDGE: "vlm", EMBEDDER: "clip", LANGUAGE_MODEL: "
 """Which backend takes a bare ``owner/model`` of the hub, most likely."""
 
 WEIGHTS = "weights: a folder, or a name on the Hugging Face hub"
-TORCH = ("device", "dtype", "trust_remote_code")
+TORCH, CODE = ("device", "dtype"), "trust_remote_code"
 """Options of every model whose weights are loaded here."""
 PIXELS = ("steps", "guidance", "size", "scheduler", "negative_prompt", "lora")
 SERVER = ("base_url", "concurrency", "budget")
@@ -67,7 +67,7 @@ BACKENDS: dict[str, Backend] = {
             GENERATOR: Role(
                 "biasgraph.models.diffusers:generator",
                 "diffusers:black-forest-labs/FLUX.2-klein-4B",
-                reads=(*TORCH, *PIXELS, "batch_size", "offload"),
+                reads=(*TORCH, *PIXELS, "batch_size", "offload", CODE),
             )
         },
         needs=WEIGHTS,
@@ -78,10 +78,10 @@ BACKENDS: dict[str, Backend] = {
             JUDGE: Role(
                 "biasgraph.models.clip:judge",
                 SIGLIP,
-                reads=(*TORCH, "judge_batch_size", "unknown_below"),
+                reads=(*TORCH, "judge_batch_size", CODE, "unknown_below"),
             ),
             EMBEDDER: Role(
-                "biasgraph.models.clip:embedder", SIGLIP, reads=(*TORCH, "judge_batch_size")
+                "biasgraph.models.clip:embedder", SIGLIP, reads=(*TORCH, "judge_batch_size", CODE)
             ),
         },
         needs=WEIGHTS,
@@ -92,7 +92,7 @@ BACKENDS: dict[str, Backend] = {
             JUDGE: Role(
                 "biasgraph.models.vlm:judge",
                 "vlm:Qwen/Qwen3-VL-4B-Instruct",
-                reads=(*TORCH, "judge_batch_size", "permutations", "unknown_below"),
+                reads=(*TORCH, "judge_batch_size", "permutations", CODE, "unknown_below"),
             )
         },
         needs=WEIGHTS,
@@ -106,7 +106,9 @@ BACKENDS: dict[str, Backend] = {
     "lm": Backend(
         about="language models of transformers",
         roles={
-            LANGUAGE_MODEL: Role("biasgraph.models.lm:language_model", "lm:Qwen/Qwen3-4B", TORCH)
+            LANGUAGE_MODEL: Role(
+                "biasgraph.models.lm:language_model", "lm:Qwen/Qwen3-4B", (*TORCH, CODE)
+            )
         },
         needs=WEIGHTS,
     ),
