@@ -17,8 +17,8 @@ from biasgraph.models.library_loading import shorten_error
 from biasgraph.models.model_source import Source, SourcedModel
 from biasgraph.models.pipeline_card import Card
 from biasgraph.models.pipeline_loading import Adapter, load_pipeline
-from biasgraph.models.prompt_encodings import Remembered
-from biasgraph.models.token_windows import Window, window
+from biasgraph.models.prompt_encodings import EncodingCache
+from biasgraph.models.token_windows import Window, find_window
 
 ON_CPU, ON_GPU = 4, 16
 """Images asked for at a time where ``--batch-size`` does not say; so many are lost at most when a
@@ -157,7 +157,7 @@ class DiffusersGenerator(SourcedModel):
             raise ModelError(
                 f"{printable(self.spec)} failed to make images: {shorten_error(error)}"
             ) from error
-        return pictures(made, len(items), self.spec)
+        return read_pictures(made, len(items), self.spec)
 
     @cached_property
     def _call(self) -> dict[str, Any]:
@@ -172,7 +172,7 @@ class DiffusersGenerator(SourcedModel):
 
     def _forget(self) -> None:
         remembered = getattr(self._pipeline, "encode_prompt", None)
-        if isinstance(remembered, Remembered):
+        if isinstance(remembered, EncodingCache):
             remembered.forget()
 
     @cached_property
@@ -192,7 +192,7 @@ class DiffusersGenerator(SourcedModel):
     @cached_property
     def _window(self) -> Window | None:
         longest = self._card.defaults.get("max_sequence_length")
-        return window(
+        return find_window(
             self._card.folder,
             self._card.index,
             longest if isinstance(longest, int) else None,
@@ -206,7 +206,7 @@ class DiffusersGenerator(SourcedModel):
         )
 
 
-def pictures(made: Any, count: int, spec: str) -> list[Picture]:
+def read_pictures(made: Any, count: int, spec: str) -> list[Picture]:
     """What a pipeline gave, as pictures: withheld where its safety checker blackened them.
 
     Raises ModelError where it gave something else than `count` images.

@@ -81,7 +81,7 @@ def hash_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
+def natural_order(name: str) -> tuple[list[tuple[int, int, str]], str]:
     """The order in which a person counts: 2.png before 10.png, whatever the case."""
     parts = re.findall(r"([0-9]+)|([^0-9]+)", name)
     return [
@@ -133,7 +133,7 @@ def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Ima
                 size = f"{image.width:,} x {image.height:,} pixels"
                 problem = f"of more than {max_pixels:,} pixels (--max-pixels)"
                 return replace(look, problem=problem, remarks=(size,)), None
-            turned, remarks = upright(image)
+            turned, remarks = turn_upright(image)
     except UnidentifiedImageError:
         unread = f"in a format that is not read ({suffix[1:].upper()}; convert it to JPEG or PNG)"
         return replace(look, problem=unread if suffix in UNREAD else "no picture"), None
@@ -144,7 +144,7 @@ def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Ima
     return replace(look, width=turned.width, height=turned.height, remarks=remarks), turned
 
 
-def upright(image: Image) -> tuple[Image, tuple[str, ...]]:
+def turn_upright(image: Image) -> tuple[Image, tuple[str, ...]]:
     """An opened file's picture as it is meant to be seen, in RGB, and what was done to it.
 
     Raises whatever decoders raise.

@@ -15,7 +15,7 @@ from biasgraph.models.inference_options import Spec
 from biasgraph.models.library_loading import explain_loading_errors
 from biasgraph.models.model_source import NAME, Source
 from biasgraph.models.pipeline_card import INDEX, Card, is_auto
-from biasgraph.models.prompt_encodings import Remembered
+from biasgraph.models.prompt_encodings import EncodingCache
 
 if TYPE_CHECKING:
     from biasgraph.models.inference_options import ModelOptions
@@ -94,7 +94,7 @@ def load_pipeline(
 ) -> Any:
     """The pipeline with its weights, ready to be called.
 
-    Its ``encode_prompt`` remembers what it encoded (`Remembered`).
+    Its ``encode_prompt`` remembers what it encoded (`EncodingCache`).
 
     Raises:
         ModelError: The weights cannot be had, do not fit, or are not safetensors.
@@ -133,7 +133,7 @@ def load_pipeline(
         _place(pipeline, options.offload, device)
     pipeline.set_progress_bar_config(disable=True)
     if hasattr(pipeline, "encode_prompt"):
-        pipeline.encode_prompt = Remembered(pipeline.encode_prompt)
+        pipeline.encode_prompt = EncodingCache(pipeline.encode_prompt)
     return pipeline
 
 

@@ -48,7 +48,7 @@ Row = tuple[Part, ...]
 
 
 @dataclass
-class Remembered:
+class EncodingCache:
     """A pipeline's ``encode_prompt`` that encodes no text twice.
 
     A call with a list of n texts becomes n calls with one, whose results are kept and put together;

@@ -29,7 +29,9 @@ class Window:
     count: Callable[[str], int]
 
 
-def window(folder: Path, index: Mapping[str, Any], longest: int | None, spec: str) -> Window | None:
+def find_window(
+    folder: Path, index: Mapping[str, Any], longest: int | None, spec: str
+) -> Window | None:
     """The widest window among a pipeline's text encoders; None where none is told.
 
     A prompt is whole where one encoder reads all of it: SDXL's two read 77 tokens each; SD3's and

@@ -19,11 +19,11 @@ from biasgraph.commands import main
 from biasgraph.errors import InputError, MissingExtra, ModelError
 from biasgraph.models import pipeline_loading as loading
 from biasgraph.models.base import Picture
-from biasgraph.models.diffusers import SAFETY_CHECKER, DiffusersGenerator, pictures
+from biasgraph.models.diffusers import SAFETY_CHECKER, DiffusersGenerator, read_pictures
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.library_loading import silence_libraries as quiet
 from biasgraph.models.registry import load_generator
-from biasgraph.models.token_windows import window
+from biasgraph.models.token_windows import find_window
 from biasgraph.sandbox.backends import WEIGHTS
 from tests.models import tiny_pipelines
 
@@ -204,7 +204,7 @@ def test_tokens_are_counted_as_transformers_does(load: Loader, tmp_path: Path) -
     from transformers import CLIPTokenizer
 
     folder = tiny_pipelines.clip_tokenizer_files(tmp_path / "tokenizer")
-    ours = window(tmp_path, {"tokenizer": ["transformers", "CLIPTokenizer"]}, None, "x")
+    ours = find_window(tmp_path, {"tokenizer": ["transformers", "CLIPTokenizer"]}, None, "x")
     theirs = CLIPTokenizer.from_pretrained(folder)
     assert ours is not None and ours.tokens == 77
     for text in ("a photo of a NURSE", "it's  old, isn't it?", "naïve 咖啡 42!!", "x" * 90, ""):
@@ -356,8 +356,8 @@ def test_rewritten_prompts_and_flags_of_other_pipelines_are_read() -> None:
     made = SimpleNamespace(
         images=[image, image], nsfw_detected=[False, True], revised_prompts=["a nurse, 4k", "b"]
     )
-    first, second = pictures(made, 2, "diffusers:x")
+    first, second = read_pictures(made, 2, "diffusers:x")
     assert (first.withheld, second.withheld) == (None, SAFETY_CHECKER)
     assert (first.revised_prompt, first.image.mode) == ("a nurse, 4k", "RGB")
     with pytest.raises(ModelError, match="did not return the 3 images"):
-        pictures(made, 3, "diffusers:x")
+        read_pictures(made, 3, "diffusers:x")

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from biasgraph.models import image_files as picturefile
-from biasgraph.models.image_files import Look, lift_pixel_limit, natural, read_picture, seed_of
+from biasgraph.models.image_files import (
+    Look,
+    lift_pixel_limit,
+    natural_order,
+    read_picture,
+    seed_of,
+)
 
 SIZE = (6, 4)
 
@@ -200,4 +206,4 @@ def test_no_bytes_bring_it_down(tmp_path_factory: pytest.TempPathFactory, tail, 
 
 def test_names_are_ordered_as_a_person_counts() -> None:
     names = ["a10.png", "A2.png", "a1.png", "b.png", "10", "9"]
-    assert sorted(names, key=natural) == ["9", "10", "a1.png", "A2.png", "a10.png", "b.png"]
+    assert sorted(names, key=natural_order) == ["9", "10", "a1.png", "A2.png", "a10.png", "b.png"]

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasgraph.models.prompt_encodings import Remembered
+from biasgraph.models.prompt_encodings import EncodingCache
 
 TEXTS = st.lists(st.sampled_from(["a", "bb", "ccc", "dddd"]), min_size=1, max_size=6)
 
@@ -69,7 +69,7 @@ KINDS = st.sampled_from(["sdxl", "flux", "z-image", "bare", "padded", "packed"])
     calls=st.lists(TEXTS, min_size=1, max_size=5),
 )
 def test_the_result_is_the_encoders_own(kind: str, calls: list[list[str]]) -> None:
-    remembered = Remembered(Encoder(kind))
+    remembered = EncodingCache(Encoder(kind))
     for texts in calls:
         assert same(remembered(prompt=texts, device="cpu"), Encoder(kind)(texts))
 
@@ -80,7 +80,7 @@ def test_the_result_is_the_encoders_own(kind: str, calls: list[list[str]]) -> No
 )
 def test_no_text_is_encoded_twice(kind: str, calls: list[list[str]]) -> None:
     encoder = Encoder(kind)
-    remembered = Remembered(encoder)
+    remembered = EncodingCache(encoder)
     remembered(["x", "y"], "cpu", 1)
     encoder.texts.clear()
     for texts in calls:
@@ -97,7 +97,7 @@ def test_what_is_not_made_of_rows_is_not_taken_apart_twice() -> None:
             return torch.ones(len(prompt), 2), torch.ones(1, 5)
 
     encoder = Shared("")
-    remembered = Remembered(encoder)
+    remembered = EncodingCache(encoder)
     for _ in range(3):
         assert same(remembered(["a", "b"]), Shared("")(["a", "b"]))
     assert encoder.texts == ["a", "b"] * 4  # alone and together, then together
@@ -105,7 +105,7 @@ def test_what_is_not_made_of_rows_is_not_taken_apart_twice() -> None:
 
 def test_texts_are_told_apart_by_what_goes_with_them() -> None:
     encoder = Encoder("sdxl")
-    remembered = Remembered(encoder)
+    remembered = EncodingCache(encoder)
     remembered(["x", "y"])
     encoder.texts.clear()
     one = remembered(["a", "a"], negative_prompt=["x", "yy"])
@@ -116,7 +116,7 @@ def test_texts_are_told_apart_by_what_goes_with_them() -> None:
 
 def test_calls_about_other_things_are_passed_on() -> None:
     encoder = Encoder("sdxl")
-    remembered = Remembered(encoder)
+    remembered = EncodingCache(encoder)
     for _ in range(2):
         remembered("a")
         remembered(["a"], prompt_embeds=torch.ones(1))
@@ -126,7 +126,9 @@ def test_calls_about_other_things_are_passed_on() -> None:
 
 def test_memory_is_bounded_and_can_be_freed() -> None:
     encoder = Encoder("bare")
-    remembered = Remembered(encoder, room=24)  # three rows of two numbers of four bytes: one text
+    remembered = EncodingCache(
+        encoder, room=24
+    )  # three rows of two numbers of four bytes: one text
     for _ in range(3):
         assert same(remembered(["a", "bb"]), Encoder("bare")(["a", "bb"]))
     assert encoder.texts == ["a", "bb", "a", "bb", "bb", "bb"]

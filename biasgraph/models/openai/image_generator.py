@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Picture, Setting
-from biasgraph.models.image_files import FORMATS, MAX_PIXELS, upright
+from biasgraph.models.image_files import FORMATS, MAX_PIXELS, turn_upright
 from biasgraph.models.openai.concurrency import run_side_by_side
 from biasgraph.models.openai.error_responses import ErrorResponse, document_of
 from biasgraph.models.openai.journal import StoredResponse
@@ -211,7 +211,7 @@ def decode_image(content: bytes) -> Image:
         with Image.open(io.BytesIO(content), formats=FORMATS) as file:
             if max(file.size) > LARGEST_SIDE or file.width * file.height > MAX_PIXELS:
                 raise MalformedResponse(f"its image has {file.width}x{file.height} pixels")
-            return upright(file)[0]
+            return turn_upright(file)[0]
     except MalformedResponse:
         raise
     except Exception as error:  # Pillow raises whatever its decoders do

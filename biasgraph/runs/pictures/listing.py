@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from biasgraph.errors import InputError, did_you_mean, printable
-from biasgraph.models.image_files import SUFFIXES, natural
+from biasgraph.models.image_files import SUFFIXES, natural_order
 
 JUNK = frozenset(("thumbs.db", "desktop.ini", "__macosx"))
 """What systems leave in folders of pictures, lower case; not worth a word."""
@@ -57,7 +57,7 @@ class Listing:
     def folders(self, folder: str = "") -> list[str]:
         """The names of the folders in `folder`, as a person counts."""
         return sorted(
-            (entry.name for entry in self._entries(folder) if entry.is_dir()), key=natural
+            (entry.name for entry in self._entries(folder) if entry.is_dir()), key=natural_order
         )
 
     def pictures(self, folder: str = "") -> list[str]:
@@ -71,7 +71,7 @@ class Listing:
                 paths.append(path)
             else:
                 self.leave_out(NO_PICTURE, path)
-        return sorted(paths, key=natural)
+        return sorted(paths, key=natural_order)
 
     def holds_pictures(self, folder: str = "", depth: int = 0) -> bool:
         """Whether there are picture files in `folder` or below."""
@@ -89,7 +89,7 @@ class Listing:
     def leave_out_beside(self, reason: str, folder: str = "") -> None:
         """Note the picture files right in `folder`."""
         names = [entry.name for entry in self._entries(folder) if _is_picture(entry)]
-        for name in sorted(names, key=natural):
+        for name in sorted(names, key=natural_order):
             self.leave_out(reason, join(folder, name))
 
     def leave_out_below(self, reason: str, folder: str, depth: int = 0) -> None:
