@@ -311,7 +311,7 @@ def test_wrong_input_is_one_line(
 
 
 def test_a_folder_cannot_verify_a_plan(judged: Path) -> None:
-    with pytest.raises(InputError, match="makes none of new prompts"):
+    with pytest.raises(InputError, match="contains existing pictures and cannot make new ones"):
         JointPlan.of(load(judged), ["gender", "age"])
 
 

@@ -126,9 +126,8 @@ def test_calls_about_other_things_are_passed_on() -> None:
 
 def test_memory_is_bounded_and_can_be_freed() -> None:
     encoder = Encoder("bare")
-    remembered = EncodingCache(
-        encoder, room=24
-    )  # three rows of two numbers of four bytes: one text
+    # Three rows of two numbers of four bytes: one text.
+    remembered = EncodingCache(encoder, room=24)
     for _ in range(3):
         assert same(remembered(["a", "bb"]), Encoder("bare")(["a", "bb"]))
     assert encoder.texts == ["a", "bb", "a", "bb", "bb", "bb"]
