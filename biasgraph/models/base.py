@@ -77,7 +77,7 @@ class Message:
     text: str
 
 
-class Model(Protocol):
+class IdentifiedModel(Protocol):
     """What every model tells of itself."""
 
     @property
@@ -91,7 +91,7 @@ class Model(Protocol):
         ...
 
 
-class ConfiguredModel(Model, Protocol):
+class ConfiguredModel(IdentifiedModel, Protocol):
     """A model whose results also depend on how it is run."""
 
     @property
@@ -171,7 +171,7 @@ class Remote(Protocol):
         ...
 
 
-class Embedder(Model, Protocol):
+class Embedder(IdentifiedModel, Protocol):
     """Puts images and texts into one space."""
 
     def embed_images(self, images: Sequence[Image]) -> np.ndarray:

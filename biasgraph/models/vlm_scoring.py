@@ -55,7 +55,7 @@ class Prompts:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PictureBatch:
     """Pictures that go through a model together, with the prompts about each of them.
 
     Attributes:
@@ -86,7 +86,7 @@ class Scorer:
     model: Any
     prompter: Prompter
     dtype: str
-    _way: Callable[[Batch], Any] | None = field(default=None, init=False)
+    _way: Callable[[PictureBatch], Any] | None = field(default=None, init=False)
 
     def scores(self, images: Sequence[Image], prompts: Prompts, rows: int, pick: Pick) -> Any:
         """What `pick` takes of the scores of each prompt's next token, about each picture.
@@ -110,7 +110,7 @@ class Scorer:
             for places in _group_alike(encoded):
                 tensors = _join([encoded[place] for place in places])
                 group = [images[place] for place in places]
-                scored = self._way(Batch(group, tensors, prompts, rows, pick))
+                scored = self._way(PictureBatch(group, tensors, prompts, rows, pick))
                 for place, row in zip(places, scored, strict=True):
                     scores[place] = row
         return torch.stack(scores)
@@ -154,13 +154,13 @@ class Scorer:
 
     def _choose(
         self, image: Image, encoded: Mapping[str, Any], prompts: Prompts, rows: int
-    ) -> Callable[[Batch], Any]:
+    ) -> Callable[[PictureBatch], Any]:
         """The first way that gives what the plain one gives."""
         import torch
 
         # The first, whose tokens `encoded` holds, and the one that differs most.
         some = Prompts((prompts.texts[0], prompts.texts[-1]), (prompts.tails[0], prompts.tails[-1]))
-        batch = Batch([image], encoded, some, max(rows, 2), lambda scores: scores)
+        batch = PictureBatch([image], encoded, some, max(rows, 2), lambda scores: scores)
         with torch.no_grad():
             plain = self._apart(batch)
             spread = (plain - plain.mean(dim=-1, keepdim=True)).norm()
@@ -173,15 +173,15 @@ class Scorer:
                         raise
         return self._apart
 
-    def _prefix_at_once(self, batch: Batch) -> Any:
+    def _prefix_at_once(self, batch: PictureBatch) -> Any:
         """The prefix once, then as many prompts together as there may be rows."""
         return self._behind_prefix(batch, max(1, batch.rows // len(batch.images)))
 
-    def _prefix_one_by_one(self, batch: Batch) -> Any:
+    def _prefix_one_by_one(self, batch: PictureBatch) -> Any:
         """The prefix once, then prompt by prompt."""
         return self._behind_prefix(batch, 1)
 
-    def _behind_prefix(self, batch: Batch, size: int) -> Any:
+    def _behind_prefix(self, batch: PictureBatch, size: int) -> Any:
         """The prefix that all prompts share once, then their tails, `size` of them together."""
         import torch
 
@@ -201,7 +201,7 @@ class Scorer:
             scores.append(picked.reshape(count, len(tails), -1))
         return torch.cat(scores, dim=1)
 
-    def _features(self, batch: Batch) -> Any:
+    def _features(self, batch: PictureBatch) -> Any:
         """What the model sees in the pictures once, then each prompt as a whole."""
         import torch
 
@@ -231,7 +231,7 @@ class Scorer:
             scores.append(batch.pick(made.logits[:, -1].float()))
         return torch.stack(scores, dim=1)
 
-    def _apart(self, batch: Batch) -> Any:
+    def _apart(self, batch: PictureBatch) -> Any:
         """Picture by picture and prompt by prompt, each as a whole."""
         import torch
 
@@ -242,7 +242,7 @@ class Scorer:
                 scores.append(batch.pick(made.logits[:, -1].float()))
         return torch.cat(scores).reshape(len(batch.images), len(batch.prompts.texts), -1)
 
-    def _prefix(self, batch: Batch) -> Any:
+    def _prefix(self, batch: PictureBatch) -> Any:
         """The keys and values of what all prompts share."""
         if self._decoder(1):
             raise ValueError("a decoder that reads by cross-attention has no prefix")
@@ -251,7 +251,7 @@ class Scorer:
         )
         return made.past_key_values
 
-    def _cut_tail(self, batch: Batch) -> dict[str, Any]:
+    def _cut_tail(self, batch: PictureBatch) -> dict[str, Any]:
         """The tensors along the text, without the first prompt's tail."""
         tail, tensors = batch.prompts.tails[0], batch.tensors
         if any(row[-len(tail) :].tolist() != list(tail) for row in tensors["input_ids"]):
