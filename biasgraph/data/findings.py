@@ -19,7 +19,16 @@ RESERVED = ("title", "about", "show")
 
 @dataclass(frozen=True)
 class Number:
-    """A number with its 95 % interval and the images behind it; None needs a reason."""
+    """A number.
+
+    Attributes:
+        label: What it is.
+        value: None needs a reason.
+        low: The lower end of its 95 % interval.
+        high: The upper end.
+        n: The number of images behind it.
+        reason: Why it is undefined.
+    """
 
     kind: ClassVar[str] = "number"
     label: str
@@ -37,7 +46,15 @@ class Number:
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar or rank: its value with its interval, and what it is compared with."""
+    """One bar or rank.
+
+    Attributes:
+        label: What it is of.
+        value: How long it is.
+        low: The lower end of its 95 % interval.
+        high: The upper end.
+        reference: What it is compared with.
+    """
 
     label: str
     value: float | None
@@ -60,7 +77,7 @@ class Table:
     """Rows of cells, all as wide as the columns; nothing is drawn without rows.
 
     Attributes:
-        numeric: places of the columns that stand to the right and are never broken; of screens
+        numeric: Places of the columns that stand to the right and are never broken; of screens
             only, graph.json does not hold it.
     """
 
@@ -116,7 +133,12 @@ class Images:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph. tone: "warning" where it limits what was said."""
+    """A paragraph.
+
+    Attributes:
+        text: Its sentences.
+        tone: "warning" where it limits what was said.
+    """
 
     kind: ClassVar[str] = "text"
     text: str
@@ -137,11 +159,10 @@ class Banner:
 
 @dataclass(frozen=True)
 class Heading:
-    """The title of what follows. level: 1 for a section, 2 within one."""
+    """The title of what follows."""
 
     kind: ClassVar[str] = "heading"
     text: str
-    level: Literal[1, 2] = 1
 
 
 @dataclass(frozen=True)
@@ -186,11 +207,17 @@ def is_empty(part: ScreenPart) -> bool:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one method found. about: what it measures, in a sentence.
+    """What one method found.
 
-    numbers: what programs read, by name. lists: the same where there is one for each attribute,
-    in the attributes' order. Raises ValueError for a name that is taken, and, like every part, for
-    a number that is not finite.
+    Attributes:
+        title: What the method is called.
+        about: What it measures, in a sentence.
+        show: What screens show.
+        numbers: What programs read, by name.
+        lists: The same where there is one for each attribute, in the attributes' order.
+
+    Raises:
+        ValueError: a name is taken, or, as in every part, a number is not finite.
     """
 
     title: str

@@ -24,8 +24,11 @@ SURE = 0.95
 class RunGraph:
     """A run's own graph over the axes that are compared.
 
-    nodes: as in graph.json; pairs: the records of all its pairs, edge or not; links: of its edges,
-    with their mediation. directory: where its report may stand.
+    Attributes:
+        nodes: Its axes, as in graph.json.
+        pairs: The records of all its pairs, edge or not.
+        links: Those of its edges, with their mediation.
+        directory: Where its report may stand.
     """
 
     nodes: Sequence[Record]
@@ -35,9 +38,12 @@ class RunGraph:
 
 
 def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Path) -> bytes:
-    """The page of a comparison that will stand in `directory`; document: as in compare.json.
+    """compare.html: the runs' graphs side by side, what changed, and the rankings.
 
-    graphs: of each run, in the document's order.
+    Args:
+        document: What compare.json holds.
+        graphs: The graph of each run, in the document's order.
+        directory: Where the page will stand, from where it links to the runs' reports.
     """
     axes = [axis["id"] for axis in document["axes"]]
     pairs = [_pairs(graph, axes) for graph in graphs]

@@ -77,7 +77,8 @@ NAMES = (*FORMATS, FOLDER)
 def formats_in(text: str) -> list[str]:
     """The formats named in "svg,png", each once.
 
-    Raises InputError for a format that is none of `NAMES`, and for no format at all.
+    Raises:
+        InputError: a format is not in `NAMES`, or there is none at all.
     """
     names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
     if not names:
@@ -98,13 +99,20 @@ def export(
     *,
     columns: int = 2,
 ) -> list[Path]:
-    """Write a result in these formats, all files or none; returns their paths.
+    """Write a result in these formats, all files or none.
 
-    directory: `export` in the result's own unless given. export.json in it lists what exports
-    wrote there: these files are replaced by another export, any other file is left alone.
-    columns: the width of figures in columns of a page, 1 or 2.
-    The format `FOLDER` also copies a run's images into sets, with a manifest; these are not among
-    the paths.
+    The format `FOLDER` also copies a run's images into sets, with a manifest.
+
+    Args:
+        result: What is exported.
+        formats: Names of `NAMES`.
+        directory: Where the files go; `export` in the result's own unless given. export.json in it
+            lists what exports wrote there: another export replaces these files and leaves any other
+            alone.
+        columns: The width of figures in columns of a page, 1 or 2.
+
+    Returns:
+        The paths of the files but the images and their manifest.
 
     Raises:
         InputError: the result was never saved and no directory is given; a file is in the way;

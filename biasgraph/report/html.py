@@ -46,10 +46,14 @@ def render(
 ) -> bytes:
     """One page: a template of templates/report/ that extends base.html, as UTF-8.
 
-    model: JSON types; the page's scripts find it in `biasgraph.model`.
-    scripts, styles: files of templates/report/, behind those that every page has.
-    drawn: whether the page draws a graph and needs what that takes.
-    context: what the template itself shows, escaped.
+    Args:
+        template: Its file.
+        model: JSON types; the page's scripts find it in `biasgraph.model`.
+        scripts: Files of templates/report/, behind those that every page has.
+        styles: The same of style sheets.
+        digest: What tells whether the page would come out the same; see `digest_in`.
+        drawn: Whether the page draws a graph and needs what that takes.
+        context: What the template itself shows, escaped.
     """
     needed = (*FIRST, *(SCRIPTS if drawn else ()), *scripts)
     code = [resources.read_text(FOLDER, name) for name in needed]
@@ -143,7 +147,8 @@ def is_page(path: Path) -> bool:
 def vis_network() -> str:
     """vis-network as pyvis ships it, with its licence note and without its source map.
 
-    Raises ModelError when the installed pyvis has none.
+    Raises:
+        ModelError: the installed pyvis has none.
     """
     from importlib.resources import files
 

@@ -23,9 +23,13 @@ STYLES = ("report.css",)
 def report_html(result: Result, *, images: bool = True, links: bool = True) -> bytes:
     """The page of one result; its pictures come from the run in `result.directory`.
 
-    images: show thumbnails, where there is a run that has the images.
-    links: link to the reports of the same run, for a page that stands in that directory.
-    Raises InputError when the files of the result do not fit each other.
+    Args:
+        result: What it shows.
+        images: Show thumbnails, where there is a run that has the images.
+        links: Link to the reports of the same run, for a page that stands in that directory.
+
+    Raises:
+        InputError: the files of the result do not fit each other.
     """
     pictures = Pictures.of(result.directory) if images else Pictures()
     return _Page.of(result, pictures, links, _is_one_of_many(result.directory)).render()
@@ -45,9 +49,14 @@ def report_files(
 ) -> dict[str, bytes]:
     """The reports of a result and of its prompts, by their path in the result's directory.
 
-    directory: where the result is or will be saved; `result.directory` unless given.
-    only_changed: leave out what stands there already and was made from the same.
-    Raises InputError as `report_html`.
+    Args:
+        result: What they show.
+        directory: Where the result is or will be saved; `result.directory` unless given.
+        images: Show thumbnails.
+        only_changed: Leave out pages that exist and were made from the same.
+
+    Raises:
+        InputError: as `report_html`.
     """
     folder = directory or result.directory
     pictures = Pictures.of(folder) if images else Pictures()
@@ -76,7 +85,10 @@ def _is_one_of_many(directory: Path | None) -> bool:
 class _Page:
     """A page before any picture is opened.
 
-    digest: of everything that goes in, the pictures by the hashes of their files.
+    Attributes:
+        data: What it shows.
+        thumbnails: Its pictures.
+        digest: Of everything that goes in, the pictures by the hashes of their files.
     """
 
     data: PageData

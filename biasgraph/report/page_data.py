@@ -29,7 +29,12 @@ MANY = 10  # axes, above which the matrix gets the whole width
 
 @dataclass(frozen=True)
 class PageData:
-    """What a page shows: `model` is what its scripts draw, `context` what its template writes."""
+    """What a page shows.
+
+    Attributes:
+        model: What its scripts draw.
+        context: What its template writes.
+    """
 
     model: dict[str, Any]
     context: dict[str, Any]
@@ -38,11 +43,13 @@ class PageData:
 def page_data(result: Result, thumbnails: Thumbnails) -> PageData:
     """All that the page needs but the drawing and the pictures themselves, in JSON types.
 
-    model["axes"]: the names to show, in the document's order, which numbers everything else:
+    model["axes"] are the names to show, in the document's order, which numbers everything else:
     `pairs` holds every ordered pair at source * axes + target, `sets` the initial images and those
     of every intervention with their counts about each axis (its attributes, then unknown, then
     gated), `images` the chosen ones; sets and findings name them by their place in it.
-    Raises InputError when a table of the result lacks an axis of its graph.
+
+    Raises:
+        InputError: a table of the result lacks an axis of its graph.
     """
     document = result.document
     nodes, graph = document["nodes"], document["graph"]

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 class PictureFolder:
     """What goes into the folder.
 
-    files: path -> where the picture is kept; manifest: the table that says what they are, and
-    which images have no file because they are withheld.
+    Attributes:
+        files: Where each picture is kept, by its path in the folder.
+        manifest: The table that says what they are, and which images have no file because they are
+            withheld.
     """
 
     files: Mapping[str, Path]
@@ -82,8 +84,8 @@ class PictureFolder:
     def write(self, folder: Path) -> None:
         """Copy the pictures, and write the manifest when all are there.
 
-        Raises ModelError for a picture that is missing or damaged, and when the folder cannot be
-        written.
+        Raises:
+            ModelError: a picture is missing or damaged, or the folder cannot be written.
         """
         with writing_to(folder):
             for name, kept in self.files.items():

@@ -30,8 +30,13 @@ def write(result: Result, directory: Path) -> list[Path]:
     """Write all files and the reports into `directory`, or none, over an earlier result's.
 
     What that one left about prompts that this one does not have is removed; a report that
-    would come out the same is left alone. Returns the paths. Raises ModelError when they
-    cannot be written.
+    would come out the same is left alone.
+
+    Returns:
+        The paths.
+
+    Raises:
+        ModelError: they cannot be written.
     """
     files = result.files() | report_files(result, directory=directory, only_changed=True)
     paths = write_files(directory, files)

@@ -61,7 +61,10 @@ def run_directory(directory: Path | None) -> Path | None:
 class Thumbnails:
     """The images that a page shows.
 
-    chosen: image ids by set. others: those that are shown besides. pictures: where they are.
+    Attributes:
+        chosen: Image ids by set.
+        others: Those that are shown besides.
+        pictures: Where they are.
     """
 
     chosen: Mapping[Set, list[str]] = field(default_factory=dict)
@@ -113,8 +116,10 @@ class Thumbnails:
 def choose(answers: pd.DataFrame) -> dict[Set, list[str]]:
     """The first images of every set; of several prompts, each prompt's first before any second.
 
-    answers: the hinge table. Where there are more prompts than pictures, they are taken evenly
-    from all of them.
+    Where there are more prompts than pictures, they are taken evenly from all of them.
+
+    Args:
+        answers: The hinge table.
     """
     columns = ["prompt", "axis", "attribute", "image"]
     images = answers[columns].astype(object).where(answers[columns].notna(), "")

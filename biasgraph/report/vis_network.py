@@ -40,9 +40,12 @@ OPTIONS: dict[str, Any] = {
 def drawing(nodes: Sequence[Record], pairs: Sequence[Record]) -> dict[str, Any]:
     """What `drawGraph` of graph.js draws: {"nodes", "edges", "options"}, in JSON types.
 
-    nodes: those of graph.json; pairs: every ordered pair, by source and target in the order of
-    the nodes, with `mediation` (empty where nothing was checked). A node's id is the number of
-    its axis, an edge's that of its pair.
+    A node's id is the number of its axis, an edge's that of its pair.
+
+    Args:
+        nodes: Those of graph.json.
+        pairs: Every ordered pair, by source and target in the order of the nodes, with `mediation`
+            (empty where nothing was checked).
     """
     from pyvis.network import Network
 
