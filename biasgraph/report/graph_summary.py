@@ -11,9 +11,6 @@ from biasgraph.report import judge_words, words
 
 Record = Mapping[str, Any]
 
-FIRST = 3
-"""How many items of a method's ranking are named."""
-
 
 def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[parts.ScreenPart]:
     """What graph.json says, in parts; of several prompts, with a row for each at the end.
@@ -139,12 +136,11 @@ def _number(part: Record) -> str:
 
 def _ranking(part: Record) -> str:
     named = []
-    for item in part["items"][:FIRST]:
+    for item in part["items"]:
         value = words.with_interval(item["value"], item["low"], item["high"])
         against = "" if item["reference"] is None else f" against {item['reference']:.3f}"
         named.append(f"{words.name(item['label'])} {value}{against}")
-    more = len(part["items"]) - FIRST
-    listed = ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
+    listed = words.enumerated(named, "items")
     caption = words.label(part["caption"], 300).rstrip(".")
     return f"{caption}: {listed}" if caption else listed
 

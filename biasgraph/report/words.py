@@ -42,9 +42,9 @@ def clip(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def named(axes: Sequence[str]) -> str:
-    """The first axes of several, and how many more there are."""
-    return enumerated([name(axis) for axis in axes], "axes")
+def named(names: Sequence[str], what: str = "axes") -> str:
+    """The first names of several, and how many more there are."""
+    return enumerated([name(text) for text in names], what)
 
 
 def name(text: str, longest: int = 40) -> str:
@@ -185,7 +185,7 @@ def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     shares = [majority(node) or ("", 0.0) for node in ranked]
     most = [f"{percent(share)} {name(attribute)}" for attribute, share in shares]
     count = graph["images"]["initial"]
-    about = f"{count:,} {'image' if count == 1 else 'images'} of "
+    about = f"{counted(count, 'image')} of "
     if graph["prompt"] is None:
         about += f"{len(graph['prompts'])} prompts"
     else:
@@ -225,8 +225,8 @@ def pictures(missing: int) -> str | None:
     """A sentence about pictures that could not be shown."""
     if not missing:
         return None
-    files = "1 picture is" if missing == 1 else f"{missing:,} pictures are"
-    return f"{files} left out: the file is missing from the run, or damaged."
+    are = counted(missing, "picture is", "pictures are")
+    return f"{are} left out: the file is missing from the run, or damaged."
 
 
 def between(pairs: Sequence[Record]) -> list[Record]:
@@ -309,7 +309,7 @@ def in_all(graph: Record) -> Iterator[str]:
         best = graph[field]
         if best is not None:
             tied = f"; as many edges: {named(best['tied'])}" if best["tied"] else ""
-            edges = "1 edge" if best["edges"] == 1 else f"{best['edges']} edges"
+            edges = counted(best["edges"], "edge")
             strength = f"|IS| {best['strength']:.3f} in all"
             yield f"{what} {name(best['axis'])}: {edges}, {strength}{tied}."
     total = graph["amplification"]
@@ -377,7 +377,7 @@ def missed(absent: Sequence[Record]) -> Iterator[str]:
         low, high = f"{min(limits):.2f}", f"{max(limits):.2f}"
         limit = low if low == high else f"{low} to {high}" if max(limits) <= 1 else f"{low} or more"
         needed = f"a link needs V = {limit} to be" if min(limits) <= 1 else "not even V = 1 is"
-        pairs = "1 pair" if len(absent) == 1 else f"{len(absent)} pairs"
+        pairs = counted(len(absent), "pair")
         yield (
             f"{pairs} without an edge need not be independent: with this many images {needed} "
             "detected in 80 % of cases."

@@ -39,7 +39,7 @@ def result() -> biasgraph.Result:
 def test_says_what_other_methods_found(result: biasgraph.Result) -> None:
     assert "Other methods" not in screen(result)
     document = copy.deepcopy(result.document)
-    ranking = Ranking([Bar(f"axis{i}", 0.5, 0.25, 0.75, 0.125) for i in range(5)], "By far.")
+    ranking = Ranking([Bar(f"axis{i}", 0.5, 0.25, 0.75, 0.125) for i in range(6)], "By far.")
     number = Number("Score", None, reason="no images")
     document["graph"]["findings"] = {
         "one": Finding("One", "", [Text("\x1b[2J", "warning"), ranking], {}).to_json(),
@@ -49,7 +49,8 @@ def test_says_what_other_methods_found(result: biasgraph.Result) -> None:
     text = words(screen(result, document))
     assert "One: By far: axis0 0.500 [0.250, 0.750] against 0.125, axis1" in text
     assert (
-        "and 2 more. - \\x1b[2J - Two: Score - (no images). - Three: Score 1.500, n = 48." in text
+        "and 2 more items. - \\x1b[2J - Two: Score - (no images). - Three: Score 1.500, n = 48."
+        in text
     )
 
 

@@ -16,8 +16,6 @@ CAPTION = (
     "more biased. Missed: the variation that no image comes near."
 )
 NULL = " Null: the score of as many images made from the variations themselves."
-LISTED = 5
-"""Prompts without a reference that are named."""
 
 
 def summarize_scores(document: Record) -> list[ScreenPart]:
@@ -83,6 +81,4 @@ def _remarks(document: Record) -> Iterator[str]:
         yield f"The generator never saw these words: {', '.join(document['unseen_words'])}."
     missing = document["truth"]["not_in_table"] if document["truth"] else []
     if missing:
-        more = len(missing) - LISTED
-        named = ", ".join(missing[:LISTED]) + (f" and {more:,} more" if more > 0 else "")
-        yield f"Not in {document['truth']['source']}: {named}."
+        yield f"Not in {document['truth']['source']}: {words.enumerated(missing, 'prompts')}."

@@ -12,7 +12,6 @@ from biasgraph.report.bar_figure import Panel, bar_figure
 Record = Mapping[str, Any]
 
 PAGE, FIGURE = "openbias.html", "openbias.svg"
-LISTED = 3
 MOST_CAPTIONS, MOST_OTHERS = 200, 200
 """Captions of a bias, and proposals, that the page lists; openbias.json has them all."""
 COLUMNS = ("Bias, most frequent class", "Intensity", "Chance", "Captions", "Valid")
@@ -113,9 +112,10 @@ def caveats(document: Record) -> Iterator[str]:
         if bias["intensity"] is not None and bias["intensity"] <= bias["intensity_uniform_q95"]
     ]
     if within:
-        yield f"Within what uniform classes give by chance: {_listed(within)}."
+        yield f"Within what uniform classes give by chance: {words.named(within, 'biases')}."
     if document["unseen_words"]:
-        yield f"The model never saw these words: {_listed(document['unseen_words'], 20)}."
+        unseen = ", ".join(map(words.name, document["unseen_words"]))
+        yield f"The model never saw these words: {unseen}."
     yield from (words.label(note, 400) for note in document["notes"])
 
 
@@ -213,7 +213,7 @@ def _about(bias: Record) -> str:
         f"{bias['n_gated']:,} withheld."
     )
     if bias["merged"]:
-        text += f" Merged with {_listed(bias['merged'])}, which share its classes."
+        text += f" Merged with {words.named(bias['merged'], 'biases')}, which share its classes."
     if number := len(bias["classes_left_out"]):
         text += f" {number:,} rarer {'class was' if number == 1 else 'classes were'} left out."
     return text
@@ -230,13 +230,4 @@ def _others(document: Record) -> Iterator[str]:
             f"{words.name(other['bias'])} ({other['reason']}: {other['n_captions']})"
             for other in document["others"]
         ]
-        yield f"Proposed, and not looked at: {_first(each, LISTED)}."
-
-
-def _listed(names: Sequence[str], most: int = LISTED) -> str:
-    return _first([words.name(name) for name in names], most)
-
-
-def _first(texts: Sequence[str], most: int) -> str:
-    more = len(texts) - most
-    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
+        yield f"Proposed, and not looked at: {words.enumerated(each, 'biases')}."

@@ -8,13 +8,10 @@ from typing import Any
 from biasgraph.causal.flags import FLAG_WORDS
 from biasgraph.causal.planning import SURE
 from biasgraph.data.findings import Banner, Cell, Heading, ScreenPart, Sentences, Table, Text
-from biasgraph.report.words import counted, name, named, with_ci, with_interval
+from biasgraph.report.words import counted, enumerated, name, named, with_ci, with_interval
 
 Record = Mapping[str, Any]
 
-SHARES_SHOWN = 6
-"""Attributes of a distribution before the rest is counted."""
-CONTENDERS_SHOWN = 4
 NOTHING_TO_VERIFY = {
     "nothing_planned": "The plan holds no intervention: there is nothing to verify.",
     "nothing_joint": "The plan holds a single intervention, whose outcome the run has already "
@@ -87,9 +84,8 @@ def _open(axes: Sequence[Record]) -> Iterator[str]:
             for strategy in axis["strategies"]
             if strategy["axis"] in axis["contenders"]
         ]
-        more = len(shares) - CONTENDERS_SHOWN
-        each = ", ".join(shares[:CONTENDERS_SHOWN]) + (f" and {more} more" if more > 0 else "")
-        apart = f"which one is best cannot be told (best of the resamples in: {each})"
+        each = enumerated(shares, "axes")
+        apart = f"the best one cannot be singled out (best of the resamples in: {each})"
         verdicts = {
             "any": f"{apart}; each of them brings it closer to its ideal: any would do.",
             "undecided": f"{apart}, and not each of them is seen to help.",
@@ -213,8 +209,7 @@ def _state(state: Record, attributes: Mapping[str, Sequence[str]]) -> Table:
 
 def _shares(distribution: Sequence[float], attributes: Sequence[str]) -> str:
     pairs = [f"{name(a)} {share:.0%}" for a, share in zip(attributes, distribution, strict=True)]
-    more = len(pairs) - SHARES_SHOWN
-    return ", ".join(pairs[:SHARES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return enumerated(pairs, "attributes")
 
 
 def _ending(plan: Record) -> Iterator[str]:
