@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +76,17 @@ def options_from(
         name: The command's parameter that takes it.
         only: The names of the fields to offer; empty for all.
     """
+    names = {
+        field_name
+        for field_name, about in options_of(settings).items()
+        if about.kind is dict or not only or field_name in only
+    }
     parameters = [
         _parameter(field_name, about, settings.__dataclass_fields__[field_name].default)
         for field_name, about in options_of(settings).items()
-        if about.kind is not dict and (not only or field_name in only)
+        if field_name in names and about.kind is not dict
     ]
     parameters.sort(key=_place)
-    names = {field.name for field in fields(settings)}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
