@@ -83,7 +83,12 @@ class CsvFile:
     """The bytes of a CSV file with ``,`` ``;`` or tab between cells, with or without a BOM.
 
     The delimiter is the one that makes most of the `known` columns out of the first line.
-    Raises InputError, naming `source` and where possible the line, for what is no CSV file.
+
+    Attributes:
+        columns: the headings.
+
+    Raises:
+        InputError: not a CSV file; names `source` and where possible the line.
     """
 
     def __init__(self, raw: bytes, source: str, known: Collection[str]) -> None:

@@ -32,8 +32,9 @@ def _at(parts: tuple[str, ...]) -> Traversable:
 def read_text(*parts: str) -> str:
     """Return the text of one shipped file: ``read_text("axes", "occupation.yaml")``.
 
-    Raises FileNotFoundError where there is none; a part with a path separator or a leading dot
-    names nothing, so that user input cannot leave the folder.
+    Raises:
+        FileNotFoundError: the file does not exist; a part with a path separator or a leading dot
+            names nothing, so that user input cannot leave the folder.
     """
     return _at(parts).read_text(encoding="utf-8")
 
@@ -46,7 +47,11 @@ def names(folder: str, suffix: str) -> list[str]:
 
 @functools.cache
 def read_yaml(*parts: str) -> Any:
-    """Return the data of one shipped YAML file; not to be changed. Raises as `read_text` does."""
+    """Return the data of one shipped YAML file; not to be changed.
+
+    Raises:
+        FileNotFoundError: as `read_text`.
+    """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times faster where it is
     return yaml.load(read_text(*parts), Loader=loader)  # noqa: S506
 

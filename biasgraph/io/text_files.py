@@ -14,9 +14,14 @@ BOM = b"\xef\xbb\xbf"
 
 
 def read_bytes(path: str | Path, what: str = "") -> bytes:
-    """The content of a file; `what` it is goes into the error, before its name.
+    """The content of a file.
 
-    Raises InputError where it cannot be read.
+    Args:
+        path: of the file.
+        what: what it is, for the error: "the prompts in".
+
+    Raises:
+        InputError: it cannot be read.
     """
     try:
         return Path(path).read_bytes()
@@ -42,7 +47,10 @@ def at_place(place: str | Callable[[], str]) -> Iterator[None]:
 def lines_of(raw: bytes, source: str) -> Iterator[tuple[str, str]]:
     """The lines of a text that say something, and the place of each: "FILE, line 3".
 
-    Blank lines and those that begin with # are left out. Raises InputError for what is not UTF-8.
+    Blank lines and those that begin with # are left out.
+
+    Raises:
+        InputError: a line is not UTF-8.
     """
     lines = re.split(rb"\r\n|\r|\n", raw.removeprefix(BOM))
     for number, line in enumerate(lines, start=1):

@@ -26,9 +26,13 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = False) -> None:
 def write_files(directory: Path, files: Mapping[str, bytes], *, option: str = "-o") -> list[Path]:
     """Write files into `directory`, which is made if need be; returns their paths.
 
-    A name may lead into a folder ("prompts/a-nurse/graph.json"). All contents are on the disk
-    before the first file gets its name, so that a full disk or a crash leaves the directory as it
-    was. option: what names another directory, for errors.
+    All contents are on the disk before the first file gets its name, so that a full disk or a crash
+    leaves the directory as it was.
+
+    Args:
+        directory: where to write.
+        files: content by name; a name may lead into a folder ("prompts/a-nurse/graph.json").
+        option: what names another directory, for errors.
 
     Raises:
         ModelError: the directory cannot be made or written, or the disk is full.
@@ -110,7 +114,9 @@ def remove_stale(directory: Path, names: Collection[str], kept: Collection[str])
 def writing_to(directory: Path, option: str = "-o") -> Iterator[None]:
     """Turn what the file system raises into one ModelError about `directory`.
 
-    option: what names another directory.
+    Args:
+        directory: what is written.
+        option: what names another directory, for the error.
     """
     try:
         yield

@@ -53,9 +53,14 @@ class YamlDocument:
 
 
 def read_yaml(path: Path, what: str) -> YamlDocument:
-    """Read a user's YAML file; `what` names its kind in errors ("axis set", "ideal").
+    """Read a user's YAML file.
 
-    Raises InputError: unreadable, larger than `MAX_BYTES`, not UTF-8, not YAML.
+    Args:
+        path: of the file.
+        what: its kind, for errors: "axis set", "ideal".
+
+    Raises:
+        InputError: unreadable, larger than `MAX_BYTES`, not UTF-8, not YAML.
     """
     name = printable(str(path)[:200])
     try:

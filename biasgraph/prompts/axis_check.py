@@ -37,7 +37,10 @@ _OFFERED = re.compile(r"\(([^()]+)\)")
 class AxisCheck:
     """A valid axis set, what it makes of a prompt, and what may not work as meant.
 
-    remarks: one line each, "line 12: ...", in the order of the file.
+    Attributes:
+        axes: the set.
+        plan: the prompt with its counterfactuals.
+        remarks: one line each, "line 12: ...", in the order of the file.
     """
 
     axes: AxisSet
@@ -48,8 +51,12 @@ class AxisCheck:
     def of(cls, spec: str, prompt: str | None = None) -> AxisCheck:
         """Check a file, or a shipped set by its name.
 
-        Raises InputError: every problem of the file, each with its line; or the prompt cannot be
-        planned.
+        Args:
+            spec: the name or the path.
+            prompt: what the set is tried on; without it, the set's own or an example.
+
+        Raises:
+            InputError: the file's problems, each with its line; or no plan for the prompt.
         """
         document = axis_document(spec)
         axes = load_axis_set(spec)
@@ -84,7 +91,8 @@ class AxisCheck:
 def starter(name: str, subject: SubjectKind) -> str:
     """A commented axis set to start from, as YAML that passes the check.
 
-    Raises InputError for a name that no axis set can have.
+    Raises:
+        InputError: no axis set can have this name.
     """
     stripped = name.strip()
     if not stripped or len(stripped) > 100 or printable(stripped) != stripped:
@@ -108,10 +116,16 @@ def starter(name: str, subject: SubjectKind) -> str:
 
 
 def write_starter(name: str, subject: SubjectKind, output: Path | None = None) -> Path:
-    """Write `starter` to a new file, NAME.yaml unless `output` names one; returns its path.
+    """Write `starter` to a new file and return its path.
 
-    Raises InputError for a wrong name or a file that already exists, ModelError where it cannot
-    be written.
+    Args:
+        name: of the axis set.
+        subject: what the set is about.
+        output: the file; NAME.yaml without it.
+
+    Raises:
+        InputError: the name is wrong, or the file already exists.
+        ModelError: the file cannot be written.
     """
     text = starter(name, subject)
     path = Path(f"{slug(name)}.yaml") if output is None else output

@@ -74,9 +74,11 @@ class PromptPlan:
 def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
     """Return a prompt's counterfactuals along all axes of a set (BiasConnect, supp. A.1).
 
-    The initial text is the prompt without brackets, otherwise unchanged. Raises InputError as
-    `find_subject` does, where a set about persons meets a subject that is a thing, or the like, and
-    where a set holds prompts that were written for another one.
+    The initial text is the prompt without brackets, otherwise unchanged.
+
+    Raises:
+        InputError: as `find_subject` does; a set about persons meets a subject that is a thing, or
+            the like; a set holds prompts that were written for another one.
     """
     clean, bracket = strip_brackets(text)
     subject = find_subject(text)
@@ -118,8 +120,10 @@ JOINT = " + "
 def joint_prompts(text: str, axes: Sequence[Axis]) -> tuple[Prompt, ...]:
     """Return a prompt with several axes set at once, one for each combination of attributes.
 
-    The last axis runs fastest. Their role is `other`: they are no counterfactuals of a single
-    axis. Raises InputError as `find_subject` does, and for an axis with whole prompts.
+    The last axis runs fastest. Their role is `other`: they set more than a single axis.
+
+    Raises:
+        InputError: as `find_subject` does, or an axis has whole prompts.
     """
     clean, _ = strip_brackets(text)
     subject = find_subject(text)
@@ -142,8 +146,13 @@ def joint_prompts(text: str, axes: Sequence[Axis]) -> tuple[Prompt, ...]:
 def describe(axis: Axis, attribute: str, subject: str = "a photo of a person") -> str:
     """Return a caption true of an image that shows an attribute: "a photo of an old person".
 
-    It is the counterfactual of `subject`, a prompt; or the attribute's own. Raises InputError: an
-    attribute that the axis lacks, or as `find_subject` does.
+    Args:
+        axis: the attribute's axis.
+        attribute: its name.
+        subject: a prompt; the caption is its counterfactual, or the attribute's own prompt.
+
+    Raises:
+        InputError: the axis lacks the attribute, or as `find_subject` does.
     """
     clean, _ = strip_brackets(subject)
     chosen = axis.attribute(attribute)

@@ -41,8 +41,10 @@ Placement = Literal["before", "after"]
 class Difference:
     """What a counterfactual says that its prompt does not.
 
-    placement: on which side of the subject's noun; replaced: the prompt's words in its place,
-    empty where it was only put in.
+    Attributes:
+        phrase: the words.
+        placement: on which side of the subject's noun.
+        replaced: the prompt's words in its place, empty where it was only put in.
     """
 
     phrase: str
@@ -51,7 +53,13 @@ class Difference:
 
 
 def find_difference(initial: str, text: str, head: int) -> Difference:
-    """What `text` says otherwise than `initial`; head: how many words stand before the noun."""
+    """What `text` says otherwise than `initial`.
+
+    Args:
+        initial: the prompt.
+        text: its counterfactual.
+        head: how many words of the prompt stand before the subject's noun.
+    """
     old, new = initial.split(), text.split()
     matcher = difflib.SequenceMatcher(
         None, [_plain(word) for word in old], [_plain(word) for word in new], autojunk=False
@@ -67,8 +75,10 @@ def find_difference(initial: str, text: str, head: int) -> Difference:
 def _slid(
     start: int, end: int, new_start: int, new_end: int, new: Sequence[str]
 ) -> tuple[int, int, int, int]:
-    """A block of words that were put in, as far to the left as it can be: of "formal attire in"
-    behind "in" it makes "in formal attire"."""
+    """A block of words that were put in, as far to the left as it can be.
+
+    Of "formal attire in" behind "in" it makes "in formal attire".
+    """
     while start == end and start and _plain(new[new_start - 1]) == _plain(new[new_end - 1]):
         start, end, new_start, new_end = start - 1, end - 1, new_start - 1, new_end - 1
     return start, end, new_start, new_end
@@ -108,10 +118,20 @@ def derived_axes(
 ) -> tuple[AxisSet | None, tuple[str, ...]]:
     """An axis for each list of counterfactuals of a prompt, and what was left out.
 
-    prompt: may have brackets. An axis with fewer than two counterfactuals of its own has nothing
-    to compare; None where all are like that. Where the counterfactuals replace a word of the prompt
-    ("a nurse" for "a librarian"), this word is an attribute too. Raises InputError as
-    `find_subject` does.
+    An axis with fewer than two counterfactuals of its own has nothing to compare. Where the
+    counterfactuals replace a word of the prompt ("a nurse" for "a librarian"), this word is an
+    attribute too.
+
+    Args:
+        prompt: may have brackets.
+        counterfactuals: axis -> prompts.
+        name: of the axis set.
+
+    Returns:
+        The axis set, None where no axis offers a choice; and a line for each thing left out.
+
+    Raises:
+        InputError: as `find_subject` does.
     """
     clean, _ = strip_brackets(prompt)
     subject = find_subject(prompt)
@@ -158,8 +178,10 @@ def _different_texts(prompt: str, texts: Sequence[str]) -> list[str]:
 
 
 def _like(prompt: str, text: str) -> str:
-    """A counterfactual with the full stop and the capital that its prompt has: no more may differ
-    than what it is about."""
+    """A counterfactual with the full stop and the capital that its prompt has.
+
+    No more may differ than what it is about.
+    """
     if not prompt.rstrip().endswith("."):
         text = text.rstrip(".").rstrip()
     first, other = prompt.split()[0], (text.split() or [""])[0]

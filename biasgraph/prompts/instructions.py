@@ -17,8 +17,10 @@ _PLACE = re.compile(r"\{(\w+)\}")
 def instruction(paper: str, task: str, **values: str | int) -> str:
     """One instruction of a paper in ``templates/llm``, with its ``{places}`` filled.
 
-    ``instruction("tibet", "axes", prompt="a librarian")``. Raises KeyError for a task that the
-    paper has not; a value is put in as it is, braces and all.
+    ``instruction("tibet", "axes", prompt="a librarian")``; values are put in as they are.
+
+    Raises:
+        KeyError: the paper has no such task.
     """
     return _PLACE.sub(lambda place: str(values.get(place[1], place[0])), _instructions(paper)[task])
 

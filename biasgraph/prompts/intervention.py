@@ -70,6 +70,7 @@ class Sentence:
 
     @property
     def text(self) -> str:
+        """The parts joined."""
         subject = self.determiner + self.modifiers + self.head
         return self.before + subject + self.complement + self.after
 
@@ -147,8 +148,10 @@ def _taken_out(sentence: Sentence, axis: Axis) -> Intervention:
 
 
 def _complement_length(behind: str) -> int:
-    """The length of what belongs to the noun more closely than any phrase put behind it: "of
-    physics", "from Ghana"."""
+    """The length of what belongs to the noun more closely than any phrase put behind it.
+
+    "of physics", "from Ghana".
+    """
     tokens = tokenize(behind)
     if len(tokens) < 2 or behind[: tokens[0].start].strip():
         return 0

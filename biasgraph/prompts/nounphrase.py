@@ -52,6 +52,7 @@ class PromptToken:
 
     @property
     def is_word(self) -> bool:
+        """Whether it is a word, not a sign."""
         return self.text[0].isalnum() or self.text[0] == "_"
 
 
@@ -146,9 +147,11 @@ class NounPhraseReader:
         self.tokens = tokens
 
     def word(self, index: int) -> str:
+        """The word at an index in lower case."""
         return self.tokens[index].lower if index < len(self.tokens) else ""
 
     def is_word(self, index: int) -> bool:
+        """Whether a word stands at an index, not a sign."""
         return index < len(self.tokens) and self.tokens[index].is_word
 
     # What comes before the subject
@@ -222,8 +225,14 @@ class NounPhraseReader:
     # The noun phrase itself
 
     def noun_phrase(self, start: int) -> tuple[int, int, int]:
-        """Return the indices of the phrase's first word, of the first one after the determiners,
-        and of the head noun. Raises Unsure."""
+        """Read the phrase that begins at `start`.
+
+        Returns:
+            The indices of its first word, of the first after the determiners, and of the head.
+
+        Raises:
+            Unsure: two readings stay open, or none is left.
+        """
         if self.word(start).isdecimal() and self.word(start + 1) in words("styles"):
             start += 2  # "8 k"
         noun = self._after_determiners(start)
@@ -314,8 +323,11 @@ class NounPhraseReader:
         return False
 
     def _participle_ends(self, index: int, previous: str) -> bool:
-        """Whether a participle says what the noun before it does ("a chef cooking rice"), or
-        belongs to the noun after it ("a smiling chef")."""
+        """Whether a participle ends the phrase.
+
+        It says what the noun before it does ("a chef cooking rice"), or belongs to the noun after
+        it ("a smiling chef").
+        """
         word, closed = self.word(index), self._is_closed(index + 1)
         if word in words("ing_nouns") and not (
             is_being(previous) and closed and word in _ing_forms()

@@ -29,8 +29,10 @@ class PromptList:
 
         The shipped lists hold nouns, as BiasConnect supp. A.1 does: "librarian" becomes the prompt
         "a librarian". Lines of a file are prompts as they stand; those that are blank or begin
-        with # are left out. Raises InputError: an unknown name, a file that cannot be read, a line
-        that is not UTF-8, or no prompts at all.
+        with # are left out.
+
+        Raises:
+            InputError: an unknown name, an unreadable file, not UTF-8, or no prompts.
         """
         if not isinstance(given, str | Path):
             if not given:
@@ -57,8 +59,12 @@ class PromptList:
     ) -> list[PromptPlan]:
         """Every prompt with its counterfactuals, in the order of the list.
 
-        check: raises InputError for texts that the generator cannot take. Raises InputError,
-        naming the place, as `plan_prompts` and `check` do, and for a prompt that stands twice.
+        Args:
+            axes: along which to intervene.
+            check: raises InputError for texts that the generator cannot take.
+
+        Raises:
+            InputError: as `plan_prompts` and `check`, with the place; a repeated prompt.
         """
         plans: list[PromptPlan] = []
         places: dict[str, str] = {}

@@ -42,8 +42,9 @@ class Subject:
 def find_subject(text: str) -> Subject:
     """Return the subject of a prompt; its offsets are those of `strip_brackets(text)`.
 
-    Raises InputError: empty or too long, wrong brackets, or no subject that one can be sure of;
-    the error then asks for brackets around it.
+    Raises:
+        InputError: empty or too long, wrong brackets, or no subject that one can be sure of; the
+            error then asks for brackets around it.
     """
     clean, bracket = strip_brackets(text)
     tokens = tokenize(clean)
@@ -62,8 +63,9 @@ def find_subject(text: str) -> Subject:
 def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
     """Return the prompt without its brackets, and the span of the bracketed subject in it.
 
-    Raises InputError: an empty prompt, one longer than `MAX_PROMPT`, or brackets that do not
-    enclose exactly one subject.
+    Raises:
+        InputError: an empty prompt, one longer than `MAX_PROMPT`, or brackets that do not enclose
+            exactly one subject.
     """
     if not text.strip():
         raise InputError("the prompt is empty")

@@ -15,7 +15,11 @@ SETS = {"person": "occupation", "animal": "animal", "object": "object", "scene":
 
 
 def kind_of_subject(prompt: str) -> str:
-    """What a prompt is about, a key of `SETS`, or "unknown". Raises as `find_subject` does."""
+    """What a prompt is about, a key of `SETS`, or "unknown".
+
+    Raises:
+        InputError: as `find_subject` does.
+    """
     subject = find_subject(prompt)
     if subject.kind == "thing":
         return "scene" if singular_in("scenes", subject.head.lower()) else "object"
@@ -23,9 +27,10 @@ def kind_of_subject(prompt: str) -> str:
 
 
 def suited_axes(prompt: str) -> AxisSet:
-    """The shipped axis set that suits a prompt's subject; a subject nobody knows is a person's.
+    """The shipped axis set that suits a prompt's subject; an unknown subject is taken for a person.
 
-    Raises InputError: no set ships for such a subject, or as `find_subject` does.
+    Raises:
+        InputError: no set ships for such a subject, or as `find_subject` does.
     """
     kind = kind_of_subject(prompt)
     name = SETS["person" if kind == "unknown" else kind]
@@ -41,7 +46,8 @@ def suited_axes(prompt: str) -> AxisSet:
 def suited_to_all(prompts: Sequence[str]) -> AxisSet:
     """The shipped axis set that suits all of several prompts.
 
-    Raises InputError, with two of them, where these need different sets.
+    Raises:
+        InputError: two of them need different sets, or as `find_subject` does.
     """
     first = suited_axes(prompts[0])
     for prompt in prompts[1:]:
@@ -56,9 +62,10 @@ def suited_to_all(prompts: Sequence[str]) -> AxisSet:
 
 
 def note_guesses(prompts: Sequence[str]) -> tuple[str, ...]:
-    """What to know of the subjects that no word list has, in a sentence; none where all are known.
+    """A sentence about the subjects that no word list has; none where all are known.
 
-    Raises as `find_subject` does.
+    Raises:
+        InputError: as `find_subject` does.
     """
     heads = [find_subject(one).head for one in prompts if kind_of_subject(one) == "unknown"]
     unknown = [f"'{printable(head)}'" for head in dict.fromkeys(heads)]

@@ -27,8 +27,10 @@ def closed_question(axis: str, subject: str = PERSON) -> str:
 def question_about(axis: str, subject: str = PERSON) -> str:
     """The open question about an axis: table 4's, or the template's.
 
-    subject: what the images are about. Table 4 asks about persons; of other subjects it is the
-    question of the axis set that ships for them, where that has the axis.
+    Args:
+        axis: its name.
+        subject: what the images are about. Table 4 asks about persons; of other subjects it is the
+            question of the axis set that ships for them, where that has the axis.
     """
     name = axis.lower()
     name = ALSO.get(name, name)

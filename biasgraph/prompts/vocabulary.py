@@ -76,8 +76,11 @@ class Vocabulary:
         return None if word is None else self._owners[word] or word
 
     def counterparts(self, noun: str) -> tuple[str | None, Mapping[str, str]]:
-        """Return the noun that leaves the axis open, for one that does not, and the nouns of the
-        attributes, where ``words/counterparts.txt`` has one for each; both in the singular."""
+        """Return the noun that leaves the axis open, for one that does not.
+
+        And the nouns of the attributes, where ``words/counterparts.txt`` has one for each. All
+        are in the singular.
+        """
         word = self._nouns.get(noun.casefold())
         for row in word_rows("counterparts"):
             carriers, neutral = row[: row.index("|")], row[-1]

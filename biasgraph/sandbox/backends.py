@@ -71,7 +71,11 @@ def judge(spec: Spec, options: ModelOptions) -> ClipJudge | SecondJudge:
 
 
 def embedder(spec: Spec, options: ModelOptions) -> ClipJudge:
-    """``sandbox``: the first judge's CLIP. Raises InputError for any other name."""
+    """``sandbox``: the first judge's CLIP.
+
+    Raises:
+        InputError: another name.
+    """
     if spec.text != "sandbox":
         raise InputError(f"--embedder '{printable(spec.text)}': the sandbox's embedder is sandbox")
     return _clip(spec, 0.0)
@@ -108,13 +112,20 @@ class SecondJudge:
 
     @cached_property
     def fingerprint(self) -> str:
+        """Of the files of the weights."""
         return fingerprint(self.folder)
 
     @property
     def settings(self) -> Mapping[str, Setting]:
+        """What changes answers besides the weights."""
         return {"unknown_below": self.unknown_below}
 
     def answer(self, images: Sequence[Image], questions: Sequence[Question]) -> list[list[Answer]]:
+        """Answer each question about each image.
+
+        Raises:
+            InputError: a caption says something else than one attribute of the eight axes.
+        """
         import numpy as np
         import torch
 

@@ -39,6 +39,7 @@ class TruePair:
 
     @property
     def sensitivity(self) -> float:
+        """Intersectional Sensitivity, BiasConnect eq. 4."""
         return self.w1_before - self.w1_after
 
 
@@ -85,6 +86,8 @@ def truth(model: World, scene: Scene, metrics: Mapping[str, MetricName]) -> Trut
     """Enumerate the initial scene and each single intervention.
 
     Args:
+        model: the planted world.
+        scene: what the initial prompt asks for.
         metrics: ground metric by axis, see `metrics_of`; nominal where not given.
     """
     arms = {

@@ -74,6 +74,7 @@ class Proposer:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
+        """Who wrote the replies, for transcripts."""
         return {"written_by": ABOUT}
 
     def reply(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> str:

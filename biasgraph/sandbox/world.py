@@ -139,7 +139,11 @@ def conditional(
     """P(axis | parents) under a scene's contexts.
 
     Args:
+        model: the planted world.
+        occupation: one of the 26.
+        axis: the axis whose mechanism is evaluated.
         parents: parent's name -> (n,) indices of its values; all parents of ``axis``.
+        scene: gives the contexts; its interventions are not looked at.
 
     Returns:
         (n, k) probabilities; (1, k) for an axis without parents.

@@ -70,7 +70,8 @@ class Inspection:
     def saved(self, images: Mapping[str, str]) -> bytes:
         """The contents of the file that `read_inspection` reads.
 
-        images: image id -> the path of its picture, for people who look for it.
+        Args:
+            images: image id -> the path of its picture, for people who look for it.
         """
         files = {
             path: {"bytes": seen.bytes, "mtime_ns": seen.mtime_ns, **seen.look.record()}
@@ -87,7 +88,7 @@ class Inspection:
 
 
 def counted(paths: Sequence[str]) -> str:
-    """ "1 file was", "3 files were"."""
+    """How many files: "1 file was", "3 files were"."""
     return "1 file was" if len(paths) == 1 else f"{len(paths):,} files were"
 
 
@@ -122,7 +123,15 @@ def inspect_files(
 ) -> Inspection:
     """Look into `files`; those that are as they were when they were seen are not opened.
 
-    Raises Interrupted when the user asks to stop.
+    Args:
+        root: the folder.
+        files: paths within it.
+        max_pixels: pictures with more are refused.
+        known: what an earlier build saw.
+        progress: shows how far it is.
+
+    Raises:
+        Interrupted: the user asks to stop.
     """
     seen: dict[str, SeenFile] = {}
     for path in files:

@@ -27,9 +27,12 @@ SHOWN = 8
 class PictureSet:
     """The pictures of one prompt.
 
-    axis, attribute: the intervention, both empty for the initial prompt; files: their paths within
-    the folder, in their order; text: what they were made from, where that is told; withheld: the
-    reason of each further picture that nobody may see.
+    Attributes:
+        axis: the intervention's, empty for the initial prompt.
+        attribute: the same.
+        files: their paths within the folder, in their order.
+        text: what they were made from, where that is told.
+        withheld: the reason of each further picture that nobody may see.
     """
 
     axis: str
@@ -51,8 +54,12 @@ class PicturedPrompt:
 class Layout:
     """What lies in a folder.
 
-    axes: what is asked about its pictures; missing: files that a manifest names and that are not
-    there; left_out: why -> files that belong to no set.
+    Attributes:
+        root: the folder.
+        axes: what is asked about its pictures.
+        prompts: with their pictures.
+        missing: files that a manifest lists and that do not exist.
+        left_out: why -> files that belong to no set.
     """
 
     root: Path
@@ -73,20 +80,28 @@ def match_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def find_axis(word: str, axes: AxisSet) -> Axis:
-    """The axis that a folder or a cell means. Raises InputError as `AxisSet.axis` does."""
+    """The axis that a folder or a cell means.
+
+    Raises:
+        InputError: as `AxisSet.axis`.
+    """
     return axes.axis(match_name(word, [axis.name for axis in axes.axes]) or word)
 
 
 def find_attribute(word: str, axis: Axis) -> str:
-    """The attribute that a folder or a cell means. Raises InputError as `Axis.attribute` does."""
+    """The attribute that a folder or a cell means.
+
+    Raises:
+        InputError: as `Axis.attribute`.
+    """
     return axis.attribute(match_name(word, axis.names) or word).name
 
 
 def read_folders(listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
     """``initial/`` beside ``<axis>/<attribute>/``, or pictures of the initial prompt alone.
 
-    Raises InputError, naming the folder, for one that is none of the axes or their attributes, and
-    where there are no pictures.
+    Raises:
+        InputError: a folder is none of the axes or their attributes, or there are no pictures.
     """
     folders = {name: key_of(name) for name in listing.folders()}
     initial = next((name for name, key in folders.items() if key == INITIAL), None)

@@ -25,7 +25,9 @@ TOO_DEEP = "in folders within those of the sets"
 class Listing:
     """A folder whose entries are read by their paths within it, with ``/`` between the parts.
 
-    left_out: why -> the paths of files that are no pictures of a set, as they are met.
+    Attributes:
+        root: the folder.
+        left_out: why -> the paths of files that are not pictures of a set, as they are met.
     """
 
     root: Path
@@ -33,7 +35,11 @@ class Listing:
 
     @classmethod
     def of(cls, path: Path) -> Listing:
-        """Raises InputError where there is no such folder."""
+        """The listing of a folder.
+
+        Raises:
+            InputError: it does not exist or cannot be read.
+        """
         shown = printable(str(path))
         try:
             if path.is_dir():
@@ -106,8 +112,10 @@ class Listing:
             return False
 
     def _within(self, folder: str, depth: int) -> list[str]:
-        """The folders in `folder` that are looked into: not too deep, and no links, which may lead
-        in circles."""
+        """The folders in `folder` that are looked into.
+
+        Not too deep, and no links, which may lead in circles.
+        """
         names = self.folders(folder) if depth < DEEPEST else []
         return [name for name in names if not (self.root / folder / name).is_symlink()]
 

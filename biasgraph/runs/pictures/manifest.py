@@ -41,7 +41,14 @@ NOT_NAMED = "not in the manifest"
 class Row:
     """A line of the manifest; an initial picture has no axis and attribute, a withheld one no path.
 
-    place: says where it stands, as "manifest.csv, line 7"; looked up only for a message.
+    Attributes:
+        place: looks up where it stands, "manifest.csv, line 7", for a message.
+        path: within the manifest's folder.
+        axis: the intervention's.
+        attribute: the intervention's.
+        prompt: what the picture was made from, if told.
+        initial: the initial prompt that it belongs to, if told.
+        withheld: why nobody may see it, or empty.
     """
 
     place: Callable[[], str]
@@ -54,10 +61,17 @@ class Row:
 
 
 def read_manifest(file: Path, listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
-    """The pictures that `file` names, by their paths from the folder that it lies in.
+    """The pictures that `file` lists, by their paths from the folder that it lies in.
 
-    prompt: of several initial prompts the one to look at; where the manifest tells none, the text
-    of its own. Raises InputError, naming the line, for what cannot be.
+    Args:
+        file: the manifest.
+        listing: its folder.
+        axes: what its axes and attributes are looked for in.
+        prompt: of several initial prompts the one to look at; where the manifest tells none, the
+            text of its own.
+
+    Raises:
+        InputError: a line is wrong; names it.
     """
     rows = _rows(file, axes)
     files = _Files(listing, frozenset(row.path for row in rows))

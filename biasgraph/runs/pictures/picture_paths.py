@@ -77,7 +77,12 @@ def manifest_of(plans: Sequence[PromptPlan], images: int, seed: int) -> bytes:
 
 
 def table_of(rows: Iterable[Cells], *, several: bool) -> bytes:
-    """A manifest as CSV; several: it has the column that tells initial prompts apart."""
+    """A manifest as CSV.
+
+    Args:
+        rows: its cells by column.
+        several: whether it has the column that tells initial prompts apart.
+    """
     import pandas as pd
 
     frame = pd.DataFrame.from_records(list(rows))

@@ -50,7 +50,13 @@ AXES_FILE = "axes.yaml"
 class PictureSets:
     """What a folder's pictures make of a build.
 
-    given: prompt id -> the pictures of it, in their order. notes: what was left out or changed.
+    Attributes:
+        axes: what is asked about them.
+        plans: the prompts.
+        given: prompt id -> the pictures of it, in their order.
+        generator: hands them out.
+        inspection: what the files hold.
+        notes: what was left out or changed.
     """
 
     axes: AxisSet
@@ -63,7 +69,8 @@ class PictureSets:
     def files(self, images: Mapping[str, str]) -> dict[str, bytes]:
         """What a run keeps of it, by name: what was seen, and axes that no file has yet.
 
-        images: image id -> the path of its picture.
+        Args:
+            images: image id -> the path of its picture.
         """
         kept = {PICTURES: self.inspection.saved(images)}
         if self.axes.name == OWN:
@@ -86,7 +93,11 @@ def name_of(spec: str) -> str:
 
 
 def read_layout(spec: str, axes: AxisSet | None, prompt: str | None) -> Layout:
-    """What lies in the folder that `spec` names; see the readers. Raises InputError."""
+    """What lies in the folder that `spec` names.
+
+    Raises:
+        InputError: as `read_manifest`, `read_tibet` and `read_folders`.
+    """
     path = Path(Spec(spec).rest).expanduser()
     if path.suffix.lower() == ".csv" and not path.is_dir():
         return read_manifest(path, Listing.of(path.parent), axes or load_axis_set(AXES), prompt)

@@ -1,9 +1,9 @@
-"""The layout of TIBET's dataset: ``initial_prompts/0.jpeg``, ``<axis>/<j>/<k>.jpeg`` and a JSON
-file that says what axis and counterfactual j are.
+"""The layout of TIBET's dataset.
 
-The JSON is an object with ``initial_prompt``, ``result`` (axis -> its counterfactual prompts) and,
-from later steps, ``id`` and ``questions``, one for each axis; or a list, or an object by id, of
-such objects. It lies in the folder, or beside it.
+``initial_prompts/0.jpeg``, ``<axis>/<j>/<k>.jpeg`` and a JSON file that says what axis and
+counterfactual j are. It is an object with ``initial_prompt``, ``result`` (axis -> its
+counterfactual prompts) and, from later steps, ``id`` and ``questions``, one for each axis; or a
+list, or an object by id, of such objects. It lies in the folder, or beside it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,11 @@ GATES = {
 class Described:
     """What the JSON says: the initial prompt, and the counterfactuals of each axis.
 
-    questions: in TIBET's words, by axis, where they were written already.
+    Attributes:
+        source: the file, for messages.
+        prompt: the initial one.
+        axes: axis -> its counterfactual prompts.
+        questions: in TIBET's words, by axis, where they were written already.
     """
 
     source: str
@@ -70,10 +74,15 @@ class Described:
 def read_tibet(listing: Listing, axes: AxisSet | None, prompt: str | None) -> Layout:
     """The pictures of one prompt of the dataset.
 
-    axes: with them, the JSON's axes are looked for among these by name, and counterfactual j is
-    the attribute that its prompt says; without them the axes are the JSON's own, and an attribute
-    is called what its prompt says otherwise than the initial one. prompt: another text for the
-    initial prompt. Raises InputError for what cannot be.
+    Args:
+        listing: the folder.
+        axes: with them, the JSON's axes are looked for among these by name, and counterfactual j is
+            the attribute that its prompt says; without them the axes are the JSON's own, and an
+            attribute is called what its prompt says otherwise than the initial one.
+        prompt: another text for the initial prompt.
+
+    Raises:
+        InputError: the JSON or a folder is wrong.
     """
     told = _described(listing)
     folders = {key_of(name): name for name in listing.folders()}

@@ -92,6 +92,8 @@ def choice_caption(axis: str, attribute: str, form: int) -> str:
     """A sentence true of a picture that shows ``attribute``, for training the judge.
 
     Args:
+        axis: one of the eight.
+        attribute: one of the axis's.
         form: which wording; taken modulo the number there is.
     """
     wordings = [("", w) for w in AFTER.get(axis, {}).get(attribute, ())]

@@ -72,7 +72,15 @@ def train_unet(
     """Train ``unet`` in place.
 
     Args:
+        part: the name of the part, for its checkpoint.
+        unet: what is trained.
+        text: the frozen text tower that conditions it.
+        tokenizer: of the captions.
         latents: (n, 8, 8, 8) float, scaled to unit variance, one for each caption.
+        captions: n texts.
+        schedule: steps, batch, rate and seed.
+        work: the folder of checkpoints.
+        report: called now and then with the loss.
     """
     import torch
 

@@ -40,7 +40,6 @@ def new_vae(seed: int) -> AutoencoderKL:
 
 def train_vae(pictures: Drawings, work: Path, report: Report | None = None) -> AutoencoderKL:
     """Train on drawings; the scaling factor is set so that latents have unit variance."""
-
     vae = new_vae(SCHEDULE.seed)
 
     def loss(rng: np.random.Generator) -> torch.Tensor:
