@@ -6,8 +6,8 @@ Pure: proposals go in, biases with their captions come out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 
 from biasgraph.errors import InputError
 from biasgraph.methods.bias_wording import YES_NO, CaptionReader, is_class, words_in
@@ -21,6 +21,8 @@ MOST_CLASSES = 30
 
 TASK = "openbias"
 """What the transcripts of proposals are named after."""
+Words = tuple[str, ...]
+"""A name as `words_in` gives it: what names are compared by."""
 BY_MODEL = "the language model says that the caption answers it"
 
 
@@ -112,15 +114,12 @@ def knowledge(
         rules: How to put them together.
         reader: Finds classes in captions.
     """
-    groups = _merged(_by_name(proposed), rules.overlap)
-    known = sorted(
-        (_filtered(_put_together(group), group, reader) for group in groups),
-        key=lambda bias: (-len(bias.questions), bias.name.casefold()),
-    )
-    reasons = [_obstacle(bias, rules) for bias in known]
+    biases = [_put_together(groups, reader) for groups in _merge(_group(proposed), rules.overlap)]
+    biases.sort(key=lambda bias: (-len(bias.questions), bias.name.casefold()))
+    judged = [(bias, _obstacle(bias, rules)) for bias in biases]
     return Knowledge(
-        tuple(bias for bias, reason in zip(known, reasons, strict=True) if not reason),
-        tuple((bias, reason) for bias, reason in zip(known, reasons, strict=True) if reason),
+        tuple(bias for bias, reason in judged if not reason),
+        tuple((bias, reason) for bias, reason in judged if reason),
     )
 
 
@@ -134,69 +133,59 @@ def _obstacle(bias: KnownBias, rules: Rules) -> str:
 
 
 @dataclass(frozen=True)
-class _Proposal:
-    caption: str
-    bias: Bias
-
-
-@dataclass(frozen=True)
 class _Group:
-    """Proposals of one name; keys: its classes as they are compared."""
+    """Proposals of one name, each with its caption; classes: theirs by the words of each."""
 
-    proposals: tuple[_Proposal, ...]
-    keys: frozenset[tuple[str, ...]]
+    proposals: Sequence[tuple[str, Bias]]
+    classes: Mapping[Words, str]
 
     @property
     def name(self) -> str:
-        return self.proposals[0].bias.name
+        return self.proposals[0][1].name
 
     @property
     def size(self) -> int:
         """Captions."""
-        return len({proposal.caption for proposal in self.proposals})
+        return len({caption for caption, _ in self.proposals})
 
 
-def _by_name(proposed: Mapping[str, Sequence[Bias]]) -> list[_Group]:
-    groups: dict[tuple[str, ...], list[_Proposal]] = {}
+def _group(proposed: Mapping[str, Sequence[Bias]]) -> list[_Group]:
+    by_name: dict[Words, list[tuple[str, Bias]]] = {}
     for caption, biases in proposed.items():
         for bias in biases:
-            key = words_in(bias.name) or (bias.name,)
-            groups.setdefault(key, []).append(_Proposal(caption, bias))
-    return [
-        _Group(tuple(proposals), frozenset(_classes(proposals))) for proposals in groups.values()
-    ]
+            by_name.setdefault(words_in(bias.name) or (bias.name,), []).append((caption, bias))
+    return [_Group(proposals, _classes_of(proposals)) for proposals in by_name.values()]
 
 
-def _classes(proposals: Iterable[_Proposal]) -> dict[tuple[str, ...], str]:
+def _classes_of(proposals: Iterable[tuple[str, Bias]]) -> dict[Words, str]:
     """The classes by the words that they are compared by, each as it was written first."""
-    names: dict[tuple[str, ...], str] = {}
-    for proposal in proposals:
-        for name in proposal.bias.classes:
-            if is_class(name):
-                names.setdefault(words_in(name), name)
+    names: dict[Words, str] = {}
+    for _, bias in proposals:
+        for name in filter(is_class, bias.classes):
+            names.setdefault(words_in(name), name)
     return names
 
 
-def _merged(groups: Iterable[_Group], overlap: float) -> list[list[_Group]]:
+def _merge(groups: Iterable[_Group], overlap: float) -> list[list[_Group]]:
     """Groups that share classes, each with the largest one first.
 
     The largest first, then by name; each joins the first one before it that stands alone and
     shares enough classes with it, so that no chain of small steps puts different biases together.
     """
     order = sorted(groups, key=lambda group: (-group.size, group.name.casefold(), group.name))
-    leaders: list[list[_Group]] = []
+    merged: list[list[_Group]] = []
     for group in order:
-        home = next(
-            (joined for joined in leaders if share(joined[0].keys, group.keys) >= overlap), None
-        )
+        classes = group.classes.keys()
+        alike = (led for led in merged if share(led[0].classes.keys(), classes) >= overlap)
+        home = next(alike, None)
         if home is None:
-            leaders.append([group])
+            merged.append([group])
         else:
             home.append(group)
-    return leaders
+    return merged
 
 
-def share(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
+def share(one: Set[Words], other: Set[Words]) -> float:
     """The part of the smaller set of classes that the other has; 0 for those of yes/no questions.
 
     The classes as `words_in` gives them.
@@ -242,47 +231,36 @@ def _is_axis(bias: Bias, axis: str, attributes: Sequence[str], reader: CaptionRe
     return len(said) >= OVERLAP * len(classes)
 
 
-def _put_together(groups: Sequence[_Group]) -> KnownBias:
+def _put_together(groups: Sequence[_Group], reader: CaptionReader) -> KnownBias:
     proposals = [proposal for group in groups for proposal in group.proposals]
-    classes = _classes(proposals)
+    classes = _classes_of(proposals)
     said = Counter(
-        key
-        for proposal in proposals
-        for key in {words_in(name) for name in proposal.bias.classes} & classes.keys()
+        key for _, bias in proposals for key in {*map(words_in, bias.classes)} & classes.keys()
     )
-    first = list(classes)
-    most = sorted(first, key=lambda key: -said[key])[:MOST_CLASSES]  # a tie: the first to come
-    kept = [key for key in first if key in set(most)]
+    most = {*sorted(classes, key=lambda key: -said[key])[:MOST_CLASSES]}  # a tie: the first to come
+    kept = tuple(name for key, name in classes.items() if key in most)
+    left_out = tuple(name for key, name in classes.items() if key not in most)
     questions: dict[str, str] = {}
-    for proposal in proposals:
-        questions.setdefault(proposal.caption, proposal.bias.question)
+    for caption, bias in proposals:
+        questions.setdefault(caption, bias.question)
+    reasons = _find_answers(proposals, (*kept, *left_out), reader)
     return KnownBias(
         groups[0].name,
         tuple(group.name for group in groups),
-        tuple(classes[key] for key in kept),
-        tuple(classes[key] for key in first if key not in set(most)),
-        questions,
+        kept,
+        left_out,
+        {text: asked for text, asked in questions.items() if text not in reasons},
+        tuple(Filtered(text, reasons[text]) for text in questions if text in reasons),
     )
 
 
-def _filtered(bias: KnownBias, groups: Sequence[_Group], reader: CaptionReader) -> KnownBias:
-    """The bias without the captions that say the answer (two stages)."""
-    present = {
-        proposal.caption
-        for group in groups
-        for proposal in group.proposals
-        if proposal.bias.present_in_prompt
-    }
-    names = (*bias.classes, *bias.left_out)
-    readable = () if {name.casefold() for name in names} <= YES_NO else names
-    filtered: dict[str, str] = {}
-    for caption in bias.questions:
-        if caption in present:
-            filtered[caption] = BY_MODEL
-        elif (word := reader.said(caption, readable)) is not None:
-            filtered[caption] = f"the caption says '{word}', or a synonym of it"
-    return replace(
-        bias,
-        questions={text: asked for text, asked in bias.questions.items() if text not in filtered},
-        filtered=tuple(Filtered(text, reason) for text, reason in filtered.items()),
-    )
+def _find_answers(
+    proposals: Sequence[tuple[str, Bias]], classes: Sequence[str], reader: CaptionReader
+) -> dict[str, str]:
+    """The captions that say the answer, and what tells so (two stages)."""
+    readable = () if {name.casefold() for name in classes} <= YES_NO else classes
+    reasons = {caption: BY_MODEL for caption, bias in proposals if bias.present_in_prompt}
+    for caption in {caption: None for caption, _ in proposals if caption not in reasons}:
+        if (word := reader.said(caption, readable)) is not None:
+            reasons[caption] = f"the caption says '{word}', or a synonym of it"
+    return reasons
