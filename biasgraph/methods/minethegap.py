@@ -279,11 +279,17 @@ class _Scoring:
 
         An order statistic of maxima has no ordinary bootstrap.
         """
-        seed = int(self.given.settings["seed"])
-        spread_15 = spread(similarity, generator(seed, self.given.name, NAME, "spread"))
-        if spread_15 is None:
+        rng = generator(int(self.given.settings["seed"]), self.given.name, NAME, "spread")
+        n = similarity.shape[1]
+        values = [
+            score(similarity[:, rng.choice(n, SUBSAMPLE, replace=False)]).value
+            for _ in range(SUBSAMPLES)
+        ]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
             return Text("Some subsamples of 15 images have no score.", "warning")
-        mean, low, high = spread_15
+        mean = float(np.mean(known))
+        low, high = np.quantile(known, [TAIL, 1 - TAIL]).tolist()
         numbers |= {"score_15": mean, "score_15_low": low, "score_15_high": high}
         label = f"Score of {SUBSAMPLE} images, mean and 95 % of {SUBSAMPLES} subsamples"
         return Number(label, mean, low, high, SUBSAMPLE)
@@ -292,20 +298,6 @@ class _Scoring:
 def scored_of(spanned: Spanned) -> Score:
     """Eq. 1; no value where there is no image."""
     return score(spanned.similarity) if spanned.images else Score(None, *_NOTHING)
-
-
-def spread(similarity: Floats, rng: np.random.Generator) -> tuple[float, float, float] | None:
-    """Mean and 95 % of the scores of subsamples of 15 images; None where one has no score."""
-    n = similarity.shape[1]
-    values = [
-        score(similarity[:, rng.choice(n, SUBSAMPLE, replace=False)]).value
-        for _ in range(SUBSAMPLES)
-    ]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        return None
-    low, high = (float(q) for q in np.quantile(known, [TAIL, 1 - TAIL]))
-    return float(np.mean(known)), low, high
 
 
 def missed(scored: Score) -> list[int]:
