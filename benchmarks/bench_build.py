@@ -23,8 +23,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.audits.build_plan import BuildPlan, plan_build
-from biasgraph.audits.options import BuildOptions
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does
 PROMPT = "a librarian"

@@ -21,8 +21,8 @@ import numpy as np
 from PIL import Image
 
 from biasgraph.audits.analysis import analyze_answers
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.audits.build_plan import plan_build
-from biasgraph.audits.options import BuildOptions
 from biasgraph.data.answers import Answers
 from biasgraph.data.result import load
 from biasgraph.models.base import Answer, Picture, Question

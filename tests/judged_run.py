@@ -10,7 +10,7 @@ import pandas as pd
 
 from biasgraph.audits.agreement.trusted_answers import asked_of
 from biasgraph.audits.build import analyze_answers
-from biasgraph.audits.options import BuildOptions
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.data.answers import Answers
 from biasgraph.models.base import Question
 from biasgraph.models.pixels import pixels_digest

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.agreement.trust import Trust
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.audits.ideals.declared import Declared
-from biasgraph.audits.options import BuildOptions
 from biasgraph.causal.graph import Analysis, analyze
 from biasgraph.causal.pooling import NOTE, analyze_global
 from biasgraph.causal.settings import AnalysisSettings

@@ -25,7 +25,7 @@ from biasgraph.runs.job import Job
 from biasgraph.runs.media import RunMedia
 
 if TYPE_CHECKING:
-    from biasgraph.audits.options import BuildOptions
+    from biasgraph.audits.build_options import BuildOptions
     from biasgraph.data.axes import AxisSet
     from biasgraph.data.findings import Finding
     from biasgraph.data.result import Result

@@ -16,9 +16,9 @@ from typing import (
 )
 
 from biasgraph.audits import build as audit
+from biasgraph.audits.build_options import AnalyzeOptions, BuildOptions
 from biasgraph.audits.compare import comparison
 from biasgraph.audits.compare.comparison import Comparison
-from biasgraph.audits.options import AnalyzeOptions, BuildOptions
 from biasgraph.audits.pipeline_options import CompareOptions
 from biasgraph.data.options import option, settings, takes
 from biasgraph.data.result import Result

@@ -18,10 +18,10 @@ from biasgraph.audits.annotate import (
     helpers_of,
     read_methods,
 )
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.audits.build_plan import BuildPlan, plan_build
 from biasgraph.audits.ideals.declared import Declared
 from biasgraph.audits.ideals.photographs import Photographs
-from biasgraph.audits.options import BuildOptions
 from biasgraph.audits.reuse import digest_file, digest_inputs, read_back, remember
 from biasgraph.data.answers import Answers
 from biasgraph.data.axes import AxisSet, load_axis_set

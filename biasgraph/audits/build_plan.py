@@ -22,7 +22,7 @@ from biasgraph.runs.proposed_axes import LLM, WAYS, Proposal, proposed_axes
 from biasgraph.runs.questions import UNKNOWN, questions_about
 
 if TYPE_CHECKING:
-    from biasgraph.audits.options import BuildOptions
+    from biasgraph.audits.build_options import BuildOptions
     from biasgraph.causal.tables import Variable
     from biasgraph.runs.directory import Run
     from biasgraph.runs.progress import Progress

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasgraph.audits.options import (
+from biasgraph.audits.build_options import (
     ANALYSIS,
     AUDIT,
     METHODS,

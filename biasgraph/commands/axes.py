@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from biasgraph.audits.options import RunOptions
+from biasgraph.audits.build_options import RunOptions
 from biasgraph.commands.click_options import options_from, output_option
 from biasgraph.commands.output import Output, json_option
 from biasgraph.errors import shown

@@ -8,7 +8,7 @@ from typing import Any
 
 import rich_click as click
 
-from biasgraph.audits.options import BuildOptions
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.commands.click_options import CommandWithMethods, options_from
 from biasgraph.commands.output import Output, output_options
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import rich_click as click
 
-from biasgraph.audits.options import METHODS, OUTPUT
+from biasgraph.audits.build_options import METHODS, OUTPUT
 from biasgraph.data.options import Option, Settings, options_of
 from biasgraph.methods.registry import find_methods, method_options
 from biasgraph.models.inference_options import MODELS

@@ -9,7 +9,7 @@ import pytest
 
 import biasgraph
 from biasgraph.audits import annotate
-from biasgraph.audits.options import BuildOptions
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.commands import main
 from biasgraph.errors import InputError
 from biasgraph.methods.registry import METHODS, parse_methods

@@ -15,7 +15,7 @@ import pytest
 
 import biasgraph
 from biasgraph.audits.api import BuildPlan
-from biasgraph.audits.options import BuildOptions
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.data.axes import load_axis_set
 from biasgraph.models import registry
 from biasgraph.models.backend import GENERATOR, JUDGE, Backend, Role

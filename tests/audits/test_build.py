@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from biasgraph.audits.build import build
-from biasgraph.audits.options import BuildOptions
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, ModelError
 from tests.answer_tables import librarian_table

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 import rich_click as click
 
-from biasgraph.audits.options import BuildOptions
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.commands.build import build
 from biasgraph.commands.cli_reference import PAGE, reference

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from biasgraph.audits.options import BuildOptions
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.commands import main
 from biasgraph.data.axes import load_axis_set
 from biasgraph.data.result import load

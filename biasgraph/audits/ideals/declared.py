@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.audits.ideals.ideal_file import read_ideal
 from biasgraph.audits.ideals.reference import Counts, Reference, is_folder_of_images, read_reference
-from biasgraph.audits.options import BuildOptions
 from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Counts as Labelled

@@ -20,7 +20,7 @@ from biasgraph.runs.pictures.picture_sets import name_of, read_picture_sets
 from biasgraph.runs.wanted_images import prompt_rows
 
 if TYPE_CHECKING:
-    from biasgraph.audits.options import BuildOptions
+    from biasgraph.audits.build_options import BuildOptions
 
 FOLDER = "reference"
 """The folder of a run in which its photographs have runs of their own."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import biasgraph
-from biasgraph.audits.options import BuildOptions
+from biasgraph.audits.build_options import BuildOptions
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.errors import InputError
 from biasgraph.io.folder_names import folder_name, slug
