@@ -59,5 +59,5 @@
     return el("p", { class: "note" }, "A part that this page cannot draw; its numbers stand in graph.json.");
   }
 
-  biasgraph.data.findings = findings;
+  biasgraph.findings = findings;
 })(window.biasgraph);

@@ -23,10 +23,10 @@
   const chips = model.axes.map((axis, i) => el("button", { type: "button", class: "chip", onclick: () => pick({ axis: i }) }, biasgraph.dom.name(axis.label)));
   byId("axes").append(...chips);
   byId("focus").append(...model.axes.map((axis, i) => el("option", { value: i }, axis.label)));
-  const found = biasgraph.data.findings(model.findings.graph);
+  const found = biasgraph.findings(model.findings.graph);
   byId("graph-findings").append(...found);
   byId("graph-findings-section").hidden = !found.length;
-  const agreement = biasgraph.audits.agreement();
+  const agreement = biasgraph.agreement();
   byId("agreement").append(...agreement);
   byId("agreement-section").hidden = !agreement.length;
 

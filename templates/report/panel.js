@@ -198,7 +198,7 @@
       ]),
       edgesOf(i, pick),
       flagList(node.flags),
-      model.findings.nodes[i].length ? [heading("What other methods found"), biasgraph.data.findings(model.findings.nodes[i])] : null,
+      model.findings.nodes[i].length ? [heading("What other methods found"), biasgraph.findings(model.findings.nodes[i])] : null,
       initialImages(i));
   }
 
