@@ -167,7 +167,7 @@ class BuildPlan:
             "withheld": run.withheld(),
             "rewritten_prompts": rewritten,
             "notes": notes + job.notes(),
-            **job.identities(),
+            **job.identities(embedder=False),
             "seed": job.seed,
             "unseen_words": self._unseen_words(self.plans),
         }

@@ -380,10 +380,16 @@ class Job:
             return TOY_JUDGE
         return TOY if self.embedder is not None and traits_of(self.embedder.spec).toy else None
 
-    def identities(self) -> dict[str, str]:
-        """Specs and fingerprints of the models as documents have them."""
+    def identities(self, *, embedder: bool = True) -> dict[str, str]:
+        """Specs and fingerprints of the models as documents have them.
+
+        Args:
+            embedder: Whether the embedder is among them; graphs name it with each method.
+        """
         models = {"model": self.generator, "vqa": self.judge, "embedder": self.embedder}
         named = {name: model for name, model in models.items() if model is not None}
+        if not embedder:
+            named.pop("embedder", None)
         record: dict[str, str] = {}
         for name, model in named.items():
             record |= {name: model.spec, f"{name}_fingerprint": model.fingerprint}

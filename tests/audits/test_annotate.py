@@ -33,6 +33,7 @@ def test_the_sandbox_gets_every_method(built: biasgraph.Result) -> None:
     graph = built.document["graph"]
     assert list(graph["methods"]) == list(METHODS)
     assert graph["methods"]["minethegap"] == {"embedder": "sandbox"}
+    assert not {"embedder", "embedder_fingerprint"} & graph.keys(), "the method has it"
     gender = next(node for node in built.document["nodes"] if node["id"] == "gender")
     assert 0 <= gender["findings"]["openbias"]["intensity"] <= 1
     assert graph["findings"]["minethegap"]["score"] > 0
