@@ -144,7 +144,7 @@ def test_a_manifest_of_photographs(street: Path, tmp_path: Path) -> None:
         (("--metric", "values"), "ignores which attribute is which"),
         (("--ideal", "ideal.yaml"), "gender has both an ideal"),
         (("--reference", "empty"), "contains no pictures"),
-        (("--reference", "folder:none"), "no folder"),
+        (("--reference", "folder:none"), "folder 'none' does not exist"),
         (("--reference", "folder:"), "names no folder"),
         (("--reference", "broken"), "contains no readable picture"),
         (("--max-pixels", "100"), "8 files were left out: of more than 100 pixels"),
