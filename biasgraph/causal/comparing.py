@@ -251,9 +251,8 @@ class Comparing:
             shares = np.broadcast_to(ideal.shares, (len(starts), len(ideal.shares)))
             return matching.difference(starts, others, ideal, shares, rng)
 
-        sets = arms.reshape(-1, arms.shape[-1])
-        others = resample(sets, replicates, rng).reshape(-1, *arms.shape)
-        smooth = resample(sets, replicates, rng, smooth=True).reshape(-1, *arms.shape)
+        others = resample(arms, replicates, rng)
+        smooth = resample(arms, replicates, rng, smooth=True)
         draws = plain(start.draws, others)
         if is_flat(draws):
             draws = plain(start.smooth, smooth)

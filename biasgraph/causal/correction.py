@@ -226,8 +226,7 @@ class CorrectedTarget:
         sizes = arms.sum(axis=(0, 2))
         pooled = self.settings.mix == "pooled"
         weights = sizes / sizes.sum() if pooled else np.full(len(sizes), 1 / len(sizes))
-        sets = arms.reshape(-1, arms.shape[-1])
-        drawn = resample(sets, self.settings.bootstrap, rng).reshape(-1, *arms.shape).sum(axis=1)
+        drawn = resample(arms, self.settings.bootstrap, rng).sum(axis=1)
 
         def distance(counts: Counts, errors: Unmixing, ideal: Floats) -> Floats:
             shares = errors.for_sets().shares(counts / sizes[:, None])

@@ -140,15 +140,10 @@ def greedy_plan(
         steps: The most interventions; None for no limit.
 
     Returns:
-        In plain JSON types `before`, the targets as they are; `steps`, each with the `axis` added,
-        its `gain` with interval and `chance`, `p_best` among those it was chosen from, and the
-        targets as predicted then; `stopped`: why no more, "nothing_left", "all_set" (every target
-        is diversified itself), "steps" or "no_gain" (with `next`, the gain that was not enough);
-        `left_out`, targets whose own intervention has too few valid answers about them. Every
-        state has the `targets`, their distributions and distances with intervals, and the `total`.
-
-    Raises:
-        ValueError: There is no target.
+        In plain JSON types `before`, the targets as they are (see `_state`); `steps`, each with the
+        `axis` added, see `_step`, and the state it predicts; `stopped`, "nothing_left", "all_set"
+        (every target is diversified itself), "steps" or "no_gain" (with `next`, the gain that was
+        not enough); `left_out`, targets with too few valid answers in their own intervention.
     """
     if not targets:
         raise ValueError("a plan needs a target")
@@ -207,7 +202,11 @@ def _step(
     left: Sequence[int],
     targets: Sequence[Target],
 ) -> tuple[dict[str, Any], int]:
-    """The best next intervention, and what it gains."""
+    """What the best next intervention gains, and its index.
+
+    `gain` with its interval; `chance`, what the best gains by chance; `p_best`: the share of
+    replicates in which it is the best of those left.
+    """
     candidates = [float(seen.badness([*chosen, x], targets)[0]) for x in left]
     place = int(np.argmin(candidates))
     gain = float(seen.badness(chosen, targets)[0]) - candidates[place]
@@ -254,7 +253,10 @@ def _chance_gain(
 def _state(
     seen: Shifts, drawn: Shifts, chosen: Sequence[int], targets: Sequence[Target], pool: Pool
 ) -> dict[str, Any]:
-    """Every target's predicted distribution and distance with `chosen` diversified."""
+    """What is predicted with `chosen` diversified.
+
+    `targets`: the distribution and distance of each, with intervals; `total`: their weighted sum.
+    """
     rows = []
     for target in targets:
         y = target.variable

@@ -40,14 +40,7 @@ def measure_node(
         id=variable.name,
         metric=ideal.metric,
         attributes=variable.attributes,
-        initial=InitialAnswers(
-            counts=tuple(initial.counts.tolist()),
-            distribution=tuple(initial.shares.tolist()) if n else None,
-            n_total=initial.n_total,
-            n_gated=initial.n_gated,
-            n_unknown=initial.n_unknown,
-            n_valid=n,
-        ),
+        initial=_describe_answers(initial),
         distribution_ci=tuple(map(tuple, wilson(initial.counts, n).tolist())) if n else None,
         distribution_bounds=bounds(initial),
         ideal=tuple(ideal.shares.tolist()),
@@ -78,6 +71,17 @@ def measure_node(
         near_ideal=near,
     )
     return flag(row, "near_ideal") if near else row
+
+
+def _describe_answers(initial: Tally) -> InitialAnswers:
+    return InitialAnswers(
+        counts=tuple(initial.counts.tolist()),
+        distribution=tuple(initial.shares.tolist()) if initial.n_valid else None,
+        n_total=initial.n_total,
+        n_gated=initial.n_gated,
+        n_unknown=initial.n_unknown,
+        n_valid=initial.n_valid,
+    )
 
 
 def null_band(

@@ -48,9 +48,7 @@ class Pairs:
     def _row(self, x: int, y: int, alpha: float) -> PairRow:
         variables, total = self.pool.variables, self.pool.total
         source, target = variables[x].name, variables[y].name
-        row = PairRow(
-            source=source, target=target, metric=self.ideals[y].metric, status="insufficient"
-        )
+        row = PairRow(source=source, target=target, metric=self.ideals[y].metric)
         arms = total.arms_of(x)
         if not arms:
             return flag(row, "no_intervention")

@@ -194,19 +194,12 @@ def _best_shares(
     fewest = min(_usable(counts.sum(axis=(0, 2))) for counts in strata)
     after = np.stack(
         [
-            _distance_after(_resampled(counts, settings.bootstrap, rng), fewest, ideal, shares, rng)
-            for counts in strata
+            _distance_after(draws.sum(axis=1), fewest, ideal, shares, rng)
+            for draws in (resample(counts, settings.bootstrap, rng) for counts in strata)
         ]
     )
     is_best = after <= after.min(axis=0) + ROUNDING
     return np.asarray((is_best / is_best.sum(axis=0)).mean(axis=1))
-
-
-def _resampled(strata: Counts, replicates: int, rng: np.random.Generator) -> Counts:
-    """(replicates, J, k) resamples of (P, J, k) answers, each prompt and arm by itself."""
-    prompts, arms, k = strata.shape
-    drawn = resample(strata.reshape(-1, k), replicates, rng)
-    return np.asarray(drawn.reshape(replicates, prompts, arms, k).sum(axis=1))
 
 
 def _usable(sizes: Counts) -> int:

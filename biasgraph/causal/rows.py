@@ -57,7 +57,7 @@ def measure(about: str, *, unit: str, range: str, source: str = "Nodes", **defau
     return field(**default, metadata={_KEY: Measure(about, unit, range, source)})
 
 
-class Row:
+class GraphRow:
     """A frozen dataclass that is a record of graph.json and a row of tables."""
 
     def record(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Row:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Row):
+    if isinstance(value, GraphRow):
         return value.record()
     if isinstance(value, Mapping):
         return dict(value)
@@ -87,13 +87,13 @@ class Column:
     type: str | None
 
 
-def columns(row: type[Row], prefix: str = "") -> dict[str, Column]:
+def columns(row: type[GraphRow], prefix: str = "") -> dict[str, Column]:
     """The columns of a kind of row by name; those of nested records have dotted names."""
     hints = get_type_hints(row)
     found: dict[str, Column] = {}
     for part in fields(row):  # type: ignore[arg-type]
         name, hint = prefix + part.name.rstrip("_"), _without_none(hints[part.name])
-        if isinstance(hint, type) and issubclass(hint, Row):
+        if isinstance(hint, type) and issubclass(hint, GraphRow):
             found |= columns(hint, f"{name}.")
         else:
             found[name] = Column(part.metadata[_KEY], _arrow_type(hint))
@@ -139,7 +139,7 @@ _corrected = partial(_end, **_errors, default=UNSET)
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitialAnswers(Row):
+class InitialAnswers(GraphRow):
     """The answers about one axis in the initial images."""
 
     counts: tuple[int, ...] = _images("initial images with each attribute")
@@ -151,7 +151,7 @@ class InitialAnswers(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NullBand(Row):
+class NullBand(GraphRow):
     """How far images drawn from the ideal itself lie from it."""
 
     mean: float | None = _w1("mean of `w1` when as many images follow the ideal", default=None)
@@ -159,7 +159,7 @@ class NullBand(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ManipulationCheck(Row):
+class ManipulationCheck(GraphRow):
     """Whether naming an axis's attributes changed the axis itself."""
 
     p: float | None = _p("test of the axis under its own interventions")
@@ -168,7 +168,7 @@ class ManipulationCheck(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrectedAnswers(Row):
+class CorrectedAnswers(GraphRow):
     """The initial images of one axis without the judge's errors."""
 
     distribution: Shares = _share("`initial.distribution` without the judge's errors", **_errors)
@@ -179,7 +179,7 @@ class CorrectedAnswers(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NodeRow(Row):
+class NodeRow(GraphRow):
     """One axis: its initial images, and its place in the graph."""
 
     id: str = _axis("the axis")
@@ -213,7 +213,7 @@ class NodeRow(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairRow(Row):
+class PairRow(GraphRow):
     """An ordered pair of axes, edge or not."""
 
     source: str = _axis("the axis that is diversified")
@@ -256,7 +256,9 @@ class PairRow(Row):
     )
     shift_p: float | None = _p("initial images against all interventions together", source="Pairs")
     edge: bool = _truth("whether the pair is an edge", source="Pairs", default=False)
-    status: Status = _name("of the test", range="ok, degenerate, insufficient", source="Pairs")
+    status: Status = _name(
+        "of the test", range="ok, degenerate, insufficient", source="Pairs", default="insufficient"
+    )
     flags: tuple[str, ...] = _flags("what to know; in tables with `;` between them")
     w1_before_corrected: float | Unset | None = _corrected(
         "`w1_before` without the judge's errors; this and the next four only with `--correct`",
@@ -289,7 +291,7 @@ class LinkRow(PairRow):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountRow(Row):
+class CountRow(GraphRow):
     """One count of tables.csv."""
 
     prompt: str = _text("the initial prompt")

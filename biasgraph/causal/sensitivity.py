@@ -49,24 +49,30 @@ class TargetDraws:
         """The same with attributes that were never seen; see `resample`."""
         return self._of(resample(initial, replicates, rng, smooth=True), ideal, self.shares)
 
+    def sensitivities(self, mitigated: Counts, ideal: Ideal, mix: str) -> Floats:
+        """(B,) IS to replicates (B, P, J, k) of an intervention's answers."""
+        shares = mixed(mitigated.sum(axis=1), mix)
+        return np.asarray(self.distances - ideal.distance(shares, self.shares))
+
 
 def resample(
     counts: Counts, replicates: int, rng: np.random.Generator, *, smooth: bool = False
 ) -> Counts:
-    """(replicates, J, k) multinomial resamples of J sets of answers, sizes kept.
+    """(replicates, ..., k) multinomial resamples of sets of answers, sizes kept.
 
     Args:
-        counts: (J, k) answers.
+        counts: (..., k) answers of each set.
         replicates: How many to draw.
         rng: To draw with.
         smooth: Whether to draw from (c + 1/k) / (n + 1), so that unseen attributes may appear.
     """
     k = counts.shape[-1]
-    n = counts.sum(axis=-1)
+    sets = counts.reshape(-1, k)
+    n = sets.sum(axis=-1)
     more = 1 if smooth else 0
-    shares = (counts + more / k) / np.maximum(n + more, 1)[:, None]
+    shares = (sets + more / k) / np.maximum(n + more, 1)[:, None]
     drawn = [rng.multinomial(size, p, size=replicates) for size, p in zip(n, shares, strict=True)]
-    return np.stack(drawn, axis=1)
+    return np.stack(drawn, axis=1).reshape(replicates, *counts.shape)
 
 
 def mixed(counts: Counts, mix: str) -> Floats:
@@ -88,39 +94,27 @@ def measure_sensitivity(
 ) -> PairRow:
     """The row with IS = W1(initial, ideal) - W1(intervention, ideal), matched and with intervals.
 
-    Counts are summed over prompts (BiasConnect supp. A.8); resampling and matching keep to each
-    prompt.
-
     Args:
         row: The pair, without any of this.
-        initial: (P, k) answers about P prompts' initial images.
+        initial: (P, k) answers about P prompts' initial images. Sums over prompts are measured
+            (supp. A.8); resampling and matching keep to each prompt.
         arms: (P, J, k) answers of the intervention; a prompt may lack some, their sums may not.
         ideal: The target's.
         draws: The bootstrap of `initial`.
         settings: Of the analysis.
-        rng: For resampling the arms and for matching.
+        rng: For resampling and matching.
     """
     before = float(ideal.distance(initial.sum(axis=0) / initial.sum()))
     after = float(ideal.distance(mixed(arms.sum(axis=0), settings.mix)))
     value = before - after
     flags = []
-
-    def resample_arms(*, smooth: bool) -> Counts:
-        sets = arms.reshape(-1, arms.shape[-1])
-        drawn = resample(sets, settings.bootstrap, rng, smooth=smooth)
-        return drawn.reshape(-1, *arms.shape)
-
-    def differences(start: TargetDraws, mitigated: Counts) -> Floats:
-        shares = mixed(mitigated.sum(axis=1), settings.mix)
-        return np.asarray(start.distances - ideal.distance(shares, start.shares))
-
-    start, mitigated = draws, resample_arms(smooth=False)
-    replicates = differences(start, mitigated)
+    start, mitigated = draws, resample(arms, settings.bootstrap, rng)
+    replicates = start.sensitivities(mitigated, ideal, settings.mix)
     if is_flat(replicates):
         flags.append("zero_width")
         start = draws.smoothed(initial, ideal, settings.bootstrap, rng)
-        mitigated = resample_arms(smooth=True)
-        replicates = differences(start, mitigated)
+        mitigated = resample(arms, settings.bootstrap, rng, smooth=True)
+        replicates = start.sensitivities(mitigated, ideal, settings.mix)
     interval = Interval.of(value, replicates)
     matched = Matching.of(initial.sum(axis=1), arms.sum(axis=2))
     if matched.by_arm:
@@ -131,10 +125,7 @@ def measure_sensitivity(
     else:
         point = float(matched.difference(initial[None], arms[None], ideal, ideal.shares, rng)[0])
         cloud = matched.difference(start.counts, mitigated, ideal, start.shares, rng)
-        cloud = np.where(np.abs(cloud) < ROUNDING, 0.0, cloud)
-        low, high = (float(q) for q in np.quantile(cloud, [TAIL, 1 - TAIL]))
-        # Half of the ties: where nothing ever moves, neither direction is the likelier one.
-        probability = float((cloud > 0).mean() + 0.5 * (cloud == 0).mean())
+        low, high, probability = _describe_matched(cloud)
     return replace(
         flag(row, *flags),
         w1_before=before,
@@ -152,6 +143,14 @@ def measure_sensitivity(
         sign=decide_sign(value, probability, settings.sign),
         sign_probability=probability,
     )
+
+
+def _describe_matched(draws: Floats) -> tuple[float, float, float]:
+    """The ends of the interval of replicates (B,), and the share of them above 0."""
+    draws = np.where(np.abs(draws) < ROUNDING, 0.0, draws)
+    low, high = (float(q) for q in np.quantile(draws, [TAIL, 1 - TAIL]))
+    # Half of the ties: where nothing ever moves, neither direction is the likelier one.
+    return low, high, float((draws > 0).mean() + 0.5 * (draws == 0).mean())
 
 
 def decide_sign(value: float, probability: float | None, rule: str) -> Sign:

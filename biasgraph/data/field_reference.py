@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from biasgraph.causal.rows import CountRow, LinkRow, NodeRow, PairRow, Row, columns
+from biasgraph.causal.rows import CountRow, GraphRow, LinkRow, NodeRow, PairRow, columns
 
 PAGE = Path(__file__).parents[2] / "docs" / "files.md"
-ROWS: dict[str, type[Row]] = {
+ROWS: dict[str, type[GraphRow]] = {
     "nodes": NodeRow,
     "links": LinkRow,
     "pairs": PairRow,

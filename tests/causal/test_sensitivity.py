@@ -122,7 +122,8 @@ def test_the_hull_holds_both_intervals_and_the_probability_is_one(
     for kind in ("percentile", "basic"):
         assert found["is_ci_low"] <= found[f"ci_{kind}_low"] <= found[f"ci_{kind}_high"]
         assert found[f"ci_{kind}_high"] <= found["is_ci_high"]
-    assert found["is_ci_low"] < found["is_ci_high"]
+    if max(sum(initial), len(arms), *map(sum, arms)) > 1:  # one image is always as far off
+        assert found["is_ci_low"] < found["is_ci_high"]
     if found["is_matched"] is not None:
         assert 0 <= found["sign_probability"] <= 1
         assert found["is_matched_ci_low"] <= found["is_matched_ci_high"]
