@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgraph.audits.build_options import BuildOptions
-from biasgraph.audits.build_plan import BuildPlan, plan_build
+from biasgraph.audits.build_plan import PlannedBuild, plan_build
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does
 PROMPT = "a librarian"
@@ -52,11 +52,11 @@ def main() -> None:
         whole(Path(scratch) / "whole")
 
 
-def work_in(directory: Path, images: int) -> BuildPlan:
+def work_in(directory: Path, images: int) -> PlannedBuild:
     return plan_build(BuildOptions(prompt=PROMPT, images=images, output=directory))
 
 
-def warm(work: BuildPlan) -> None:
+def warm(work: PlannedBuild) -> None:
     texts = [prompt.text for plan in work.plans for prompt in plan.prompts]
     made = work.job.generator.generate(texts, range(len(texts)))
     pictures = [picture.image for picture in made]
@@ -66,14 +66,14 @@ def warm(work: BuildPlan) -> None:
     work.job.judge.answer(pictures, [gate, *(q for axis in asked for q in axis.questions)])
 
 
-def build_seconds(work: BuildPlan) -> float:
+def build_seconds(work: PlannedBuild) -> float:
     with work.job.opened() as run:
         start = time.perf_counter()
         work.carry_out(run, {})
         return time.perf_counter() - start
 
 
-def bare_seconds(work: BuildPlan) -> float:
+def bare_seconds(work: PlannedBuild) -> float:
     """The forwards alone, on tensors of the right shapes."""
     import torch
 

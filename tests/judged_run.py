@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from biasgraph.audits.agreement.trusted_answers import asked_of
-from biasgraph.audits.build import analyze_answers
+from biasgraph.audits.analysis import analyze_answers
 from biasgraph.audits.build_options import BuildOptions
 from biasgraph.data.answers import Answers
 from biasgraph.models.base import Question

@@ -19,7 +19,7 @@ from biasgraph.audits.annotate import (
     read_methods,
 )
 from biasgraph.audits.build_options import BuildOptions
-from biasgraph.audits.build_plan import BuildPlan, plan_build
+from biasgraph.audits.build_plan import PlannedBuild, plan_build
 from biasgraph.audits.ideals.declared import Declared
 from biasgraph.audits.ideals.photographs import Photographs
 from biasgraph.audits.reuse import digest_file, digest_inputs, read_back, remember
@@ -77,7 +77,7 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     """Say what `build` would do, and how long it would take; nothing is done.
 
     Returns:
-        See `BuildPlan.size`; ``reference`` is the same for photographs.
+        See `PlannedBuild.size`; ``reference`` is the same for photographs.
 
     Raises:
         InputError: The options, or a file they name, are wrong.
@@ -127,7 +127,7 @@ def build_from_models(
 
 def _compute(
     run: Run,
-    planned: BuildPlan,
+    planned: PlannedBuild,
     options: BuildOptions,
     declared: Declared,
     methods: Chosen,
@@ -151,7 +151,7 @@ def _compute(
 
 def _digest_inputs(
     run: Run,
-    planned: BuildPlan,
+    planned: PlannedBuild,
     options: BuildOptions,
     declared: Declared,
     methods: Chosen,
@@ -180,7 +180,7 @@ def _digest_inputs(
     )
 
 
-def _annotate(result: Result, methods: Chosen, planned: BuildPlan, run: Run) -> Result:
+def _annotate(result: Result, methods: Chosen, planned: PlannedBuild, run: Run) -> Result:
     """The result with findings; where a method fails, the graph without them is kept."""
     progress = planned.job.progress
     try:
@@ -197,7 +197,7 @@ def _annotate(result: Result, methods: Chosen, planned: BuildPlan, run: Run) -> 
 
 
 def _declare(
-    options: BuildOptions, planned: BuildPlan, photographs: Photographs | None
+    options: BuildOptions, planned: PlannedBuild, photographs: Photographs | None
 ) -> Declared:
     """The ideals of the build; refuses those that the axes do not admit before any model works."""
     variables = planned.variables
@@ -212,7 +212,7 @@ def _declare(
     return declared
 
 
-def _methods(options: BuildOptions, planned: BuildPlan) -> Chosen:
+def _methods(options: BuildOptions, planned: PlannedBuild) -> Chosen:
     """The methods that are wanted; raises InputError for what they will not take."""
     before = {} if options.fresh else read_methods(planned.job.directory)
     methods = choose_methods(options, before, toy=planned.job.all_toys)
@@ -223,7 +223,7 @@ def _methods(options: BuildOptions, planned: BuildPlan) -> Chosen:
     return methods
 
 
-def _method_plan(planned: BuildPlan) -> MethodPlan:
+def _method_plan(planned: PlannedBuild) -> MethodPlan:
     typed = [plan.typed or plan.initial.text for plan in planned.plans]
     images = planned.images * len(planned.plans)
     return MethodPlan(planned.axes, typed, planned.job.generator.spec, images)

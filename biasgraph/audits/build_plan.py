@@ -32,7 +32,7 @@ IMAGES = 48
 
 
 @dataclass(frozen=True)
-class BuildPlan:
+class PlannedBuild:
     """The plans of one or many prompts, and the job that makes and asks them.
 
     Attributes:
@@ -61,7 +61,7 @@ class BuildPlan:
         """The initial prompts."""
         return [plan.initial.text for plan in self.plans]
 
-    def with_helpers(self, embedders: Iterable[str], llms: Iterable[str]) -> BuildPlan:
+    def with_helpers(self, embedders: Iterable[str], llms: Iterable[str]) -> PlannedBuild:
         """The same with the models that methods need beside the judge."""
         return replace(self, job=self.job.with_helpers(embedders, llms))
 
@@ -127,8 +127,7 @@ class BuildPlan:
         job = self.job
         gate, questions = questions_about(self.axes)
         job.declare(run, questions, gate)
-        job.request(
-            run,
+        run.request(
             [plan.prompts for plan in self.plans],
             images=self.images,
             targets=[axis.name for axis in self.axes.axes],
@@ -138,14 +137,14 @@ class BuildPlan:
                 "axes": self.axes.digest(),
                 "models": job.options.record(),
             },
+            command=job.command,
             given=None if self.pictures is None else self.pictures.given,
         )
         if self.proposal is not None:
             self.proposal.keep(run)
         if self.pictures is not None:
             run.write_files(self.pictures.files(run.sources()))
-        job.generate(run)
-        job.ask(run, questions, gate)
+        job.complete(run, questions, gate)
         if traits_of(job.vqa).people and (run.answers(job.vqa)["answer"] == UNKNOWN).all():
             raise InputError(
                 f"{printable(job.vqa)} labels none of these pictures for these questions: labels "
@@ -191,7 +190,7 @@ class BuildPlan:
 
 def plan_build(
     options: BuildOptions, progress: Progress | None = None, command: Sequence[str] = ()
-) -> BuildPlan:
+) -> PlannedBuild:
     """The work that options ask for.
 
     Raises:
@@ -228,7 +227,7 @@ def plan_build(
     else:
         plans = listed.plans(axes, job.generator.check_prompts)
     images = IMAGES if options.images is None else options.images
-    return BuildPlan(job, axes, tuple(plans), images, proposal=proposal)
+    return PlannedBuild(job, axes, tuple(plans), images, proposal=proposal)
 
 
 def _named_axes(options: BuildOptions) -> AxisSet | None:
@@ -272,7 +271,7 @@ def _job(
 
 def _plan_of_pictures(
     options: BuildOptions, progress: Progress | None, command: Sequence[str]
-) -> BuildPlan:
+) -> PlannedBuild:
     """The work on pictures made elsewhere; raises as `plan_build` does."""
     spec = str(options.model)
     text = None if options.prompt is None else strip_brackets(options.prompt)[0]
@@ -292,7 +291,7 @@ def _plan_of_pictures(
     )
     # Whatever seed is asked for: these pictures come from none.
     job = replace(job, generator=sets.generator, seed=SEED)
-    return BuildPlan(job, sets.axes, sets.plans, options.images or sets.largest, pictures=sets)
+    return PlannedBuild(job, sets.axes, sets.plans, options.images or sets.largest, pictures=sets)
 
 
 def _folder(prompt: str) -> str:

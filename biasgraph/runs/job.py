@@ -7,7 +7,7 @@ document tells of its origin. No weights load before a model is first used.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.data.file_names import GRAPH
 from biasgraph.data.result import why_no_run
-from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.folder_names import OUTPUTS, slug
-from biasgraph.models.base import Noting, Picture
+from biasgraph.models.base import Noting
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import (
     EMBEDDER,
@@ -35,11 +35,10 @@ from biasgraph.models.registry import (
 from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.local_engine import ask, declare, generate
 from biasgraph.runs.record import read_record
+from biasgraph.runs.recorded_generator import RecordedGenerator
 
 if TYPE_CHECKING:
     from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel, Question, VisualQA
-    from biasgraph.prompts.counterfactuals import Prompt
-    from biasgraph.runs.ledger_rows import Given
     from biasgraph.runs.progress import Progress
     from biasgraph.runs.questions import AxisQuestion
 
@@ -292,59 +291,33 @@ class Job:
                     raise self.generator.missing(damaged)
             yield run
 
-    def request(
-        self,
-        run: Run,
-        plans: Sequence[Sequence[Prompt]],
-        *,
-        images: int,
-        targets: Sequence[str],
-        settings: Mapping[str, Any],
-        given: Mapping[str, Sequence[Given]] | None = None,
-    ) -> None:
-        """Say what is wanted of the run, and make the images that it lacks; see `Run.request`."""
-        run.request(
-            plans,
-            images=images,
-            targets=targets,
-            settings=settings,
-            command=self.command,
-            given=given,
-        )
-
-    def generate(self, run: Run) -> None:
-        """Make every requested image that the run lacks; raises as `local_engine.generate`."""
-        generate(run, self.generator, progress=self.progress)
-
     def declare(self, run: Run, questions: Sequence[AxisQuestion], gate: Question | None) -> None:
-        """Record what the judge will be asked; see `local_engine.declare`."""
-        declare(run, self._judge, questions, gate)
+        """Record what the judge will be asked; raises as `local_engine.declare`."""
+        declare(run, self.asked, questions, gate)
 
-    def ask(
+    def complete(
         self,
         run: Run,
-        questions: Sequence[AxisQuestion],
-        gate: Question | None,
+        questions: Sequence[AxisQuestion] = (),
+        gate: Question | None = None,
         *,
-        only: Collection[str] | None = None,
         about: Mapping[str, Sequence[str]] | None = None,
         at_most: int | None = None,
     ) -> None:
-        """Ask the judge what it has not answered; see `local_engine.ask`."""
-        ask(
-            run,
-            self._judge,
-            questions,
-            gate,
-            generator=self.generator,
-            progress=self.progress,
-            only=only,
-            about=about,
-            at_most=at_most,
-        )
+        """Make every requested image that the run lacks, and ask what is not answered.
+
+        Raises as `local_engine.generate` and `local_engine.ask`, which describe the arguments.
+        """
+        generate(run, self.generator, progress=self.progress)
+        if questions:
+            ask(
+                run, self.asked, questions, gate, generator=self.generator,
+                progress=self.progress, about=about, at_most=at_most,
+            )  # fmt: skip
 
     @property
-    def _judge(self) -> VisualQA:
+    def asked(self) -> VisualQA:
+        """The judge of a job that has one."""
         if self.judge is None:
             raise AssertionError("a job without a judge asks nothing")
         return self.judge
@@ -352,12 +325,12 @@ class Job:
     @property
     def vqa(self) -> str:
         """The judge's spec."""
-        return self._judge.spec
+        return self.asked.spec
 
     @property
     def judge_fingerprint(self) -> str:
         """The judge's fingerprint."""
-        return self._judge.fingerprint
+        return self.asked.fingerprint
 
     @property
     def all_toys(self) -> bool:
@@ -366,7 +339,7 @@ class Job:
 
     def seconds(self, images: int) -> float | None:
         """How long it takes to make and judge so many images; None where no pace is known."""
-        paces = [model.seconds_per_image for model in (self.generator, self._judge)]
+        paces = [model.seconds_per_image for model in (self.generator, self.asked)]
         return None if None in paces else images * sum(pace for pace in paces if pace)
 
     # What a document says of its origin
@@ -418,31 +391,3 @@ def _load_helpers(
         "embedders": {spec: load_embedder(spec, options) for spec in embedders},
         "language_models": {spec: load_language_model(spec, options, journal) for spec in llms},
     }
-
-
-@dataclass(frozen=True)
-class RecordedGenerator:
-    """A run's generator as run.json describes it; it makes no images."""
-
-    directory: Path
-    spec: str
-    fingerprint: str
-    settings: Mapping[str, Any]
-    batch_size: int = 1
-    seconds_per_image: float | None = None
-
-    def check_prompts(self, prompts: Sequence[str]) -> None: ...
-
-    def unseen_words(self, prompts: Sequence[str]) -> list[str]:
-        return []
-
-    def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
-        raise self.missing(len(prompts))
-
-    def missing(self, count: int) -> ModelError:
-        """The error about so many images."""
-        what = "image is" if count == 1 else "images are"
-        return ModelError(
-            f"{count:,} {what} missing from {shown(self.directory)} or damaged: rerun its build "
-            "command to make them again"
-        )

@@ -16,7 +16,7 @@ import numpy as np
 from biasgraph.audits.agreement.agreement_file import SCHEMA, Record, read, to_json
 from biasgraph.audits.agreement.trusted_answers import (
     Axes,
-    Reference,
+    TrustedAnswers,
     from_file,
     from_judge,
     is_table,
@@ -117,7 +117,7 @@ def compared(
     answers: pd.DataFrame,
     axes: Axes,
     about: Mapping[str, Any],
-    reference: Reference,
+    reference: TrustedAnswers,
     options: CheckOptions,
 ) -> Record:
     """The agreement of a judge's answers with a reference's, in JSON types.
@@ -171,7 +171,7 @@ def _axes_of(result: Result, only: Sequence[str]) -> Axes:
     return {name: axes[name] for name in axes if not only or name in only}
 
 
-def _joined(answers: pd.DataFrame, reference: Reference) -> pd.DataFrame:
+def _joined(answers: pd.DataFrame, reference: TrustedAnswers) -> pd.DataFrame:
     """image, target, role, answer and truth of every answer that the reference has one beside."""
     frame = answers[["image", "target", "role", "answer"]].astype(str)
     pairs = zip(frame["image"], frame["target"], strict=True)

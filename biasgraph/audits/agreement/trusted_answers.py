@@ -28,6 +28,7 @@ from biasgraph.models.registry import JUDGE, refuse_unread
 from biasgraph.runs.directory import Run, read_run
 from biasgraph.runs.job import Job
 from biasgraph.runs.ledger_rows import GATE
+from biasgraph.runs.local_engine import ask
 from biasgraph.runs.questions import GATED, UNKNOWN, YES, AxisQuestion
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ Said = Mapping[tuple[str, str], str]
 
 
 @dataclass(frozen=True)
-class Reference:
+class TrustedAnswers:
     """Answers that are taken for the truth.
 
     name: a judge's spec or a file's name; fingerprint: of its weights or its content.
@@ -64,7 +65,7 @@ def is_table(text: str) -> bool:
     return path.is_file() or (path.suffix.lower() in TABLES)
 
 
-def from_file(path: Path, directory: Path, judge: str | None, axes: Axes) -> Reference:
+def from_file(path: Path, directory: Path, judge: str | None, axes: Axes) -> TrustedAnswers:
     """The labels or answers in a file, about the images of the result in `directory`.
 
     Raises InputError: it is neither, or says nothing about these images.
@@ -85,7 +86,9 @@ def from_file(path: Path, directory: Path, judge: str | None, axes: Axes) -> Ref
     return from_answers(path, file.frame(), file, axes)
 
 
-def from_answers(path: Path, frame: pd.DataFrame, file: CsvFile | None, axes: Axes) -> Reference:
+def from_answers(
+    path: Path, frame: pd.DataFrame, file: CsvFile | None, axes: Axes
+) -> TrustedAnswers:
     """A table of answers by image id and axis; rows about other axes are left out."""
     said: dict[tuple[str, str], str] = {}
 
@@ -109,10 +112,10 @@ def from_answers(path: Path, frame: pd.DataFrame, file: CsvFile | None, axes: Ax
             about = f"'{printable(target)}'"
             raise refused(row, f": image '{printable(image)}' has a second answer about {about}")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Reference(path.name, "answers", digest, said)
+    return TrustedAnswers(path.name, "answers", digest, said)
 
 
-def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -> Reference:
+def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -> TrustedAnswers:
     """People's labels about the pictures of a run, asked in the words that its judge was asked.
 
     An axis counts as labelled where all its questions are, or where nobody is in the picture.
@@ -144,7 +147,7 @@ def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -
     }
     strangers = len(labels.pictures - {*found.values()})
     notes = [f"{strangers:,} labelled pictures are not in the run"] if strangers else []
-    return Reference(name, "labels", labels.fingerprint, said, notes)
+    return TrustedAnswers(name, "labels", labels.fingerprint, said, notes)
 
 
 def _labelled(run: Run, labels: Labels) -> Iterator[tuple[str, str]]:
@@ -192,7 +195,7 @@ def from_judge(
     options: ModelOptions,
     progress: Progress | None = None,
     sampled: tuple[int, int] | None = None,
-) -> Reference:
+) -> TrustedAnswers:
     """The answers of another judge to a run's questions, asked now as far as they are missing.
 
     They go into the run's ledger, batch by batch, so that what was cut short goes on.
@@ -207,14 +210,14 @@ def from_judge(
     with job.opened() as run:
         gate, questions = asked_of(run, judge)
         only = None if sampled is None else {image.id for image in sample(run, judge, *sampled)}
-        job.ask(run, questions, gate, only=only)
+        ask(run, job.asked, questions, gate, generator=job.generator, progress=progress, only=only)
         rows = run.answers(job.vqa)[list(ANSWER_COLUMNS)].itertuples(index=False)
         said = {
             (image, target): answer
             for image, target, answer in rows
             if only is None or image in only
         }
-    return Reference(job.vqa, "judge", job.judge_fingerprint, said)
+    return TrustedAnswers(job.vqa, "judge", job.judge_fingerprint, said)
 
 
 def _second_judge(

@@ -26,7 +26,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Run:
+class ComparedRun:
     """A result made ready: the same axes, attributes and prompts in the same order as the others.
 
     name: the model and its directory, different from every other run's.
@@ -48,7 +48,7 @@ class Run:
         return [variable.name for variable in self.images[0].variables]
 
 
-def comparable(results: Sequence[Result], *, common: bool) -> tuple[list[Run], list[str]]:
+def comparable(results: Sequence[Result], *, common: bool) -> tuple[list[ComparedRun], list[str]]:
     """The runs, the first of them the baseline, and what a reader should know of them.
 
     common: leave out axes that not all runs have with the same attributes, and for graphs of
@@ -258,7 +258,7 @@ def _run(
     evidence: Evidence,
     variables: tuple[Variable, ...],
     prompts: Sequence[str | None],
-) -> Run:
+) -> ComparedRun:
     by_prompt = {images.prompt: images for images in evidence.images}
     kept = [evidence.images[0] if p is None else by_prompt[p] for p in prompts]
     images = [_aligned(one, variables) for one in kept]
@@ -277,7 +277,7 @@ def _run(
         document = again.node_link()
         nodes, links = document["nodes"], document["links"]
     of_axis = {node["id"]: node for node in nodes}
-    return Run(
+    return ComparedRun(
         name,
         result,
         images,

@@ -9,7 +9,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.compare.comparable import Run, comparable
+from biasgraph.audits.compare.comparable import ComparedRun, comparable
 from biasgraph.audits.compare.gates import Gate
 from biasgraph.causal.comparing import CLASSES, Comparing
 from biasgraph.causal.settings import FDR_LEVEL
@@ -42,7 +42,7 @@ class Comparison:
     """
 
     document: Record
-    runs: list[Run]
+    runs: list[ComparedRun]
 
     def files(self) -> dict[str, bytes]:
         """The contents of compare.json and compare.csv, by name."""
@@ -155,42 +155,51 @@ def compare_results(
         "strengths": _strengths(runs, strengths),
         "amplification": [_named(runs, one, drop=("growth", "growth_ci")) for one in amplification],
         "comparisons": [
-            {
-                "run": run.name,
-                "classes": _counted(pairs),
-                "new_edges": _new_edges(pairs),
-                "pairs": [_named(runs, pair) for pair in pairs],
-                "distances": [
-                    {
-                        "axis": runs[0].axes[of_axis[place]["axis"]],
-                        "growth": of_axis[place]["growth"],
-                        "growth_ci": of_axis[place]["growth_ci"],
-                        "reason": _too_few(of_axis[place]["w1"]),
-                    }
-                    for of_axis in distances
-                ],
-                "amplification": {
-                    "growth": amplification[place]["growth"],
-                    "growth_ci": amplification[place]["growth_ci"],
-                    "pairs": amplification[place]["pairs"],
-                    "reason": _no_pairs(amplification[place]["value"]),
-                },
-            }
-            for place, (run, pairs) in enumerate(zip(runs[1:], changes, strict=True), start=1)
+            _changes(runs, place, pairs, [row[place] for row in distances], amplification[place])
+            for place, pairs in enumerate(changes, start=1)
         ],
     }
     document["gates"] = [gate.judge(document) for gate in gates]
     return Comparison(document, runs)
 
 
-def _edges(run: Run) -> Mapping[tuple[int, int], bool]:
+def _changes(
+    runs: Sequence[ComparedRun],
+    place: int,
+    pairs: Sequence[Record],
+    distances: Sequence[Record],
+    amplification: Record,
+) -> Record:
+    """What changed in the run at `place` against the baseline."""
+    return {
+        "run": runs[place].name,
+        "classes": _counted(pairs),
+        "new_edges": _new_edges(pairs),
+        "pairs": [_named(runs, pair) for pair in pairs],
+        "distances": [
+            {
+                "axis": runs[0].axes[row["axis"]],
+                "growth": row["growth"],
+                "growth_ci": row["growth_ci"],
+                "reason": _too_few(row["w1"]),
+            }
+            for row in distances
+        ],
+        "amplification": {
+            **{name: amplification[name] for name in ("growth", "growth_ci", "pairs")},
+            "reason": _no_pairs(amplification["value"]),
+        },
+    }
+
+
+def _edges(run: ComparedRun) -> Mapping[tuple[int, int], bool]:
     """Whether each pair of different axes, by their numbers, is an edge of the run's graph."""
     found = {(pair["source"], pair["target"]): bool(pair["edge"]) for pair in run.pairs}
     numbers = permutations(range(len(run.axes)), 2)
     return {(x, y): found[run.axes[x], run.axes[y]] for x, y in numbers}
 
 
-def _about(run: Run) -> Record:
+def _about(run: ComparedRun) -> Record:
     graph, folder = run.graph, run.result.directory
     return {
         "name": run.name,
@@ -206,7 +215,7 @@ def _about(run: Run) -> Record:
     }
 
 
-def _distances(runs: Sequence[Run], distances: Sequence[Sequence[Record]]) -> list[Record]:
+def _distances(runs: Sequence[ComparedRun], distances: Sequence[Sequence[Record]]) -> list[Record]:
     """W1 of each axis in each run, with what chance alone would give images drawn from the ideal.
 
     `null_q95` and `near_ideal` are the run's own, at its own number of images.
@@ -229,7 +238,7 @@ def _distances(runs: Sequence[Run], distances: Sequence[Sequence[Record]]) -> li
     return found
 
 
-def _strengths(runs: Sequence[Run], strengths: Sequence[Sequence[Record]]) -> list[Record]:
+def _strengths(runs: Sequence[ComparedRun], strengths: Sequence[Sequence[Record]]) -> list[Record]:
     """Each axis in each run: sums of |IS| over its pairs, and its edges in the run's graph."""
     return [
         {
@@ -244,7 +253,7 @@ def _strengths(runs: Sequence[Run], strengths: Sequence[Sequence[Record]]) -> li
     ]
 
 
-def _named(runs: Sequence[Run], row: Record, drop: Sequence[str] = ()) -> Record:
+def _named(runs: Sequence[ComparedRun], row: Record, drop: Sequence[str] = ()) -> Record:
     """A row with names for the numbers of axes and runs."""
     axes = runs[0].axes
     names = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.build_plan import BuildPlan
+from biasgraph.audits.build_plan import PlannedBuild
 from biasgraph.audits.ideals.reference import FOLDER_PREFIX, Reference, is_folder_of_images
 from biasgraph.data.answers import Answers
 from biasgraph.data.axes import AxisSet, load_axis_set
@@ -35,11 +35,11 @@ class Photographs:
         name: What the folder is called.
     """
 
-    plan: BuildPlan
+    plan: PlannedBuild
     name: str
 
     @classmethod
-    def of(cls, options: BuildOptions, build: BuildPlan) -> Photographs | None:
+    def of(cls, options: BuildOptions, build: PlannedBuild) -> Photographs | None:
         """The photographs that options name as reference; None where they name none.
 
         Raises:
@@ -71,7 +71,7 @@ class Photographs:
         job = replace(
             build.job, directory=directory, generator=pictures.generator, seed=SEED, fresh=False
         )
-        own = BuildPlan(job, pictures.axes, plans, pictures.largest, pictures=pictures)
+        own = PlannedBuild(job, pictures.axes, plans, pictures.largest, pictures=pictures)
         return cls(own, name)
 
     @property
@@ -82,7 +82,7 @@ class Photographs:
     def ask(self) -> Reference:
         """Ask the build's judge about every photograph; what is answered is not asked again.
 
-        Raises as `BuildPlan.carry_out` does.
+        Raises as `PlannedBuild.carry_out` does.
         """
         job = self.plan.job
         with job.opened() as run:
@@ -103,11 +103,11 @@ class Photographs:
         )
 
     def size(self) -> dict[str, Any]:
-        """What would be asked, as `BuildPlan.size` says it."""
+        """What would be asked, as `PlannedBuild.size` says it."""
         return self.plan.size()
 
 
-def _whole_set(options: BuildOptions, build: BuildPlan) -> AxisSet:
+def _whole_set(options: BuildOptions, build: PlannedBuild) -> AxisSet:
     """The axes that the folders of photographs may name, not only those that are looked at."""
     if build.proposal is not None:
         return build.proposal.axes

@@ -94,14 +94,14 @@ def rank(
     work = _Scoring.of(options, progress, command)
     job = work.job
     with job.opened() as run:
-        job.request(
-            run,
+        run.request(
             [[Prompt(text, "initial")] for text in work.prompts.values()],
             images=options.images,
             targets=[],
             settings={"models": job.options.record(), **work.settings()},
+            command=job.command,
         )
-        job.generate(run)
+        job.complete(run)
         rows = _ranked(_scored(work, _media(work, run)))
         ranking = Ranking(_document(work, run, rows), job.directory)
         ranking.write()

@@ -186,17 +186,16 @@ def _answers(
     if not base.biases:
         return run.answers(job.vqa).iloc[:0]
     job.declare(run, inquiry.questions, None)
-    job.request(
-        run,
+    run.request(
         [[Prompt(text, "initial")] for text in base.captions],
         images=images,
         targets=[question.axis for question in inquiry.questions],
         settings={"models": job.options.record(), **settings},
+        command=job.command,
     )
-    job.generate(run)
     # Questions differ from caption to caption, and batches are always full: larger ones would be
     # filled up with images that are asked about already.
-    job.ask(run, inquiry.questions, None, about=inquiry.about, at_most=images)
+    job.complete(run, inquiry.questions, about=inquiry.about, at_most=images)
     return run.answers(job.vqa)
 
 

@@ -139,19 +139,18 @@ class JointPlan:
             self.job.declare(run, questions, gate)
             try:
                 self._request(run, self.prompts, self.images)
-                self.job.generate(run)
-                self.job.ask(run, questions, gate)
+                self.job.complete(run, questions, gate)
                 return self._codes(run, variables)
             finally:  # who reads the run's request finds its own prompts again
                 self._request(run, self.plan.counterfactuals, self.usual_images)
 
     def _request(self, run: Run, prompts: Sequence[Prompt], images: int) -> None:
-        self.job.request(
-            run,
+        run.request(
             [[self.plan.initial, *prompts]],
             images=images,
             targets=[axis.name for axis in self.axes.axes],
             settings=run.settings,
+            command=self.job.command,
         )
 
     def _codes(self, run: Run, variables: Sequence[Variable]) -> list[Codes]:
