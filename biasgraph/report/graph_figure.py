@@ -58,7 +58,7 @@ def _draw(document: Document, kind: str, columns: int, note: str) -> tuple[bytes
     with figure_sheet(columns) as sheet:
         entries = _legend(document, sheet)
         heights = [
-            (0.62 if columns == 2 else 0.9) * sheet.width,
+            (0.62 if columns == 2 and len(nodes) <= ROTATED else 0.9) * sheet.width,
             1.7 * sheet.em * math.ceil(len(entries) / columns),
         ]
         sheet.set_content(sum(heights), caption + note, document["graph"]["toy"])
@@ -253,7 +253,7 @@ def _legend(document: Document, sheet: FigureSheet) -> dict[str, Any]:
     entries["fill: distance to the ideal, 0, 0.5 and 1"] = fills
     entries["size: grows with |IS| of all its arrows"] = (circle(0.8, 0), circle(1.6, 0))
     if any(node["w1"] is None for node in document["nodes"]):
-        entries["distance undefined: too few valid answers"] = circle(1.2, None)
+        entries["dashed rim: distance undefined, too few valid answers"] = circle(1.2, None)
     return entries
 
 

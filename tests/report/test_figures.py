@@ -77,7 +77,7 @@ def test_what_is_undefined_says_so() -> None:
     raw = drawn(few, "svg")
     assert texts(raw["matrix.svg"]).count("n/a") == 6
     assert b"<pattern" in raw["matrix.svg"], "undefined cells are hatched"
-    assert "distance undefined: too few valid answers" in texts(raw["graph.svg"])
+    assert "dashed rim: distance undefined, too few valid answers" in texts(raw["graph.svg"])
 
 
 def test_signs_differ_by_more_than_colour() -> None:
