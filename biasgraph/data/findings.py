@@ -115,7 +115,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ShownImage:
     """An image of the run by its id."""
 
     image: str
@@ -127,7 +127,7 @@ class Images:
     """Images that show what is meant."""
 
     kind: ClassVar[str] = "images"
-    items: Sequence[Picture]
+    items: Sequence[ShownImage]
     caption: str = ""
 
 

@@ -15,7 +15,17 @@ import numpy as np
 
 from biasgraph.causal.settings import TAIL, generator
 from biasgraph.causal.tables import Floats
-from biasgraph.data.findings import Bar, Bars, Finding, Images, Number, Part, Picture, Ranking, Text
+from biasgraph.data.findings import (
+    Bar,
+    Bars,
+    Finding,
+    Images,
+    Number,
+    Part,
+    Ranking,
+    ShownImage,
+    Text,
+)
 from biasgraph.errors import InputError, printable
 from biasgraph.methods.base import Annotation, Media, MethodInput, MethodPlan
 from biasgraph.methods.variations import (
@@ -316,7 +326,7 @@ def _elements(spanned: Spanned, scored: Score) -> list[Part]:
         _ranking(spanned, scored, missed(scored), "with that similarity"),
         Images(
             [
-                Picture(spanned.images[j], f"{scored.best_text[j]:.3f}")
+                ShownImage(spanned.images[j], f"{scored.best_text[j]:.3f}")
                 for j in least_aligned(scored)
             ],
             "Least-aligned images: those whose nearest variation is furthest",
@@ -371,7 +381,7 @@ def _about_axis(
         parts.append(_ranking(spanned, scored, own, "that say an attribute"))
     nearest = spanned.similarity.argmax(axis=0)
     strange = [
-        Picture(spanned.images[j], f"{said[nearest[j]][axis]}, {scored.best_text[j]:.3f}")
+        ShownImage(spanned.images[j], f"{said[nearest[j]][axis]}, {scored.best_text[j]:.3f}")
         for j in least_aligned(scored)
         if axis in said[nearest[j]]
     ]

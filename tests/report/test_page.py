@@ -17,7 +17,7 @@ from PIL import Image
 
 import biasgraph
 from biasgraph.commands import cli, main
-from biasgraph.data.findings import Finding, Images, Number, Picture
+from biasgraph.data.findings import Finding, Images, Number, ShownImage
 from biasgraph.data.result import load
 from biasgraph.errors import InputError
 from biasgraph.io import resources
@@ -285,7 +285,9 @@ def test_findings_are_drawn_from_their_parts(run: Path) -> None:
     document = copy.deepcopy(result.document)
     image = str(result.answers["image"].iloc[-1])
     finding = Finding(
-        "A title", "About.", [Number("n", 0.5, n=3), Images([Picture(image), Picture("gone")])]
+        "A title",
+        "About.",
+        [Number("n", 0.5, n=3), Images([ShownImage(image), ShownImage("gone")])],
     )
     document["nodes"][0]["findings"] = {"some_method": finding.to_json()}
     model = model_of(report_html(replace(result, document=document)))
