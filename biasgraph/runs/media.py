@@ -61,17 +61,21 @@ class RunMedia:
 
     @property
     def embedder(self) -> str | None:
+        """The spec of the model that embeds."""
         return None if self.embedding is None else self.embedding.spec
 
     @property
     def describer(self) -> str | None:
+        """The judge's spec, if it answers in words of its own."""
         judge = self.job.judge
         return judge.spec if isinstance(judge, Describer) else None
 
     def picture(self, image: str) -> Image:
+        """The picture of an image's id."""
         return self._picture(self._rows[image])
 
     def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
+        """The images' unit vectors, (n, d)."""
         return self._embedded([self._rows[image] for image in ids])
 
     def _embedded(self, rows: Sequence[ImageRow]) -> np.ndarray:
@@ -84,6 +88,7 @@ class RunMedia:
         return _stacked([known[row.file.sha256] for row in rows])
 
     def embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """The texts' unit vectors, (n, d)."""
         embedding = self._embedding
         keys = [hashlib.sha256(f"text:{text}".encode()).hexdigest() for text in texts]
         known = self._vectors()
@@ -93,6 +98,7 @@ class RunMedia:
         return _stacked([known[key] for key in keys])
 
     def described(self, ids: Sequence[str], question: str) -> list[str]:
+        """What the judge says of each image in its own words."""
         judge = self.job.judge
         if not isinstance(judge, Describer):
             name = "nobody" if judge is None else printable(judge.spec)
@@ -109,19 +115,23 @@ class RunMedia:
         return [known[row.key] for row in rows]
 
     def shown(self, ids: Sequence[str]) -> list[str]:
+        """The images that no service withheld."""
         return [image for image in ids if self._rows[image].withheld is None]
 
     @property
     def proposer(self) -> str | None:
+        """What the language model is called in reports."""
         return None if self.language_model is None else written_by(self.language_model)
 
     def proposed(self, task: str, messages: Sequence[Message], form: type[Schema]) -> Schema:
+        """What the language model replies, in the form asked for."""
         model = self.language_model
         if model is None:
             raise InputError("a language model is needed: name one with --llm")
         return answered(self.run.directory, task, model, messages, form)
 
     def imagined(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
+        """The vectors of images made of other texts, outside the tables."""
         made = imagine(self.run, self.job.generator, prompt, texts, count, self.job.progress)
         return self._embedded([row for row in made if row.withheld is None])
 

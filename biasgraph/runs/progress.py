@@ -39,10 +39,17 @@ class Progress(Protocol):
 class Quiet:
     """Progress that nobody sees."""
 
-    def start(self, description: str, *, total: int, done: int) -> None: ...
-    def advance(self, count: int) -> None: ...
-    def finish(self) -> None: ...
-    def note(self, message: str) -> None: ...
+    def start(self, description: str, *, total: int, done: int) -> None:
+        """Show nothing."""
+
+    def advance(self, count: int) -> None:
+        """Show nothing."""
+
+    def finish(self) -> None:
+        """Show nothing."""
+
+    def note(self, message: str) -> None:
+        """Show nothing."""
 
 
 class Interrupted(BiasgraphError):

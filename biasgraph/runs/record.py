@@ -30,11 +30,16 @@ class Model(Protocol):
     """What is recorded of a generator or judge: enough to refuse another one by name."""
 
     @property
-    def spec(self) -> str: ...
+    def spec(self) -> str:
+        """Its ``backend:name``."""
+
     @property
-    def fingerprint(self) -> str: ...
+    def fingerprint(self) -> str:
+        """A digest of its weights."""
+
     @property
-    def settings(self) -> Mapping[str, Any]: ...
+    def settings(self) -> Mapping[str, Any]:
+        """What else decides its results."""
 
 
 def installed_versions() -> dict[str, str]:

@@ -45,6 +45,7 @@ class ComparedRun:
 
     @property
     def axes(self) -> list[str]:
+        """The names of its axes."""
         return [variable.name for variable in self.images[0].variables]
 
 
