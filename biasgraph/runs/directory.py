@@ -193,7 +193,7 @@ class Run:
         return wanted_images(prompts, count, self.seed, self.model)
 
     def sources(self) -> dict[str, str]:
-        """image id -> where the picture lay that the run was given; empty where all are made."""
+        """Image id -> where the picture lay that the run was given; empty where all are made."""
         given = self.ledger.given()
         return {
             image_id(prompt, number): picture.source
@@ -262,7 +262,7 @@ class Run:
         ]
 
     def withheld(self) -> dict[str, int]:
-        """reason -> how many requested images are withheld for it."""
+        """Reason -> how many requested images are withheld for it."""
         return self.ledger.withheld()
 
     def revised(self) -> int:
@@ -299,7 +299,7 @@ class Run:
         return {target: key for target, (key, _) in self.ledger.questions(judge).items()}
 
     def asked(self, judge: str) -> dict[str, Any]:
-        """target -> what this judge was asked about it (JSON types); empty if it never was."""
+        """Target -> what this judge was asked about it (JSON types); empty if it never was."""
         recorded = self.ledger.questions(judge)
         return {target: json.loads(words) for target, (_, words) in recorded.items()}
 
@@ -308,7 +308,7 @@ class Run:
         return self.ledger.requested_targets()
 
     def answered(self, judge: str) -> dict[int, dict[str, Answered]]:
-        """image key -> target -> the answer, for everything this judge has answered."""
+        """Image key -> target -> the answer, for everything this judge has answered."""
         return self.ledger.answered(judge)
 
     def add_answers(self, answers: Sequence[AnswerRow], *, plan: int) -> None:

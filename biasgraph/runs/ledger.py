@@ -161,7 +161,7 @@ class Ledger:
             )  # fmt: skip
 
     def given(self) -> dict[str, dict[int, Given]]:
-        """prompt id -> number -> the picture that is there already; empty where all are made."""
+        """Prompt id -> number -> the picture that is there already; empty where all are made."""
         found: dict[str, dict[int, Given]] = {}
         rows = self._connection.execute(
             "SELECT prompt, number, seed, source FROM given ORDER BY prompt, number"
@@ -262,7 +262,7 @@ class Ledger:
             self._connection.executemany("DELETE FROM texts WHERE image = ?", keys)
 
     def withheld(self) -> dict[str, int]:
-        """reason -> how many requested images are withheld for it."""
+        """Reason -> how many requested images are withheld for it."""
         rows = self._connection.execute(
             "SELECT withheld, count(*) FROM images JOIN prompts ON prompts.id = prompt"
             " WHERE withheld IS NOT NULL AND position IS NOT NULL"
@@ -295,7 +295,7 @@ class Ledger:
     # Answers
 
     def questions(self, judge: str) -> dict[str, tuple[int, str]]:
-        """target -> (key, the words asked) of what this judge was asked so far."""
+        """Target -> (key, the words asked) of what this judge was asked so far."""
         rows = self._connection.execute(
             "SELECT target, id, asked FROM questions WHERE judge = ?", (judge,)
         )
@@ -310,7 +310,7 @@ class Ledger:
             )
 
     def answered(self, judge: str) -> dict[int, dict[str, Answered]]:
-        """image key -> target -> the answer, for everything this judge has answered."""
+        """Image key -> target -> the answer, for everything this judge has answered."""
         found: dict[int, dict[str, Answered]] = {}
         rows = self._connection.execute(
             "SELECT image, target, plan, answer, confidence FROM answers"
@@ -360,7 +360,7 @@ class Ledger:
     # What methods look at
 
     def texts(self, judge: str, asked: str) -> dict[int, str]:
-        """image key -> what this judge said to an open question."""
+        """Image key -> what this judge said to an open question."""
         rows = self._connection.execute(
             "SELECT image, said FROM texts WHERE judge = ? AND asked = ?", (judge, asked)
         )

@@ -22,12 +22,15 @@ class RecordedGenerator:
     batch_size: int = 1
     seconds_per_image: float | None = None
 
-    def check_prompts(self, prompts: Sequence[str]) -> None: ...
+    def check_prompts(self, prompts: Sequence[str]) -> None:
+        """Accept every prompt: none is drawn."""
 
     def unseen_words(self, prompts: Sequence[str]) -> list[str]:
+        """No words: what the model never saw is in the run already."""
         return []
 
     def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
+        """Raise ModelError: no image can be made."""
         raise self.missing(len(prompts))
 
     def missing(self, count: int) -> ModelError:
