@@ -398,7 +398,7 @@ def test_what_is_no_reference(tmp_path: Path, built: Path) -> None:
     unfinished = tmp_path / "run"
     unfinished.mkdir()
     (unfinished / "run.json").write_text("{}")
-    with pytest.raises(InputError, match="is not finished"):
+    with pytest.raises(InputError, match="is unfinished"):
         analyze(reference=unfinished)
 
 
