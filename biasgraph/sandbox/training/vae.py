@@ -67,16 +67,3 @@ def encode(vae: AutoencoderKL, images: np.ndarray, batch: int = 100) -> np.ndarr
             for i in range(0, len(images), batch)
         ]
     return np.concatenate(parts)
-
-
-def reconstruct(vae: AutoencoderKL, images: np.ndarray, batch: int = 100) -> np.ndarray:
-    """Pictures through the VAE and back: uint8 in, uint8 out."""
-    import torch
-
-    parts = []
-    with torch.no_grad():
-        for i in range(0, len(images), batch):
-            means = vae.encode(pixels(images[i : i + batch])).latent_dist.mean
-            back = vae.decode(means).sample.clamp(-1, 1).add(1).mul(127.5).round()
-            parts.append(back.permute(0, 2, 3, 1).numpy().astype(np.uint8))
-    return np.concatenate(parts)
