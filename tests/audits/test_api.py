@@ -171,6 +171,7 @@ def check_types(code: str, tmp_path: Path) -> list[str]:
     return [line.partition("user.py:")[2] for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow(reason="runs mypy on programs that use the package")
 def test_types_show_mistakes_before_anything_runs(tmp_path: Path) -> None:
     assert check_types(TYPED, tmp_path) == ['6: note: Revealed type is "int"']
     lines = check_types(MISTYPED, tmp_path)

@@ -12,11 +12,15 @@ import biasgraph as package
 from biasgraph.audits.compare.comparison import compare_results
 from biasgraph.audits.compare.gates import Gate
 from tests.answer_tables import librarian_table
-from tests.browser.conftest import DARK, SMALL, Open, biasgraph
+from tests.browser.conftest import SMALL, Open, biasgraph
 from tests.hostile import HOSTILE, UNWRITABLE
 from tests.shared_runs import copy_run
 
 Json = dict[str, Any]
+
+pytestmark = pytest.mark.slow(
+    reason="another build; report/test_comparison_page.py reads the page, test_report.py clicks"
+)
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +235,7 @@ def test_gates_toy_and_links(page: Any, run: Path, comparison: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 1600])
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=DARK)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_the_screen(
     open_page: Open, comparison: Path, tmp_path: Path, width: int, scheme: str
 ) -> None:
@@ -241,7 +245,6 @@ def test_it_fits_the_screen(
     page.screenshot(path=tmp_path / "compare.png", full_page=True)
 
 
-@pytest.mark.slow(reason="a page for each payload; test_hostile.py opens some in make test")
 def test_hostile_names_are_nothing_but_text(open_page: Open, tmp_path: Path) -> None:
     words = [text for text in HOSTILE if text not in UNWRITABLE]
     axes = {words[4 * i]: tuple(words[4 * i + 1 : 4 * i + 4]) for i in range(len(words) // 4)}

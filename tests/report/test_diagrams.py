@@ -88,6 +88,7 @@ def test_dot_survives_hostile_names(document: dict[str, Any]) -> None:
     check_dot(renamed(document, HOSTILE))
 
 
+@pytest.mark.slow(reason="starts Graphviz for every example; that of hostile names stays")
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=4, unique=True))
 @settings(deadline=None, max_examples=40)
 def test_dot_survives_any_names(document: dict[str, Any], names: list[str]) -> None:
