@@ -41,8 +41,8 @@ def read_text(*parts: str) -> str:
 
 def names(folder: str, suffix: str) -> list[str]:
     """Return the sorted names, without `suffix`, of the shipped files of one folder."""
-    found = (entry.name for entry in _at((folder,)).iterdir())
-    return sorted(name.removesuffix(suffix) for name in found if name.endswith(suffix))
+    files = (entry.name for entry in _at((folder,)).iterdir())
+    return sorted(name.removesuffix(suffix) for name in files if name.endswith(suffix))
 
 
 @functools.cache

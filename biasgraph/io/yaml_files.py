@@ -44,8 +44,8 @@ class YamlDocument:
         """Raise one InputError that lists all `problems` by line; do nothing if there are none."""
         if not problems:
             return
-        found = sorted({(self.line(location), text) for location, text in problems})
-        lines = [f"line {line}: {text}" for line, text in found]
+        by_line = sorted({(self.line(location), text) for location, text in problems})
+        lines = [f"line {line}: {text}" for line, text in by_line]
         if len(lines) == 1:
             raise InputError(f"{what} '{self.source}', {lines[0]}")
         title = f"{what} '{self.source}' has {len(lines)} problems:"

@@ -62,8 +62,8 @@ class AxisCheck:
         axes = load_axis_set(spec)
         usual = axes.prompt or EXAMPLES[axes.subject]
         plan = plan_prompts(usual if prompt is None else prompt, axes)
-        found = sorted((document.line(location), text) for location, text in _remarks(axes))
-        return cls(axes, plan, tuple(f"line {line}: {text}" for line, text in found))
+        remarks = sorted((document.line(location), text) for location, text in _remarks(axes))
+        return cls(axes, plan, tuple(f"line {line}: {text}" for line, text in remarks))
 
     def captions(self, axis: Axis) -> list[str]:
         """What judges that compare images with texts are given for each attribute."""
@@ -80,8 +80,8 @@ class AxisCheck:
             "subject": self.plan.subject.text,
             "fixed_by_prompt": dict(self.plan.fixed),
             "counterfactuals": [
-                {"axis": one.axis, "attribute": one.attribute, "prompt": one.text}
-                for one in self.plan.counterfactuals
+                {"axis": prompt.axis, "attribute": prompt.attribute, "prompt": prompt.text}
+                for prompt in self.plan.counterfactuals
             ],
             "captions": {axis.name: self.captions(axis) for axis in self.axes.axes},
             "remarks": list(self.remarks),

@@ -110,7 +110,7 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
 
 def _whole(axes: Sequence[Axis]) -> list[str]:
     """The axes that have attributes with a prompt of their own."""
-    return [axis.name for axis in axes if any(one.prompt for one in axis.attributes)]
+    return [axis.name for axis in axes if any(attribute.prompt for attribute in axis.attributes)]
 
 
 JOINT = " + "

@@ -98,12 +98,12 @@ def make_distinct(names: Sequence[str]) -> list[str]:
     """Names that differ, whatever the case, and mean nothing of their own."""
     taken, given = {"unknown", "gated"}, []
     for name in names:
-        number, one = 1, name
-        while one.casefold() in taken:
+        number, candidate = 1, name
+        while candidate.casefold() in taken:
             number += 1
-            one = f"{name} ({number})"
-        taken.add(one.casefold())
-        given.append(one)
+            candidate = f"{name} ({number})"
+        taken.add(candidate.casefold())
+        given.append(candidate)
     return given
 
 
@@ -155,7 +155,7 @@ def derived_axes(
     if not axes:
         return None, tuple(notes)
     whole = any(attribute.prompt for axis in axes for attribute in axis.attributes)
-    found = AxisSet(
+    axis_set = AxisSet(
         name=name,
         subject=model.subject,
         gate=model.gate,
@@ -164,17 +164,17 @@ def derived_axes(
         alpha=ALPHA,
         axes=tuple(axes),
     )
-    return found, tuple(notes)
+    return axis_set, tuple(notes)
 
 
 def _different_texts(prompt: str, texts: Sequence[str]) -> list[str]:
     """The counterfactuals in the prompt's punctuation, once each, and without the prompt itself."""
-    found: dict[str, str] = {}
+    texts_by_key: dict[str, str] = {}
     for text in texts:
-        one = _like(prompt, printable(" ".join(text.split())))
-        if one and one.casefold() != prompt.casefold():
-            found.setdefault(one.casefold(), one)
-    return list(found.values())
+        like = _like(prompt, printable(" ".join(text.split())))
+        if like and like.casefold() != prompt.casefold():
+            texts_by_key.setdefault(like.casefold(), like)
+    return list(texts_by_key.values())
 
 
 def _like(prompt: str, text: str) -> str:
@@ -203,10 +203,10 @@ def _axis(
     texts = texts[:MOST]
     head = len(prompt[: subject.head_start].split())
     said = [find_difference(prompt, text, head) for text in texts]
-    own = _own_word([one.replaced for one in said], [one.phrase for one in said])
+    own = _own_word(said)
     if own and len(texts) < MOST:
         texts, said = [*texts, prompt], [*said, Difference(own, "before", "")]
-    phrases = make_distinct([one.phrase for one in said])
+    phrases = make_distinct([difference.phrase for difference in said])
     names = make_distinct([trim_phrase(phrase, _OPENINGS) for phrase in phrases])
     others = {phrase.casefold() for phrase in phrases}
     try:
@@ -214,10 +214,10 @@ def _axis(
             Attribute(
                 name=name,
                 phrase=phrase,
-                placement=one.placement,
+                placement=difference.placement,
                 synonyms=() if name.casefold() in others else (name,),
             )
-            for name, phrase, one in zip(names, phrases, said, strict=True)
+            for name, phrase, difference in zip(names, phrases, said, strict=True)
         ]
         axis = Axis(name=title, attributes=tuple(attributes), question=question)
         intervention = intervene(prompt, subject, axis)
@@ -232,16 +232,18 @@ def _axis(
         return None
 
 
-def _own_word(replaced: Sequence[str], phrases: Sequence[str]) -> str:
+def _own_word(said: Sequence[Difference]) -> str:
     """The word that at least half of the counterfactuals put another one in the place of."""
+    replaced = [difference.replaced for difference in said]
     counts = Counter(word.casefold() for word in replaced if word)
     if not counts:
         return ""
     word, times = counts.most_common(1)[0]
-    known = {part.casefold() for one in phrases for part in (one, trim_phrase(one, _OPENINGS))}
-    if 2 * times < len(replaced) or word in known:
+    phrases = [difference.phrase for difference in said]
+    phrases += [trim_phrase(phrase, _OPENINGS) for phrase in phrases]
+    if 2 * times < len(replaced) or word in map(str.casefold, phrases):
         return ""
-    return next(one for one in replaced if one.casefold() == word)
+    return next(own for own in replaced if own.casefold() == word)
 
 
 def _joined(words: Sequence[str]) -> str:

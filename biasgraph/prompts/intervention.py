@@ -129,7 +129,7 @@ def _taken_out(sentence: Sentence, axis: Axis) -> Intervention:
     modifiers, in_modifiers = vocabulary.strip_modifiers(sentence.modifiers, sentence.head)
     noun, nouns = vocabulary.counterparts(sentence.head)
     after, in_after = vocabulary.strip_after(sentence.after)
-    found = (
+    meanings = (
         in_modifiers,
         vocabulary.meaning(sentence.head),
         in_after,
@@ -143,7 +143,7 @@ def _taken_out(sentence: Sentence, axis: Axis) -> Intervention:
         bare = _with_noun(bare, noun)
     if sentence.starts_with_capital:
         bare = _capitalized(bare)
-    fixed = next((meaning for meaning in found if meaning is not None), None)
+    fixed = next((meaning for meaning in meanings if meaning is not None), None)
     return Intervention(vocabulary, bare, nouns, fixed)
 
 

@@ -67,7 +67,9 @@ def note_guesses(prompts: Sequence[str]) -> tuple[str, ...]:
     Raises:
         InputError: as `find_subject` does.
     """
-    heads = [find_subject(one).head for one in prompts if kind_of_subject(one) == "unknown"]
+    heads = [
+        find_subject(prompt).head for prompt in prompts if kind_of_subject(prompt) == "unknown"
+    ]
     unknown = [f"'{printable(head)}'" for head in dict.fromkeys(heads)]
     if not unknown:
         return ()

@@ -93,7 +93,7 @@ class Vocabulary:
 
     def strip_modifiers(self, modifiers: str, head: str) -> tuple[str, str | None]:
         """Take the axis's words out of the modifiers before a head noun; return their meaning."""
-        found: str | None = None
+        meaning: str | None = None
         at = 0
         while match := self._before_pattern.search(modifiers, at):
             word = match["word"].casefold()
@@ -102,23 +102,23 @@ class Vocabulary:
                 at = match.end()
                 continue
             owner = None if match["measure"] else self._owners[self._before[_spaced(word)]]
-            found = found or owner or match.group()
+            meaning = meaning or owner or match.group()
             left, right = modifiers[: match.start()].rstrip(), modifiers[match.end() :].lstrip()
             if right.startswith("and "):  # "tall, old and wise"
                 left = left.removesuffix(",")
             modifiers = f"{left} {right}"
-        return _tidy(modifiers), found
+        return _tidy(modifiers), meaning
 
     def strip_after(self, after: str) -> tuple[str, str | None]:
         """Take the axis's phrases out of what follows the subject; return their meaning."""
-        found: str | None = None
+        meaning: str | None = None
         while match := self._behind_pattern.search(after):
             if match.start() >= _reach(after):
                 break
             owner = self._meaning_behind(match)
-            found = found or owner
+            meaning = meaning or owner
             after = _cut_out(after, match)
-        return after, found
+        return after, meaning
 
     def _meaning_behind(self, match: re.Match[str]) -> str:
         if match["measure"]:

@@ -85,9 +85,9 @@ class Proposer:
         """
         asked = [message.text for message in messages if message.role == "user"]
         for at in range(len(asked) - 1, -1, -1):
-            found = _known(asked[: at + 1])
-            if found is not None:
-                return found
+            answer = _known(asked[: at + 1])
+            if answer is not None:
+                return answer
         raise InputError(
             f"--llm {self.spec} is not a language model ({ABOUT}): it only knows the "
             "instructions of TIBET, OpenBias and MineTheGap; name a model, as in --llm lm:NAME"
@@ -169,7 +169,9 @@ def _variations(prompt: str, count: str) -> str:
 def _varied(plan: PromptPlan, axes: AxisSet, prompt: str) -> Iterator[str]:
     """Prompts with one attribute set, the axes taking turns; then with two."""
     free = [axis for axis in axes.axes if axis.name not in plan.fixed]
-    single = [[one.text for one in plan.counterfactuals if one.axis == axis.name] for axis in free]
+    single = [
+        [made.text for made in plan.counterfactuals if made.axis == axis.name] for axis in free
+    ]
     for turn in zip_longest(*single):
         yield from (text for text in turn if text is not None)
     for pair in combinations(free, 2):

@@ -216,7 +216,7 @@ def test_the_conversation_is_the_papers() -> None:
 WORDS = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(
     st.dictionaries(
         WORDS, st.lists(st.one_of(WORDS, WORDS.map("a {} librarian".format))), max_size=4

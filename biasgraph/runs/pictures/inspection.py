@@ -156,8 +156,8 @@ def _looks(root: Path, files: Sequence[str], max_pixels: int) -> Iterator[tuple[
     pool = ThreadPoolExecutor(workers)
     try:
         with lift_pixel_limit():
-            found = pool.map(partial(_look, root, max_pixels), files)
-            yield from zip(files, found, strict=True)
+            looks = pool.map(partial(_look, root, max_pixels), files)
+            yield from zip(files, looks, strict=True)
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -171,10 +171,10 @@ def _look(root: Path, max_pixels: int, path: str) -> SeenFile:
 
 def _touched(file: Path) -> tuple[int, int]:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return -1, -1
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 def _if_untouched(file: Path, before: SeenFile | None) -> SeenFile | None:

@@ -76,7 +76,7 @@ def key_of(name: str) -> str:
 
 def match_name(name: str, names: Iterable[str]) -> str | None:
     """That of `names` which a folder or a cell means; None where none is."""
-    return next((one for one in names if key_of(one) == key_of(name)), None)
+    return next((candidate for candidate in names if key_of(candidate) == key_of(name)), None)
 
 
 def find_axis(word: str, axes: AxisSet) -> Axis:
@@ -153,7 +153,7 @@ def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[s
     whole = [
         name
         for name in full
-        if {key_of(one) for one in listing.folders(name)} & {INITIAL, key_of(TIBET_INITIAL)}
+        if {key_of(folder) for folder in listing.folders(name)} & {INITIAL, key_of(TIBET_INITIAL)}
     ]
     if whole:
         raise InputError(

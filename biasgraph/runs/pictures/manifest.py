@@ -170,7 +170,7 @@ def _by_initial(
         return {prompt: list(rows)}
     wanted = None if prompt is None else strip_brackets(prompt)[0]
     if wanted is not None and wanted not in initials:
-        listed = ", ".join(f"'{printable(one)}'" for one in initials[:SHOWN])
+        listed = ", ".join(f"'{printable(initial)}'" for initial in initials[:SHOWN])
         more = ", ..." if len(initials) > SHOWN else ""
         raise InputError(
             f"{source} has no prompt '{printable(wanted)}' (it has {listed}{more})."
@@ -221,10 +221,10 @@ def _sets(rows: Sequence[Row], files: _Files) -> Iterator[PictureSet]:
         if axis:  # an answers table's `prompt` is the initial one, whatever was made
             texts -= initial
         wanted = [row.path for row in own if not row.withheld]
-        found = [path for name in wanted if (path := files.find(name)) is not None]
+        paths = [path for name in wanted if (path := files.find(name)) is not None]
         text = min(texts) if len(texts) == 1 else None
         withheld = tuple(row.withheld for row in own if row.withheld)
-        yield PictureSet(axis, attribute, tuple(found), text, withheld)
+        yield PictureSet(axis, attribute, tuple(paths), text, withheld)
 
 
 @dataclass
@@ -260,7 +260,7 @@ class _Files:
     def _in(self, folder: str) -> dict[str, str]:
         """The files in a folder by their names, and picture files by these without a suffix."""
         if folder not in self._folders:
-            found: dict[str, str] = {}
+            by_name: dict[str, str] = {}
             try:
                 names = sorted(os.listdir(self.listing.root / folder))
             except OSError:
@@ -268,7 +268,7 @@ class _Files:
             for name in names:
                 stem, suffix = os.path.splitext(name)
                 if suffix.lower() in SUFFIXES:
-                    found.setdefault(stem.casefold(), name)
-            found.update((name, name) for name in names)
-            self._folders[folder] = found
+                    by_name.setdefault(stem.casefold(), name)
+            by_name.update((name, name) for name in names)
+            self._folders[folder] = by_name
         return self._folders[folder]

@@ -177,30 +177,30 @@ def _plan(
     """The plan of one initial prompt, and its pictures by prompt id."""
     text = pictured.text or name
     planned = _planned(text, axes)
-    texts = {(one.axis, one.attribute): one.text for one in planned.counterfactuals}
+    texts = {(made.axis, made.attribute): made.text for made in planned.counterfactuals}
     initial = planned.initial
     counterfactuals = tuple(
         Prompt(
-            one.text
-            or texts.get((one.axis, one.attribute))
-            or f"{initial.text} ({one.axis}: {one.attribute})",
+            pictures.text
+            or texts.get((pictures.axis, pictures.attribute))
+            or f"{initial.text} ({pictures.axis}: {pictures.attribute})",
             "counterfactual",
-            one.axis,
-            one.attribute,
+            pictures.axis,
+            pictures.attribute,
         )
-        for one in pictured.sets
-        if one.axis
+        for pictures in pictured.sets
+        if pictures.axis
     )
     plan = replace(planned, counterfactuals=counterfactuals)
     ids = {(row.axis, row.attribute): row.id for row in prompt_rows(plan.prompts)}
     given = {
-        ids[one.axis, one.attribute]: [
+        ids[pictures.axis, pictures.attribute]: [
             Given(inspection.seen[path].look.seed, printable(path))
-            for path in one.files
+            for path in pictures.files
             if inspection.is_picture(path)
         ]
-        + [Given(withheld_seed(why), f"withheld: {printable(why)}") for why in one.withheld]
-        for one in pictured.sets
+        + [Given(withheld_seed(why), f"withheld: {printable(why)}") for why in pictures.withheld]
+        for pictures in pictured.sets
     }
     return plan, given
 

@@ -242,8 +242,8 @@ def _own_axes(told: Described) -> AxisSet:
     What a counterfactual says otherwise than the initial prompt is an attribute.
     """
     try:
-        found = find_subject(told.prompt)
-        kind, head = found.kind, len(told.prompt[: found.head_start].split())
+        prompted = find_subject(told.prompt)
+        kind, head = prompted.kind, len(told.prompt[: prompted.head_start].split())
     except InputError:
         kind, head = "unknown", 0
     subject: Subject = "person" if kind == "person" else "animal" if kind == "animal" else "object"
