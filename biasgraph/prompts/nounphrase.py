@@ -225,10 +225,7 @@ class NounPhraseReader:
     # The noun phrase itself
 
     def noun_phrase(self, start: int) -> tuple[int, int, int]:
-        """Read the phrase that begins at `start`.
-
-        Returns:
-            The indices of its first word, of the first after the determiners, and of the head.
+        """Indices of the phrase's first word, the first after the determiners, and the head.
 
         Raises:
             Unsure: two readings stay open, or none is left.
@@ -323,11 +320,7 @@ class NounPhraseReader:
         return False
 
     def _participle_ends(self, index: int, previous: str) -> bool:
-        """Whether a participle ends the phrase.
-
-        It says what the noun before it does ("a chef cooking rice"), or belongs to the noun after
-        it ("a smiling chef").
-        """
+        """Whether a participle ends the phrase: "a chef cooking rice", not "a smiling chef"."""
         word, closed = self.word(index), self._is_closed(index + 1)
         if word in words("ing_nouns") and not (
             is_being(previous) and closed and word in _ing_forms()

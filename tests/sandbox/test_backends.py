@@ -14,7 +14,7 @@ from biasgraph.models.base import Question
 from biasgraph.models.registry import load_generator, load_judge
 from biasgraph.runs.questions import questions_about
 from biasgraph.sandbox.backends import WEIGHTS, WORLDS
-from biasgraph.sandbox.training.captions import attributes_of
+from biasgraph.sandbox.training.caption_writing import attributes_of
 from biasgraph.sandbox.training.data import NOBODY, draw_pictures
 from biasgraph.sandbox.world import AXES
 

@@ -11,7 +11,7 @@ from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.sandbox.scene_captions import EMPTY_SCENES, read_scene, vocabulary
-from biasgraph.sandbox.training.captions import random_scene, write
+from biasgraph.sandbox.training.caption_writing import random_scene, write
 from biasgraph.sandbox.training.data import NOBODY, draw_pictures
 from biasgraph.sandbox.training.drawing import draw_empty, draw_person
 from biasgraph.sandbox.world import AXES, OCCUPATIONS, Scene

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasgraph.sandbox.scene_captions import GATE_CAPTIONS
-from biasgraph.sandbox.training.captions import choice_caption
+from biasgraph.sandbox.training.caption_writing import choice_caption
 from biasgraph.sandbox.training.data import NOBODY, Drawings
 from biasgraph.sandbox.training.loop import Report, Schedule, fit
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from biasgraph.sandbox.scene_captions import EMPTY_SCENES
-from biasgraph.sandbox.training.captions import attributes_of, random_scene, write, write_empty
+from biasgraph.sandbox.training.caption_writing import (
+    attributes_of,
+    random_scene,
+    write,
+    write_empty,
+)
 from biasgraph.sandbox.training.drawing import SIZE, draw_empty, draw_person
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS, sample, world
 

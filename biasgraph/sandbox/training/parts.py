@@ -20,7 +20,7 @@ from biasgraph.sandbox.training import clip_training as clips
 from biasgraph.sandbox.training import judge2 as second_judge
 from biasgraph.sandbox.training import unet as unets
 from biasgraph.sandbox.training import vae as vaes
-from biasgraph.sandbox.training.captions import choice_caption
+from biasgraph.sandbox.training.caption_writing import choice_caption
 from biasgraph.sandbox.training.data import NOBODY, Drawings, draw_pictures
 from biasgraph.sandbox.training.loop import Report
 from biasgraph.sandbox.world import AXES
