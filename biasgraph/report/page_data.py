@@ -74,13 +74,14 @@ def page_data(result: Result, thumbnails: Thumbnails) -> PageData:
 
 def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
     nodes, graph, links = document["nodes"], document["graph"], document["links"]
+    in_title = ("Prompt", "Subject") if graph["subject"] == graph["prompt"] else ("Prompt",)
     index = {node["id"]: i for i, node in enumerate(nodes)}
     return {
         "title": title_of(document),
         "quoted": graph["prompt"] is not None,
         "toy": graph["toy"],
         "unseen_words": [words.label(word) for word in graph.get("unseen_words") or ()],
-        "fact_rows": graph_facts(document),
+        "fact_rows": [row for row in graph_facts(document) if row[0] not in in_title],
         "lead": list(words.lead(document, pairs)),
         "strongest": [
             {
