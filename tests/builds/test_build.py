@@ -70,7 +70,7 @@ def test_labels_of_other_pictures_are_named_and_change_nothing(small: Path, tmp_
     )
     before = (directory / "graph.json").read_bytes()
     done = build(directory, *SMALL, "--vqa", f"human:{labels}", expect=2)
-    assert "has no label of these pictures" in done.stderr
+    assert "labels none of these pictures" in done.stderr
     assert (directory / "graph.json").read_bytes() == before
 
 
