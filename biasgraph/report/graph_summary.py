@@ -44,10 +44,10 @@ def graph_facts(document: Record) -> list[tuple[str, str]]:
     images, prompt, subject = graph["images"], graph["prompt"], graph["subject"]
     rows = (
         ("Prompts", words.prompts_words(graph) if prompt is None else None),
-        ("Prompt", None if prompt is None else words.label(prompt, 300)),
-        ("Subject", subject and words.label(subject, 300)),
-        ("Model", words.label(graph["model"], 300)),
-        ("Judge", words.label(graph["vqa"] or "not recorded in an answers table", 300)),
+        ("Prompt", None if prompt is None else words.label(prompt)),
+        ("Subject", subject and words.label(subject)),
+        ("Model", words.label(graph["model"])),
+        ("Judge", words.label(graph["vqa"] or "not recorded in an answers table")),
         ("Judge validated", judge_words.validated_by(graph)),
         ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
         ("Ideal", words.ideal_words(graph, len(nodes))),
