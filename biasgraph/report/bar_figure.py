@@ -151,7 +151,7 @@ def _draw(axes: Axes, panel: Panel, colour: str, sheet: FigureSheet) -> None:
     least, most = min(0.0, *known, 0.0), _round_up(max(known, default=1.0))
     axes.set_xlim(least, most)
     axes.set_xticks([least, most / 2, most] if least == 0 else [least, 0, most])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     axes.xaxis.grid(visible=True, color=RULE, linewidth=0.4)
     axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)

@@ -94,7 +94,7 @@ def test_save(tmp_path: Path) -> None:
     assert {path.name for path in paths} == {*result.files(), "report.html"}
     biasgraph.save(result, tmp_path / "new" / "out")
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(biasgraph.InputError, match="not empty"):
+    with pytest.raises(biasgraph.InputError, match="already exists"):
         biasgraph.save(result, tmp_path)
 
 

@@ -51,7 +51,7 @@ def files(directory: Path) -> dict[str, bytes]:
         str(path.relative_to(directory)): path.read_bytes()
         for path in directory.rglob("*")
         if path.suffix in (".csv", ".json", ".graphml")
-        and path.name != "run.json"
+        and path.name not in ("run.json", "inputs.json")
         and "transcripts" not in path.parts
     }
 

@@ -222,10 +222,10 @@ def test_notes_say_that_they_are_about_all_prompts() -> None:
     frame = answers("a librarian", "a nurse")
     frame.loc[0, "answer"] = "man"
     result = biasgraph.analyze(frame, bootstrap=100)
-    assert "1 in all (man)" in result.document["graph"]["notes"][0]
+    assert "1 unlisted answer counted as unknown (man)" in result.document["graph"]["notes"][0]
     assert "Mediation is checked within each prompt" in result.document["graph"]["notes"][-1]
     [note] = result.prompts[1].document["graph"]["notes"]
-    assert note.endswith("1 in all (man) (in the answers about all prompts)")
+    assert note.endswith("counted as unknown (man) (in the answers about all prompts)")
 
 
 def test_the_terminal_shows_the_sum_and_each_prompt(result: biasgraph.Result) -> None:

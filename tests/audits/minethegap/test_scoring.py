@@ -118,7 +118,7 @@ def test_an_annotated_build_scores_the_same(ranked: Path, tmp_path: Path) -> Non
         only=("gender",),
         bootstrap=100,
         annotate="minethegap",
-        vary=("gender",),
+        method_options={"vary": ("gender",)},
         output=tmp_path / "b",
     )
     target = tmp_path / "s"
