@@ -8,6 +8,7 @@ from typing import Any
 from biasgraph.data import findings as parts
 from biasgraph.data.file_names import PROMPTS
 from biasgraph.report import judge_words, words
+from biasgraph.report.caveats import caveats
 
 Record = Mapping[str, Any]
 
@@ -32,7 +33,7 @@ def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[parts.Scr
         parts.Sentences("Mediation", list(words.mediation(links, graph))),
         parts.Sentences("Undetermined", list(words.undetermined(document, pairs))),
         parts.Sentences(
-            "To keep in mind", [*words.caveats(document), *judge_words.caveats_of_graph(graph)]
+            "To keep in mind", [*caveats(document), *judge_words.caveats_of_graph(graph)]
         ),
         _prompts(graph.get("prompts") or ()),
     ]

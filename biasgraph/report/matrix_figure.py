@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from biasgraph.causal.tables import Floats
 from biasgraph.data.graph_document import Document
 from biasgraph.report import style
 from biasgraph.report.figure_sheet import INK, POINT, figure_sheet
@@ -37,10 +38,7 @@ def matrix_figure(
 
     names = [node["id"] for node in document["nodes"]]
     number = {axis: place for place, axis in enumerate(names)}
-    values, spread = np.full((len(names), len(names)), np.nan), _spread(pairs)
-    for pair in pairs:
-        if pair["source"] != pair["target"] and pair["is"] is not None:
-            values[number[pair["source"]], number[pair["target"]]] = pair["is"]
+    spread = _spread(pairs)
     notes = [NOTE, "Hatched: undefined."] if any(p["is"] is None for p in pairs) else [NOTE]
     with figure_sheet(columns) as sheet:
         axes = sheet.figure.add_subplot(aspect="equal", facecolor="white")
@@ -48,7 +46,7 @@ def matrix_figure(
         size = min(sheet.font, cell / POINT / 3.5)
         colours = [style.SIGNS["away"].colour, "#ffffff", style.SIGNS["towards"].colour]
         ramp = LinearSegmentedColormap.from_list("IS", colours)
-        image = axes.imshow(values, cmap=ramp, vmin=-spread, vmax=spread)
+        image = axes.imshow(_values(number, pairs), cmap=ramp, vmin=-spread, vmax=spread)
         for pair in pairs:
             own = pair["source"] == pair["target"]
             value = pair["cramers_v"] if own else pair["is"]
@@ -82,6 +80,15 @@ def matrix_figure(
         caption = " ".join([style.caption(document), *notes])
         sheet.set_content(height, caption, document["graph"]["toy"])
         return sheet.save(kind, style.title(document), style.caption(document))
+
+
+def _values(number: Mapping[str, int], pairs: Sequence[style.Record]) -> Floats:
+    """(axes, axes) IS of each pair; NaN on the diagonal and where it is undefined."""
+    values = np.full((len(number), len(number)), np.nan)
+    for pair in pairs:
+        if pair["source"] != pair["target"] and pair["is"] is not None:
+            values[number[pair["source"]], number[pair["target"]]] = pair["is"]
+    return values
 
 
 def _spread(pairs: Sequence[style.Record]) -> float:

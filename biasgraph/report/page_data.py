@@ -12,6 +12,7 @@ from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import Images
 from biasgraph.errors import InputError
 from biasgraph.report import judge_words, words
+from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
 from biasgraph.report.thumbnails import Thumbnails
 
@@ -94,7 +95,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         "in_all": list(words.in_all(graph)),
         "mediation": list(words.mediation(links, graph)),
         "undetermined": list(words.undetermined(document, pairs)),
-        "caveats": [*words.caveats(document), *judge_words.caveats_of_graph(graph)],
+        "caveats": [*caveats(document), *judge_words.caveats_of_graph(graph)],
         "prompts": [
             {
                 "prompt": words.label(prompt["prompt"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
@@ -382,34 +382,3 @@ def missed(absent: Sequence[Record]) -> Iterator[str]:
             f"{pairs} without an edge need not be independent: with this many images {needed} "
             "detected in 80 % of cases."
         )
-
-
-def caveats(document: Record) -> Iterator[str]:
-    """Every flag of the graph, its axes and its edges once, words never seen, and notes."""
-    nodes, graph = document["nodes"], document["graph"]
-    for flag in graph["flags"]:
-        yield f"{FLAG_WORDS.get(flag, flag)}.".capitalize()
-    axes = _by_flag(nodes)
-    for flag, marked in axes.items():
-        yield f"{named([node['id'] for node in marked])}: {FLAG_WORDS.get(flag, flag)}."
-    known = {(flag, node["id"]) for flag, marked in axes.items() for node in marked}
-    for flag, links in _by_flag(document["links"]).items():
-        news = [
-            link
-            for link in links
-            if (flag, link["source"]) not in known and (flag, link["target"]) not in known
-        ]
-        if news:
-            yield f"{arrows(news)}: {FLAG_WORDS.get(flag, flag)}."
-    unseen = graph.get("unseen_words")
-    if unseen:
-        yield f"Words that the model never saw and may ignore: {', '.join(map(name, unseen))}."
-    yield from (f"{printable(note)}." for note in graph["notes"])
-
-
-def _by_flag(records: Iterable[Record]) -> dict[str, list[Record]]:
-    flagged: dict[str, list[Record]] = {}
-    for record in records:
-        for flag in record["flags"]:
-            flagged.setdefault(flag, []).append(record)
-    return flagged

@@ -54,7 +54,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Ranking:
+class PromptRanking:
     """What was found; document: everything scores.json holds."""
 
     document: Record
@@ -81,7 +81,7 @@ class Ranking:
 
 def rank(
     options: ScoreOptions, progress: Progress | None = None, command: Sequence[str] = ()
-) -> Ranking:
+) -> PromptRanking:
     """Score the prompts and write the ranking; what the run has already is not done again.
 
     command: what was typed, for the run's record.
@@ -103,7 +103,7 @@ def rank(
         )
         job.complete(run)
         rows = _ranked(_scored(work, _media(work, run)))
-        ranking = Ranking(_document(work, run, rows), job.directory)
+        ranking = PromptRanking(_document(work, run, rows), job.directory)
         ranking.write()
     return ranking
 
