@@ -142,7 +142,7 @@ def _missing(folder: Path) -> str:
     near: list[str] = []
     with suppress(OSError, ValueError):
         near = [entry.name for entry in folder.absolute().parent.iterdir() if entry.is_dir()]
-    return f"there is no {shown(folder)}.{did_you_mean(folder.name, near)}"
+    return f"{shown(folder)} does not exist.{did_you_mean(folder.name, near)}"
 
 
 def read_document(folder: Path) -> graphs.Document:

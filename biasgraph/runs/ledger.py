@@ -72,8 +72,8 @@ class Ledger:
         if read_only:
             if version < SCHEMA_VERSION:
                 raise InputError(
-                    f"{printable(str(path))} was made by an earlier biasgraph: give the run's "
-                    "build command again to bring it up to date"
+                    f"{printable(str(path))} was made by an earlier biasgraph: rerun the run's "
+                    "build command to bring it up to date"
                 )
             return
         self._connection.execute("PRAGMA journal_mode = WAL")

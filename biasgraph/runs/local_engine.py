@@ -327,4 +327,4 @@ def _make_again(
 def _recorded(count: int, progress: Progress, stop: Stop) -> None:
     progress.advance(count)
     if stop.requested:
-        raise Interrupted("stopped after a whole batch; give the same command again to go on")
+        raise Interrupted("stopped after a whole batch; rerun the same command to resume")

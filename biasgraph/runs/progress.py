@@ -69,7 +69,7 @@ class Stop:
     def heard(self, signum: int, frame: FrameType | None) -> None:
         """First time: finish the batch. Second time: stop where we are (raises Interrupted)."""
         if self.requested:
-            raise Interrupted("stopped at once; give the same command again to go on")
+            raise Interrupted("stopped at once; rerun the same command to resume")
         self.requested = True
         # The signal may have come while the same stream was being written to.
         with suppress(RuntimeError):

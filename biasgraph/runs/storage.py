@@ -40,7 +40,7 @@ def storing(folder: Path) -> Iterator[None]:
 
 
 def _storage_error(folder: Path, reason: str, *, full: bool) -> ModelError:
-    hint = "; what is done is kept: make room and give the same command again" if full else ""
+    hint = "; what is done is kept: make room and rerun the same command" if full else ""
     return ModelError(f"cannot work in {shown(folder)}: {reason}{hint}")
 
 

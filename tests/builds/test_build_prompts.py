@@ -228,7 +228,7 @@ def test_an_interrupted_build_goes_on(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "give the same command again" in errors
+    assert "rerun the same command" in errors
     made = images_by_prompt(directory)
     assert len(made) == 3 and sum(made.values()) < 3 * SETS * 16
     before = pictures(directory)

@@ -121,7 +121,7 @@ def test_every_analysis_option_reaches_the_analysis(run: Run, tmp_path: Path) ->
         ),
         (["build", "--answers", "librarian.csv", "-o", "."], "already exists"),
         (["build", "--prompt", "a librarian", "--images", "0"], "'--images'"),
-        (["show", "nowhere"], "there is no nowhere"),
+        (["show", "nowhere"], "nowhere does not exist"),
         (["show", "."], "holds no result"),
         (["show", "librarian.csv"], "librarian.csv is a file, not the directory of a result"),
         (["build", "--prompt", "a librarian", "--model", ""], "--model is empty"),

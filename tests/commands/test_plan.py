@@ -69,4 +69,4 @@ def test_bad_input_is_one_line_and_nothing_written(
 
 def test_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(tmp_path / "nowhere")]) == 2
-    assert "there is no" in capsys.readouterr().err
+    assert "nowhere does not exist" in capsys.readouterr().err

@@ -347,7 +347,7 @@ class TestInterruption:
         generator, watcher = Signalling(), Watcher()
         generator.signals = (number,)
         request(run)
-        with pytest.raises(Interrupted, match="same command again") as stopped:
+        with pytest.raises(Interrupted, match="rerun the same command") as stopped:
             generate(run, generator, progress=watcher)
         assert stopped.value.exit_code == 130
         assert len(run.images()) == 8
@@ -393,7 +393,7 @@ class TestInterruption:
             process.send_signal(signal.SIGINT)
             _, words = process.communicate()
         assert process.returncode == 130
-        assert words.strip() == "stopped after a whole batch; give the same command again to go on"
+        assert words.strip() == "stopped after a whole batch; rerun the same command to resume"
         assert subprocess.run(command).returncode == 0
         generated = (tmp_path / "run.generated").read_text().splitlines()
         assert len(generated) == len(set(generated)) == 72 / 4

@@ -98,8 +98,8 @@ def _picture(run: Run, image: ImageRow) -> dict[str, Any]:
     picture = run.read_image(image)
     if picture is None:
         raise ModelError(
-            f"{shown(run.image_path(image))} is missing or damaged: give the run's build command "
-            "again, which makes it again"
+            f"{shown(run.image_path(image))} is missing or damaged: rerun the run's build "
+            "command to make it again"
         )
     small = max(picture.size) <= SMALL
     return {

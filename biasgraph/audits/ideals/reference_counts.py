@@ -76,7 +76,7 @@ def _problems(data: Any, variables: Sequence[Variable]) -> Iterator[Problem]:
         if axis not in by_name:
             known = ", ".join(printable(one) for one in by_name)
             hint = did_you_mean(str(axis), by_name)
-            yield (str(axis),), f"there is no axis '{name}' (there are {known}).{hint}"
+            yield (str(axis),), f"unknown axis '{name}' (there are {known}).{hint}"
         elif not isinstance(counts, Mapping) or not counts:
             yield (str(axis),), f"{name} must hold counts, such as {EXAMPLE}"
         else:

@@ -75,7 +75,7 @@ def propose(
                 without[caption] = str(error)
             progress.advance(1)
             if stop.requested:
-                raise Interrupted("stopped; give the same command again to go on")
+                raise Interrupted("stopped; rerun the same command to resume")
     return Proposals(found, without)
 
 

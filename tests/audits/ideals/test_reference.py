@@ -285,7 +285,7 @@ def test_only_the_judges_own_errors_are_undone() -> None:
 # What is refused
 
 WRONG = [
-    ("x.yaml", "gendre: {male: 1}", r"line 1: there is no axis 'gendre'.*Did you mean 'gender'"),
+    ("x.yaml", "gendre: {male: 1}", r"line 1: unknown axis 'gendre'.*Did you mean 'gender'"),
     ("x.yaml", "gender: {mal: 1}\nage: {old: 1.5}", r"2 problems:\n.*line 1.*'male'.*\n.*line 2"),
     ("x.yaml", "gender: {male: 0.5, female: 0.5}", "must be a whole number; for shares, use --id"),
     ("x.yaml", "gender: {male: -1, female: 2}", "must be a whole number from 0"),
