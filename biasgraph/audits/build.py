@@ -16,13 +16,20 @@ from biasgraph.audits.annotate import (
     equip_methods,
     explain_idle_llm,
     helpers_of,
+    is_toy,
     read_methods,
 )
 from biasgraph.audits.build_options import BuildOptions
 from biasgraph.audits.build_plan import PlannedBuild, plan_build
 from biasgraph.audits.ideals.declared import Declared
 from biasgraph.audits.ideals.photographs import Photographs
-from biasgraph.audits.reuse import digest_file, digest_inputs, read_back, remember
+from biasgraph.audits.reuse import (
+    digest_file,
+    digest_inputs,
+    read_back,
+    remember,
+    stamp_installation,
+)
 from biasgraph.data.answers import Answers
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.data.file_names import AGREEMENT, GRAPH
@@ -170,12 +177,15 @@ def _digest_inputs(
             "ideals": [declared.shares, *(declared.counts(prompts) for prompts in groups)],
             "ideal": [[declared.record(p), declared.remarks(p)] for p in groups],
             "agreement": digest_file(run.directory / AGREEMENT),
-            "correct": digest_file(Path(options.correct)) if options.correct else None,
+            "correct": [str(options.correct), digest_file(Path(options.correct))]
+            if options.correct
+            else None,
             "methods": methods,
             "helpers": [model.fingerprint for model in job.helpers],
             "origin": origin,
             "prompts": planned.about_prompts(),
             "versions": installed_versions(),
+            "installation": stamp_installation(),
         }
     )
 
@@ -215,7 +225,9 @@ def _declare(
 def _methods(options: BuildOptions, planned: PlannedBuild) -> Chosen:
     """The methods that are wanted; raises InputError for what they will not take."""
     before = {} if options.fresh else read_methods(planned.job.directory)
-    methods = choose_methods(options, before, toy=planned.job.all_toys)
+    methods = choose_methods(
+        options, before, toy=is_toy(planned.job.generator.spec, planned.job.vqa)
+    )
     if options.llm and options.axes != LLM and not any(own.get("llm") for own in methods.values()):
         hint = explain_idle_llm(tuple(methods), options.method_options)
         raise InputError(f"--llm has no effect: use --axes llm, or {hint}")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import biasgraph
 from biasgraph.data.result import Result, load
 from biasgraph.io.writing import write_atomically
+from biasgraph.methods.wordnet import find_wordnet
 
 FILE = "inputs.json"
 SCHEMA = "biasgraph-inputs/1"
@@ -23,6 +26,18 @@ def digest_inputs(inputs: Mapping[str, Any]) -> str:
     """
     text = json.dumps(inputs, sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def stamp_installation() -> list[str]:
+    """What a result depends on beside its inputs: the code as it lies here, and WordNet.
+
+    A version number alone would hide what somebody edits in a checkout.
+    """
+    root = Path(biasgraph.__file__).parent
+    files = sorted(root.rglob("*.py"))
+    stamps = [(path, path.stat()) for path in files]
+    code = [f"{path.relative_to(root)} {at.st_size} {at.st_mtime_ns}" for path, at in stamps]
+    return [*code, f"WordNet: {find_wordnet()}, NLTK: {find_spec('nltk') is not None}"]
 
 
 def digest_file(path: Path | None) -> str | None:

@@ -332,11 +332,6 @@ class Job:
         """The judge's fingerprint."""
         return self.asked.fingerprint
 
-    @property
-    def all_toys(self) -> bool:
-        """Whether generator and judge are both toys, which cost nothing to ask."""
-        return all(traits_of(spec).toy for spec in (self.generator.spec, self.vqa))
-
     def seconds(self, images: int) -> float | None:
         """How long it takes to make and judge so many images; None where no pace is known."""
         paces = [model.seconds_per_image for model in (self.generator, self.asked)]

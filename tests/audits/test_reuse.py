@@ -77,6 +77,14 @@ def test_a_run_without_its_digests_is_computed_again(run: Path, analyses: list[s
     assert analyses == ["analysis"]
 
 
+def test_other_code_computes_again(
+    run: Path, analyses: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("biasgraph.audits.build.stamp_installation", lambda: ["edited"])
+    biasgraph.build("a librarian", output=run, **BUILD)
+    assert analyses == ["analysis"]
+
+
 def test_a_rerun_imports_no_statistics(run: Path) -> None:
     arguments = ["build", "--prompt", "a librarian", "--images", "4", "--only", "gender,age"]
     arguments += ["--annotate", "tibet", "--bootstrap", "100", "--min-valid", "1", "-q"]
