@@ -1,12 +1,13 @@
 // One picture after the other, its questions, and the labels as a file. Nothing leaves the page but
-// that file; what was answered is kept in the browser, where it allows that.
+// that file; the answers are kept in the browser, where it allows that: one record for each, so that
+// two tabs of a page add to each other, and written to the disk before the page says "saved".
 (function (biasgraph) {
   "use strict";
 
   const { el, name, download } = biasgraph.dom;
   const { key, images, questions } = biasgraph.model;
   const byId = (id) => document.getElementById(id);
-  const STORE = `biasgraph-labels-${key}`;
+  const STORE = "biasgraph-labels";
   const UNKNOWN = -1;
   const NO = 1; // the gate question's second choice
   const COLUMNS = ["picture", "question", "answer", "target", "image", "annotator"];
@@ -14,7 +15,9 @@
 
   // answers[picture][question]: a choice, UNKNOWN, or nothing.
   const state = { at: 0, here: 0, annotator: "", answers: images.map(() => ({})) };
-  let keeps = true;
+  let database = null; // null: this browser keeps nothing
+  let tabs = null; // the other tabs of this page
+  let unsaved = 0; // answers on their way to the disk
   let exported = true;
 
   // Which questions a picture leaves open: where nobody is in it, no other is asked.
@@ -53,7 +56,7 @@
   function answer(q, value) {
     state.answers[state.at][q] = value;
     exported = false;
-    save();
+    keep(answerPath(state.at, q), value === UNKNOWN ? null : questions[q].choices[value]);
     const later = questions.findIndex((_, other) => other > q && isOpen(state.at, other));
     const any = later >= 0 ? later : questions.findIndex((_, other) => isOpen(state.at, other));
     state.here = any >= 0 ? any : q;
@@ -69,7 +72,7 @@
     state.at = Math.min(Math.max(i, 0), images.length - 1);
     const first = questions.findIndex((_, q) => isOpen(state.at, q));
     state.here = Math.max(first, 0);
-    save();
+    keep(["at"], state.at);
     show();
     fields[state.here].scrollIntoView({ block: "nearest" });
   }
@@ -143,32 +146,80 @@
 
   // What the browser keeps
 
-  function save() {
-    try {
-      localStorage.setItem(STORE, JSON.stringify(state));
-    } catch {
-      keeps = false;
-    }
-    byId("kept").textContent = keeps
-      ? "What you answer is kept in this browser, on this computer only, so that you can go on later."
-      : "This browser keeps nothing for a page from the disk: download the labels before you close it.";
-    byId("saved").textContent = keeps ? "Kept in this browser" : "Not kept";
+  function answerPath(i, q) {
+    return ["answer", images[i].image, questions[q].axis, questions[q].text];
   }
 
-  function restore() {
+  function openDatabase() {
+    return new Promise((resolve, reject) => {
+      const request = indexedDB.open(STORE, 1);
+      request.onupgradeneeded = () => request.result.createObjectStore(STORE);
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  }
+
+  function keep(path, value) {
+    if (!database) return;
+    const write = database.transaction(STORE, "readwrite", { durability: "strict" });
+    unsaved += 1;
+    write.objectStore(STORE).put(value, [key, ...path]);
+    write.oncomplete = () => {
+      unsaved -= 1;
+      byId("saved").textContent = `Saved in this browser at ${new Date().toLocaleTimeString("en-GB")}`;
+      if (path[0] === "answer") tabs.postMessage(key);
+    };
+    write.onabort = loseDatabase; // a full disk, or a profile that is gone
+  }
+
+  function loseDatabase() {
+    database = null;
+    unsaved = 0;
+    showKept();
+  }
+
+  function showKept() {
+    byId("kept").textContent = database
+      ? "Your answers are kept in this browser, on this computer only: close the page and come back later."
+      : "This browser keeps nothing for this page: download the labels before you close it.";
+    if (!database) byId("saved").textContent = "Not saved";
+  }
+
+  function readKept() {
+    return new Promise((resolve, reject) => {
+      const read = database.transaction(STORE).objectStore(STORE);
+      const range = IDBKeyRange.bound([key], [key, []]); // an array is greater than any text
+      const keys = read.getAllKeys(range);
+      const values = read.getAll(range);
+      values.onsuccess = () => resolve(new Map(keys.result.map((path, i) => [JSON.stringify(path.slice(1)), values.result[i]])));
+      values.onerror = () => reject(values.error);
+    });
+  }
+
+  function takeAnswers(kept) {
+    images.forEach((_, i) => questions.forEach((question, q) => {
+      const choice = kept.get(JSON.stringify(answerPath(i, q)));
+      const value = choice === null ? UNKNOWN : question.choices.indexOf(choice);
+      if (choice === null || value >= 0) state.answers[i][q] = value;
+    }));
+  }
+
+  async function restore() {
     try {
-      const before = JSON.parse(localStorage.getItem(STORE) || "null");
-      if (!before || before.answers.length !== images.length) return;
-      before.answers.forEach((given, i) => {
-        questions.forEach((question, q) => {
-          const value = given[q];
-          if (Number.isInteger(value) && value >= UNKNOWN && value < question.choices.length) state.answers[i][q] = value;
-        });
-      });
-      state.annotator = String(before.annotator || "");
-      state.at = Math.min(Math.max(Number(before.at) || 0, 0), images.length - 1);
+      database = await openDatabase();
+      database.onclose = loseDatabase;
+      tabs = new BroadcastChannel(STORE);
+      tabs.onmessage = async ({ data }) => {
+        if (data !== key || !database) return;
+        takeAnswers(await readKept());
+        show();
+      };
+      const kept = await readKept();
+      takeAnswers(kept);
+      state.annotator = String(kept.get('["annotator"]') || "");
+      state.at = Number(kept.get('["at"]')) || 0;
     } catch {
-      // another page's data, or none that may be read: begin anew
+      database = null; // a browser that keeps nothing for a page from the disk
     }
   }
 
@@ -201,14 +252,16 @@
   byId("questions").addEventListener("submit", (event) => event.preventDefault());
   byId("annotator").addEventListener("input", (event) => {
     state.annotator = event.target.value;
-    save();
+    keep(["annotator"], state.annotator);
   });
   document.addEventListener("keydown", press);
   window.addEventListener("beforeunload", (event) => {
-    if (!keeps && !exported) event.preventDefault();
+    if (unsaved || (!database && !exported)) event.preventDefault();
   });
-  restore();
-  byId("annotator").value = state.annotator;
-  go(state.at);
-  document.documentElement.dataset.ready = "true";
+  restore().then(() => {
+    byId("annotator").value = state.annotator;
+    showKept();
+    go(state.at);
+    document.documentElement.dataset.ready = "true";
+  });
 })(window.biasgraph);

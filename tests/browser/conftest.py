@@ -30,21 +30,26 @@ HOW = (
 )
 
 
+def browser_path() -> str | None:
+    """Where the browser is; None without one."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """The browser. Without one, a skip that says how to get it; in CI, a failure."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
+    path = browser_path()
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        found = None
-    if found is None:
+        path = None
+    if path is None:
         if os.environ.get("CI"):
             pytest.fail(HOW)
         pytest.skip(HOW)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
         )
         yield browser
         browser.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from biasgraph.data.result import load
 from biasgraph.io.writing import write_files
-from tests.browser.conftest import biasgraph
+from tests.browser.conftest import biasgraph, browser_path
 
 SAMPLE = 12
 
@@ -110,6 +111,94 @@ def test_what_was_answered_is_there_after_a_reload(
     assert gender.is_checked()
     given = [(row["target"], row["answer"]) for row in saved(page, tmp_path / "labels.csv")]
     assert given == [("", "yes"), ("gender", "female"), ("age", "unknown")]
+
+
+def beside(page: Any, path: Path) -> Any:
+    """Another tab of the same browser."""
+    tab = page.context.new_page()
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("html[data-ready]", state="attached")
+    return tab
+
+
+def wait_until_saved(page: Any) -> None:
+    page.wait_for_function("document.getElementById('saved').textContent.startsWith('Saved')")
+
+
+def test_a_page_with_other_questions_begins_anew(
+    labelled: Path, open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    paths = {axis: tmp_path / f"{axis}.html" for axis in ("gender", "age")}
+    for axis, path in paths.items():
+        biasgraph("label", labelled, "--sample", "6", "--only", axis, "-o", path)
+    page = open_page(paths["gender"])
+    for _ in range(3):
+        radio(page, "Is there a person", "yes").check()
+        radio(page, "What is the gender", "female").check()
+        page.keyboard.press("Enter")
+    assert page.locator("#done").inner_text() == "3 of 6 done"
+    wait_until_saved(page)
+    other = beside(page, paths["age"])
+    assert other.locator("#done").inner_text() == "0 of 6 done"
+    assert other.get_by_role("button", name="Download labels.csv").is_disabled()
+    page.reload()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    assert page.locator("#done").inner_text() == "3 of 6 done"
+
+
+def test_two_tabs_add_to_each_other(
+    labelled: Path, open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    left = open_page(labelled / "label.html")
+    right = beside(left, labelled / "label.html")
+    radio(left, "Is there a person", "yes").check()
+    radio(left, "What is the gender", "female").check()
+    wait_until_saved(left)
+    right.keyboard.press("Enter")
+    radio(right, "Is there a person", "no").check()
+    wait_until_saved(right)
+    left.wait_for_function("document.getElementById('how-many').textContent === '3 answers'")
+    right.wait_for_function("document.getElementById('how-many').textContent === '3 answers'")
+    left.reload()
+    left.wait_for_selector("html[data-ready]", state="attached")
+    given = [(row["target"], row["answer"]) for row in saved(left, tmp_path / "labels.csv")]
+    assert given == [("", "yes"), ("gender", "female"), ("", "no")]
+
+
+def test_answers_survive_a_killed_browser(chromium: Any, labelled: Path, tmp_path: Path) -> None:
+    profile = tmp_path / "profile"
+
+    def open_again() -> Any:
+        context = chromium.browser_type.launch_persistent_context(
+            profile, executable_path=browser_path(), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = context.pages[0]
+        page.goto((labelled / "label.html").as_uri())
+        page.wait_for_selector("html[data-ready]", state="attached")
+        return page
+
+    page = open_again()
+    radio(page, "Is there a person", "yes").check()
+    radio(page, "What is the gender", "female").check()
+    wait_until_saved(page)
+    subprocess.run(["pkill", "-KILL", "-f", f"user-data-dir={profile}"], check=True)
+    (profile / "SingletonLock").unlink(missing_ok=True)
+    page = open_again()
+    assert page.locator("#how-many").inner_text() == "2 answers"
+    page.context.close()
+
+
+def test_a_browser_that_keeps_nothing_says_so(
+    labelled: Path, open_page: Callable[..., Any]
+) -> None:
+    page = open_page(labelled / "label.html")
+    page.add_init_script("delete Object.getPrototypeOf(window).indexedDB; delete window.indexedDB")
+    page.reload()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    assert page.locator("#saved").inner_text() == "Not saved"
+    assert "download the labels before you close it" in page.locator("#kept").inner_text()
+    radio(page, "Is there a person", "yes").check()
+    assert page.locator("#how-many").inner_text() == "1 answer"
 
 
 def test_an_empty_picture_asks_nothing_more(

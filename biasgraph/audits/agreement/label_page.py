@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import json
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -49,7 +50,9 @@ def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:
         asked = _questions(run, str(graph["vqa"]), options.only)
         images = sample(run, str(graph["vqa"]), options.sample, options.seed)
         pictures = [_picture(run, image) for image in images]
-    key = hashlib.sha256("\n".join(one["picture"] for one in pictures).encode()).hexdigest()
+    # What the browser keeps belongs to these pictures and these questions, in this order.
+    answered = [[picture["picture"] for picture in pictures], asked]
+    key = hashlib.sha256(json.dumps(answered).encode()).hexdigest()
     model = {"key": key[:16], "images": pictures, "questions": asked}
     count = len(pictures)
     page = html.render(
