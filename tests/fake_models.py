@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from PIL import Image
+from pydantic import BaseModel
 
 from biasgraph.models.base import Answer, Picture, Question
+from biasgraph.prompts.instructions import Texts
 from biasgraph.runs.questions import AxisQuestion
 
 GATE = Question("Is there a person?", ("yes", "no"), ("a person", "nobody"))
@@ -125,3 +127,9 @@ def _write_line(log: Path | None, items: object) -> None:
     if log is not None:
         with log.open("a") as file:
             file.write(json.dumps(items) + "\n")
+
+
+class Variations(BaseModel):
+    """A form of replies: a list of texts."""
+
+    variations: Texts

@@ -29,6 +29,8 @@ from typing import Any
 
 from PIL import Image
 
+from biasgraph.models.openai.journal import Journal
+
 Fault = str
 """What to do instead of answering:
 
@@ -336,3 +338,9 @@ def _chosen(content: Any) -> tuple[str, list[dict[str, Any]]]:
     top = [{"token": letter, "logprob": math.log(w / total)} for letter, w in weights.items()]
     token = {"token": best, "logprob": math.log(weights[best] / total), "top_logprobs": top}
     return best, [token]
+
+
+def total_spent(journal: Journal) -> tuple[int, int]:
+    """Calls and images that count towards a run's budget."""
+    ((calls, images),) = journal._rows("SELECT calls, images FROM spent")
+    return int(calls), int(images)

@@ -92,9 +92,3 @@ class Biases(BaseModel):
     """OpenBias: what may be biased in the images of a prompt."""
 
     biases: Annotated[list[Bias], Field(min_length=1, max_length=50)]
-
-
-class Variations(BaseModel):
-    """MineTheGap: what a prompt may mean."""
-
-    variations: Texts

@@ -16,7 +16,8 @@ from biasgraph.errors import ModelError
 from biasgraph.models.base import CannotContinue, Message
 from biasgraph.models.json_chat import ATTEMPTS, BrokenOff, ReplyError, chat
 from biasgraph.models.json_replies import LONGEST_REPLY, Unreadable, read_reply
-from biasgraph.prompts.instructions import Biases, Counterfactuals, Variations
+from biasgraph.prompts.instructions import Biases, Counterfactuals
+from tests.fake_models import Variations
 
 
 class Person(BaseModel):

@@ -15,7 +15,7 @@ from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError, chat
 from biasgraph.models.lm import TransformersLanguageModel
 from biasgraph.models.registry import load_language_model
-from biasgraph.prompts.instructions import Variations
+from tests.fake_models import Variations
 from tests.models import tiny_lm
 
 TALK = [Message("system", "Be brief."), Message("user", "Who paints?")]

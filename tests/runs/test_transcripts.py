@@ -14,11 +14,12 @@ from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Message
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import load_language_model
-from biasgraph.prompts.instructions import Biases, Variations, instruction
+from biasgraph.prompts.instructions import Biases, instruction
 from biasgraph.runs import transcripts
 from biasgraph.runs.job import llm_of
 from biasgraph.runs.transcripts import answered
 from biasgraph.sandbox.proposer import ABOUT
+from tests.fake_models import Variations
 
 ASKED = [Message("user", "What may it mean?")]
 

@@ -15,9 +15,10 @@ from biasgraph.models.base import Message
 from biasgraph.models.json_chat import chat
 from biasgraph.models.registry import load_language_model
 from biasgraph.prompts.counterfactuals import plan_prompts
-from biasgraph.prompts.instructions import Biases, Counterfactuals, Variations, instruction
+from biasgraph.prompts.instructions import Biases, Counterfactuals, instruction
 from biasgraph.prompts.suited_axes import suited_axes
 from biasgraph.sandbox.proposer import ABOUT
+from tests.fake_models import Variations
 
 OCCUPATION = load_axis_set("occupation")
 

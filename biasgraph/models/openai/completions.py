@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.models.openai.error_responses import ErrorResponse, document_of
-from biasgraph.models.openai.journal import StoredResponse
 from biasgraph.models.openai.served_model import Facts, MalformedResponse, Request
 from biasgraph.models.openai.server import Response
 from biasgraph.models.pixels import pixels_digest
@@ -170,13 +169,13 @@ def chat_request(
     return Request("chat", content, body, read_chat, adapts)
 
 
-def read_chat(stored: StoredResponse) -> ChatReply:
+def read_chat(response: Response) -> ChatReply:
     """The reply that a response holds. Raises MalformedResponse."""
-    if stored.status >= 400:
-        complaint = ErrorResponse.of(Response(stored.status, {}, stored.body))
+    if response.status >= 400:
+        complaint = ErrorResponse.of(response)
         return ChatReply("", refused=complaint.moderated or complaint.message or "refused")
     try:
-        choice = document_of(stored.body)["choices"][0]
+        choice = document_of(response.body)["choices"][0]
         message = choice["message"]
         content = message.get("content")
         refusal = message.get("refusal")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -35,7 +34,8 @@ def run_side_by_side(
     stop = threading.Event()
     places = iter(range(len(items)))
     turn = threading.Lock()
-    news: SimpleQueue[tuple[int, Outcome] | BaseException | None] = SimpleQueue()
+    outcomes: dict[int, Outcome] = {}
+    failures: list[BaseException] = []
 
     def worker() -> None:
         try:
@@ -44,27 +44,19 @@ def run_side_by_side(
                     place = next(places, None)
                 if place is None:
                     break
-                news.put((place, work(items[place], stop)))
+                outcomes[place] = work(items[place], stop)
         except BaseException as error:  # is raised in the thread that waits
+            failures.append(error)
             stop.set()
-            news.put(error)
-        finally:
-            news.put(None)
 
-    working = min(at_a_time, len(items))
-    for _ in range(working):
-        threading.Thread(target=worker, daemon=True).start()
-    outcomes: dict[int, Outcome] = {}
-    failures: list[BaseException] = []
+    threads = [
+        threading.Thread(target=worker, daemon=True) for _ in range(min(at_a_time, len(items)))
+    ]
+    for thread in threads:
+        thread.start()
     try:
-        while working:
-            told = news.get()
-            if told is None:
-                working -= 1
-            elif isinstance(told, BaseException):
-                failures.append(told)
-            else:
-                outcomes[told[0]] = told[1]
+        for thread in threads:
+            thread.join()
     finally:
         stop.set()
     if failures:

@@ -146,4 +146,4 @@ def error_inside(body: bytes) -> str:
         error = document_of(body).get("error")
     except ValueError:
         return ""
-    return ErrorResponse.of(Response(200, {}, body)).message if error else ""
+    return ErrorResponse.of(Response(200, body)).message if error else ""

@@ -15,7 +15,6 @@ from biasgraph.models.base import Picture, Setting
 from biasgraph.models.image_files import FORMATS, MAX_PIXELS, turn_upright
 from biasgraph.models.openai.concurrency import run_side_by_side
 from biasgraph.models.openai.error_responses import ErrorResponse, document_of
-from biasgraph.models.openai.journal import StoredResponse
 from biasgraph.models.openai.served_model import Facts, MalformedResponse, OpenAIModel, Request
 from biasgraph.models.openai.server import NoResponse, Response
 
@@ -143,10 +142,10 @@ class OpenAIGenerator(OpenAIModel):
     def _fetch_once(self, request: Request[ImageResponse], painted: ImageResponse) -> ImageResponse:
         key, address = f"file:{self.served.key(request)}", str(painted.address)
         stored = self.served.journal.find(key)
+        content = self._download(address) if stored is None else stored.body
         if stored is None:
-            self.served.journal.keep_file(key, address, self._download(address))
-            stored = self.served.journal.find(key)
-        return replace(painted, image=decode_image(stored.body if stored else b""), address=None)
+            self.served.journal.keep_file(key, address, content)
+        return replace(painted, image=decode_image(content), address=None)
 
     def _download(self, address: str) -> bytes:
         """A file that holds an image. Raises _Gone; ModelError after a few attempts."""
@@ -177,14 +176,13 @@ class _Gone(Exception):
     """There is no file any more at an address that a response gave."""
 
 
-def read_image_response(stored: StoredResponse) -> ImageResponse:
+def read_image_response(response: Response) -> ImageResponse:
     """What a response to a request for one image holds. Raises MalformedResponse."""
-    if stored.status >= 400:
-        complaint = ErrorResponse.of(Response(stored.status, {}, stored.body))
+    if response.status >= 400:
+        complaint = ErrorResponse.of(response)
         return ImageResponse(withheld=f"refused by the service: {complaint.moderated or 'refused'}")
     try:
-        data = document_of(stored.body)["data"]
-        image = data[0]
+        image = document_of(response.body)["data"][0]
         coded, address = image.get("b64_json"), image.get("url")
         revised = image.get("revised_prompt")
     except (ValueError, LookupError, TypeError, AttributeError) as error:

@@ -14,7 +14,6 @@ import weakref
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.openai.budget import Budget
+from biasgraph.models.openai.server import Response
 
 FILE = "responses.sqlite"
 VERSION = 1
@@ -55,41 +55,6 @@ class BudgetSpent(ModelError):
     """One request more would exceed the budget; nothing was sent."""
 
 
-@dataclass(frozen=True)
-class StoredResponse:
-    """A response: its HTTP status and body."""
-
-    status: int
-    body: bytes
-
-
-@dataclass(frozen=True)
-class ServerVersion:
-    """What a response says of the model and the machinery it comes from; empty if nothing."""
-
-    model: str = ""
-    system_fingerprint: str = ""
-
-
-@dataclass(frozen=True)
-class JournalEntry:
-    """A response with what it answers.
-
-    Attributes:
-        key: Of the request.
-        about: Which model was asked, and for what.
-        asked: The request's content as JSON.
-        stored: The response.
-        heard: What it says of the model.
-    """
-
-    key: str
-    about: str
-    asked: str
-    stored: StoredResponse
-    heard: ServerVersion
-
-
 class Journal:
     """The journal of a run; several threads may use one, and several processes one file.
 
@@ -117,14 +82,14 @@ class Journal:
         """Whether anything was ever asked, as far as can be told without making the file."""
         return self._opened is not None or (self._path is not None and self._path.exists())
 
-    def find(self, key: str) -> StoredResponse | None:
+    def find(self, key: str) -> Response | None:
         """The response to the request with this key, if one was stored."""
         rows = self._rows("SELECT status, body FROM responses WHERE key = ?", key)
         with self._in_words():
-            return StoredResponse(rows[0][0], zlib.decompress(rows[0][1])) if rows else None
+            return Response(rows[0][0], zlib.decompress(rows[0][1])) if rows else None
 
     def reserve(self, key: str, images: int, budget: Budget) -> int:
-        """Count a request that is about to be sent; returns its number for `answered` and others.
+        """Count a request that is about to be sent; returns its number for `store` and `settle`.
 
         Raises BudgetSpent, and counts nothing, where the budget does not allow it.
         """
@@ -147,37 +112,48 @@ class Journal:
             )
             return int(row.lastrowid or 0)
 
-    def store(self, request: int, entry: JournalEntry) -> None:
-        """Store the response to a request that was reserved."""
-        body = zlib.compress(entry.stored.body, 1)
+    def store(
+        self, request: int, response: Response, *, asked: str, about: str, heard: tuple[str, str]
+    ) -> None:
+        """Store the response to a request that was reserved.
+
+        Args:
+            request: Its number.
+            response: The response; its headers are not kept.
+            asked: The request's content as JSON.
+            about: Which model was asked, and for what.
+            heard: What the response says of the model and of the machinery that it comes from.
+        """
+        body = zlib.compress(response.body, 1)
         with self._transaction(write=True) as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?, ?)",
-                (entry.key, _now(), entry.asked, entry.stored.status, body),
+                "INSERT OR REPLACE INTO responses"
+                " SELECT key, ?, ?, ?, ? FROM requests WHERE id = ?",
+                (_now(), asked, response.status, body, request),
             )
             connection.execute(
                 "INSERT INTO heard VALUES (?, ?, ?, 1)"
                 " ON CONFLICT DO UPDATE SET responses = responses + 1",
-                (entry.about, entry.heard.model, entry.heard.system_fingerprint),
+                (about, *heard),
             )
             connection.execute("UPDATE requests SET outcome = 'answered' WHERE id = ?", (request,))
 
-    def mark_lost(self, request: int, problem: str) -> None:
-        """A request came to nothing but may have been charged for: it stays counted."""
-        self._write(
-            "UPDATE requests SET outcome = 'lost', problem = ? WHERE id = ?", problem, request
-        )
+    def settle(self, request: int, problem: str, *, charged: bool) -> None:
+        """Note that a request came to nothing.
 
-    def release(self, request: int, problem: str) -> None:
-        """A request was turned away before any work was done: it no longer counts."""
+        One that may have been charged for stays counted; one that was turned away before any work
+        was done no longer counts.
+        """
         with self._transaction(write=True) as connection:
+            if not charged:
+                connection.execute(
+                    "UPDATE spent SET calls = calls - 1,"
+                    " images = images - (SELECT images FROM requests WHERE id = ?)",
+                    (request,),
+                )
             connection.execute(
-                "UPDATE spent SET calls = calls - 1,"
-                " images = images - (SELECT images FROM requests WHERE id = ?)",
-                (request,),
-            )
-            connection.execute(
-                "UPDATE requests SET outcome = 'free', problem = ? WHERE id = ?", (problem, request)
+                "UPDATE requests SET outcome = ?, problem = ? WHERE id = ?",
+                ("lost" if charged else "free", problem, request),
             )
 
     def keep_file(self, key: str, address: str, content: bytes) -> None:
@@ -195,18 +171,12 @@ class Journal:
         statement = "SELECT COUNT(*) FROM requests WHERE key = ? AND outcome = 'answered'"
         return int(self._rows(statement, key)[0][0])
 
-    def total_spent(self) -> tuple[int, int]:
-        """Calls and images that count towards the budget."""
-        ((calls, images),) = self._rows("SELECT calls, images FROM spent")
-        return int(calls), int(images)
-
-    def versions(self, about: str) -> dict[ServerVersion, int]:
-        """What responses about a model said of themselves -> how many did, in order of words."""
-        rows = self._rows(
+    def versions(self, about: str) -> list[tuple[str, str, int]]:
+        """What responses said of a model and its machinery, and how many did, in order of words."""
+        return self._rows(
             "SELECT model, system_fingerprint, responses FROM heard WHERE about = ? ORDER BY 1, 2",
             about,
         )
-        return {ServerVersion(model, fingerprint): count for model, fingerprint, count in rows}
 
     def learn(self, about: str, fact: str) -> None:
         """Remember something about a server's model."""

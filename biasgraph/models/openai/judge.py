@@ -22,7 +22,7 @@ from biasgraph.models.openai.completions import (
     Turn,
     chat_request,
 )
-from biasgraph.models.openai.served_model import OpenAIModel, Request
+from biasgraph.models.openai.served_model import OpenAIModel
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -67,12 +67,15 @@ class OpenAIJudge(OpenAIModel):
         pictures = [AttachedPicture(image) for image in images]
         asked = [letter_question(question, self.permutations) for question in questions]
         tries = {
-            (picture.digest, sheet.text): _LetterRequest(picture, sheet)
+            (picture.digest, sheet.text): (picture, sheet)
             for picture in pictures
             for orders in asked
             for sheet in orders
         }
-        shares = dict(zip(tries, self.served.each(list(tries.values()), self._settle), strict=True))
+        weights = self.served.each(
+            list(tries.values()), lambda each, stop: self._weigh_letters(*each, stop)
+        )
+        shares = dict(zip(tries, weights, strict=True))
         return [
             [
                 self._combine(
@@ -102,15 +105,34 @@ class OpenAIJudge(OpenAIModel):
         blunt = "gives no log-probabilities: its answers come without a confidence"
         return self.served.notes("chat", {NO_LOGPROBS: blunt})
 
-    def _settle(self, each: _LetterRequest, stop: threading.Event) -> LetterWeights:
-        """Ask until there is a letter, or it is given up."""
-        while True:
-            said = self.served.one(each.request(), stop)
-            shares = each.hear(said)
-            if shares is not None:
-                return shares
+    def _weigh_letters(
+        self, picture: AttachedPicture, sheet: LetteredQuestion, stop: threading.Event
+    ) -> LetterWeights:
+        """Ask for a letter, and once more where none came; a refusal is unknown."""
+        turns = [Turn("user", sheet.text, picture)]
+        schema: dict[str, object] | None = None
+        for occurrence in range(2):
+            request = chat_request(
+                turns,
+                limit=LETTER_TOKENS,
+                schema=schema,
+                logprobs=schema is None,
+                occurrence=occurrence,
+            )
+            said = self.served.one(request, stop)
+            choice = None if said.refused else find_letter(said.text, sheet)
+            if choice is not None:
+                return _shares(said, sheet, choice)
+            if said.refused or occurrence:
+                break
             if said.cut:
                 self.served.learn("chat", THINKS)
+            else:
+                answer = {"type": "string", "enum": list(sheet.letters)}
+                schema = {"type": "object", "properties": {"answer": answer}}
+                reply = Turn("assistant", said.text[:REPEATED] or "(nothing)")
+                turns = [*turns, reply, Turn("user", AGAIN)]
+        return _vote(sheet, sheet.order.index(None))
 
     def _describe(self, turns: Sequence[Turn], stop: threading.Event) -> str:
         for occurrence in range(2):
@@ -141,42 +163,6 @@ class LetterWeights:
 
     shares: tuple[float, ...]
     measured: bool
-
-
-class _LetterRequest:
-    """One sheet about one picture: asked once, and once more where no letter came."""
-
-    def __init__(self, picture: AttachedPicture, sheet: LetteredQuestion) -> None:
-        self.sheet = sheet
-        self._turns = [Turn("user", sheet.text, picture)]
-        self._tries = 0
-        self._schema: dict[str, object] | None = None
-
-    def request(self) -> Request[ChatReply]:
-        return chat_request(
-            self._turns,
-            limit=LETTER_TOKENS,
-            schema=self._schema,
-            logprobs=self._schema is None,
-            occurrence=self._tries,
-        )
-
-    def hear(self, said: ChatReply) -> LetterWeights | None:
-        """What a reply comes to: a letter, unknown (a refusal is), or None: ask again."""
-        choice = None if said.refused else find_letter(said.text, self.sheet)
-        if choice is not None:
-            return _shares(said, self.sheet, choice)
-        self._tries += 1
-        if said.refused or self._tries > 1:
-            return _vote(self.sheet, self.sheet.order.index(None))
-        if not said.cut:
-            self._schema = {
-                "type": "object",
-                "properties": {"answer": {"type": "string", "enum": list(self.sheet.letters)}},
-            }
-            reply = Turn("assistant", said.text[:REPEATED] or "(nothing)")
-            self._turns = [*self._turns, reply, Turn("user", AGAIN)]
-        return None
 
 
 def find_letter(text: str, sheet: LetteredQuestion) -> tuple[int, int] | None:

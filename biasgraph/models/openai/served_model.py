@@ -21,13 +21,7 @@ from biasgraph.models.openai.error_responses import (
     error_inside,
     retry_after,
 )
-from biasgraph.models.openai.journal import (
-    BudgetSpent,
-    Journal,
-    JournalEntry,
-    ServerVersion,
-    StoredResponse,
-)
+from biasgraph.models.openai.journal import BudgetSpent, Journal
 from biasgraph.models.openai.server import KEY_VARIABLE, NoResponse, Response, Server
 
 Read = TypeVar("Read")
@@ -74,7 +68,7 @@ class Request(Generic[Read]):
     kind: Kind
     content: Mapping[str, Any]
     body: Callable[[Facts], Mapping[str, Any]]
-    read: Callable[[StoredResponse], Read]
+    read: Callable[[Response], Read]
     adapts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     images: int = 0
 
@@ -103,7 +97,7 @@ class Patience:
         return float(min(self.first * 2 ** (attempt - 1), self.longest) * random.uniform(0.5, 1))
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ServedModel:
     """A model at a server, asked through a run's journal."""
 
@@ -114,8 +108,8 @@ class ServedModel:
     budget: Budget = field(default_factory=Budget)
     concurrency: int = 8
     patience: Patience = field(default_factory=Patience)
-    _pause: _Pause = field(default_factory=lambda: _Pause(), repr=False, compare=False)
-    _reached: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
+    _reached: bool = field(default=False, init=False)
+    _silent_until: float = field(default=0.0, init=False)  # by the monotonic clock
 
     @property
     def fingerprint(self) -> str:
@@ -183,16 +177,17 @@ class ServedModel:
         about = self.about[kind]
         facts, heard = self.journal.facts(about), self.journal.versions(about)
         notes = [f"{self._who} {words}" for fact, words in telling.items() if fact in facts]
-        for what in ("model", "system_fingerprint"):
-            told: Counter[str] = Counter()
-            for version, count in heard.items():
-                told[getattr(version, what)] += count
+        models, fingerprints = Counter[str](), Counter[str]()
+        for model, fingerprint, count in heard:
+            models[model] += count
+            fingerprints[fingerprint] += count
+        for what, told in (("models", models), ("system fingerprints", fingerprints)):
             del told[""]
             if len(told) > 1:
                 parts = ", ".join(f"{printable(name)} ({n:,})" for name, n in told.most_common(5))
                 notes.append(
-                    f"{self._who} answered under {len(told)} {what.replace('_', ' ')}s, so it may "
-                    f"have changed meanwhile: {parts}"
+                    f"{self._who} answered under {len(told)} {what}, so it may have changed "
+                    f"meanwhile: {parts}"
                 )
         return notes
 
@@ -211,7 +206,7 @@ class ServedModel:
         stop = stop or threading.Event()
         failures = 0
         while True:
-            self._pause.sit_out(stop)
+            self._keep_silent(stop)
             facts = self.journal.facts(self.about[request.kind])
             try:
                 return self._attempt(request, key, facts)
@@ -239,39 +234,39 @@ class ServedModel:
             problem = f"{error.status}: {said}" if said else str(error.status)
             line = self._settle(ticket, problem, charged=error.in_doubt)
             raise _Failure(line, error, retry_after(response.headers))
-        stored = StoredResponse(response.status, response.body)
         try:
-            read = request.read(stored)
+            read = request.read(response)
         except MalformedResponse as malformed:
             # It may have been charged for all the same; some gateways report failures as 200.
             said = error_inside(response.body) or response.body[:200].decode("utf-8", "replace")
             problem = self.server.redact_text(f"its response is unusable: {malformed}: {said}", 200)
             raise _Failure(self._settle(ticket, problem, charged=True)) from malformed
-        asked = json.dumps(request.content, ensure_ascii=False)
-        about = self.about[request.kind]
-        entry = JournalEntry(key, about, asked, stored, _server_version(response))
-        self.journal.store(ticket, entry)
+        self.journal.store(
+            ticket,
+            response,
+            asked=json.dumps(request.content, ensure_ascii=False),
+            about=self.about[request.kind],
+            heard=_server_version(response),
+        )
         return read
 
     def _send(self, request: Request[Any], key: str, facts: Facts, ticket: int) -> Response:
         """Send a request. Raises _Failure where no response comes."""
         name = f"{self.journal.identity}-{key.rpartition(':')[2][:32]}"
-        if forgotten := self.journal.count_answers(
-            key
-        ):  # a server that knows it would repeat itself
-            name = f"{name}-{forgotten}"
+        if forgotten := self.journal.count_answers(key):
+            name = f"{name}-{forgotten}"  # a server that knows the first would repeat itself
         try:
             body = {"model": self.model, **request.body(facts)}
             response = self.server.send(request.kind, body, name)
         except NoResponse as cut:
             if cut.reached:
-                self._reached.set()
+                self._reached = True
             raise _Failure(self._settle(ticket, cut.line, charged=cut.reached)) from cut
         except BaseException as error:
             # Without a key nothing left this machine; after the user's Ctrl-C nobody can tell.
             self._settle(ticket, type(error).__name__, charged=not isinstance(error, ModelError))
             raise
-        self._reached.set()
+        self._reached = True
         return response
 
     def _learn_from(self, error: ErrorResponse, request: Request[Any], facts: Facts) -> bool:
@@ -285,7 +280,7 @@ class ServedModel:
     def _settle(self, ticket: int, problem: str, *, charged: bool) -> str:
         """Note why a request came to nothing; returns it without secrets."""
         problem = self.server.redact_text(problem)
-        (self.journal.mark_lost if charged else self.journal.release)(ticket, problem)
+        self.journal.settle(ticket, problem, charged=charged)
         return problem
 
     def _wait(self, failures: int, failure: _Failure, stop: threading.Event) -> None:
@@ -296,9 +291,7 @@ class ServedModel:
                 f"{self._who}: {failure.line}; it asks to wait {asked:,.0f} seconds: "
                 "what is done is kept; rerun the same command then to resume"
             )
-        if failures >= (
-            self.patience.attempts if self._reached.is_set() else self.patience.at_first
-        ):
+        if failures >= (self.patience.attempts if self._reached else self.patience.at_first):
             raise ModelError(
                 f"{self._who}: {failure.line} (tried {failures} times); what is done is kept: "
                 "rerun the same command to resume"
@@ -306,9 +299,16 @@ class ServedModel:
         pause = self.patience.pause(failures)
         if asked is not None:
             # It speaks for the server, so all requests wait; not all for equally long.
-            self._pause.until(asked)
+            self._silent_until = max(self._silent_until, time.monotonic() + asked)
             pause = asked + pause * random.random()
         if stop.wait(pause):
+            raise Stopped
+
+    def _keep_silent(self, stop: threading.Event) -> None:
+        """Wait for as long as the server asked for. Raises Stopped."""
+        while not stop.is_set() and (left := self._silent_until - time.monotonic()) > 0:
+            stop.wait(left)
+        if stop.is_set():
             raise Stopped
 
     @property
@@ -354,27 +354,14 @@ class OpenAIModel:
         return self.served.fingerprint
 
 
-class _Pause:
-    """A moment before which nobody asks."""
-
-    def __init__(self) -> None:
-        self._end = 0.0
-
-    def until(self, seconds: float) -> None:
-        self._end = max(self._end, time.monotonic() + seconds)
-
-    def sit_out(self, stop: threading.Event) -> None:
-        while (left := self._end - time.monotonic()) > 0:
-            if stop.wait(left):
-                raise Stopped
-        if stop.is_set():
-            raise Stopped
-
-
-def _server_version(response: Response) -> ServerVersion:
+def _server_version(response: Response) -> tuple[str, str]:
+    """What a response says of the model and the machinery it comes from; empty if nothing."""
     try:
         document = document_of(response.body)
     except ValueError:
-        return ServerVersion()
-    told = (document.get(name) for name in ("model", "system_fingerprint"))
-    return ServerVersion(*(value if isinstance(value, str) else "" for value in told))
+        return "", ""
+    model, fingerprint = (
+        value if isinstance(value, str) else ""
+        for value in (document.get("model"), document.get("system_fingerprint"))
+    )
+    return model, fingerprint

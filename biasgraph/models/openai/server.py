@@ -31,8 +31,8 @@ class Response:
     """A whole response; header names are lower case, secrets are taken out of the body."""
 
     status: int
-    headers: Mapping[str, str]
     body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Failed(Exception):
@@ -134,7 +134,7 @@ class Server:
         except _Failed as failed:
             return failed.response
         except openai.APIStatusError as error:  # a redirection that leads nowhere
-            return Response(error.status_code, dict(error.response.headers), b"")
+            return Response(error.status_code, b"", dict(error.response.headers))
         except openai.APIConnectionError as error:
             if isinstance(error.__cause__, BiasgraphError):  # the user's second Ctrl-C
                 raise error.__cause__ from None
@@ -263,7 +263,7 @@ class Server:
                 line = f"the response was not whole after {self.whole:g} s"
                 raise NoResponse(line, reached=True)
         body = self.redact(b"".join(parts))
-        return Response(response.status_code, dict(response.headers), body)
+        return Response(response.status_code, body, dict(response.headers))
 
     def _cut(self, error: Exception) -> NoResponse:
         import openai

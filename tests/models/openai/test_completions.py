@@ -15,8 +15,8 @@ from biasgraph.models.base import LanguageModel, Message
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import BrokenOff, ReplyError, chat
 from biasgraph.models.openai.completions import make_strict, read_chat
-from biasgraph.models.openai.journal import StoredResponse
 from biasgraph.models.openai.served_model import MalformedResponse
+from biasgraph.models.openai.server import Response
 from biasgraph.models.registry import load_language_model
 from biasgraph.runs.transcripts import answered
 from tests.openai_server import Behaviour, FakeServer, serving
@@ -133,12 +133,12 @@ def test_strictness_reaches_every_object_and_no_name() -> None:
 )
 def test_what_holds_no_reply_is_garbled(document: object) -> None:
     with pytest.raises(MalformedResponse):
-        read_chat(StoredResponse(200, json.dumps(document).encode()))
+        read_chat(Response(200, json.dumps(document).encode()))
 
 
 def test_replies_in_parts_and_probabilities_of_another_form() -> None:
     parts = [{"type": "text", "text": "B"}, {"type": "other"}, 5, {"text": 5}, {"text": "."}]
     for logprobs in (None, [], {"content": "?"}, {"content": [5]}, {"tokens": ["B"]}, 7, "x"):
         choice = {"message": {"content": parts}, "logprobs": logprobs}
-        said = read_chat(StoredResponse(200, json.dumps({"choices": [choice]}).encode()))
+        said = read_chat(Response(200, json.dumps({"choices": [choice]}).encode()))
         assert (said.text, said.tokens) == ("B.", ())

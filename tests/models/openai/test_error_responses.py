@@ -14,7 +14,7 @@ from biasgraph.models.openai.server import Response
 
 def response(status: int, document: object) -> Response:
     body = document if isinstance(document, bytes) else json.dumps(document).encode()
-    return Response(status, {}, body)
+    return Response(status, body)
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_what_is_no_json_object(body: bytes) -> None:
 def test_what_no_file_can_hold_becomes_question_marks() -> None:
     body = rb'{"a\ud800": ["\udfff", "\ud83d\ude00", 1, null, "\u00e9"]}'
     assert document_of(body) == {"a?": ["?", "\U0001f600", 1, None, "é"]}
-    assert ErrorResponse.of(Response(400, {}, rb'{"error": {"message": "\ud800"}}')).message == "?"
+    assert ErrorResponse.of(Response(400, rb'{"error": {"message": "\ud800"}}')).message == "?"

@@ -18,10 +18,11 @@ from biasgraph.models.openai.image_generator import (
     decode_image,
     read_image_response,
 )
-from biasgraph.models.openai.journal import BudgetSpent, Journal, StoredResponse
+from biasgraph.models.openai.journal import BudgetSpent, Journal
 from biasgraph.models.openai.served_model import MalformedResponse, Patience
+from biasgraph.models.openai.server import Response
 from biasgraph.models.registry import load_generator
-from tests.openai_server import Behaviour, FakeServer, in_turn, serving
+from tests.openai_server import Behaviour, FakeServer, in_turn, serving, total_spent
 
 PROMPTS, SEEDS = ["a nurse", "a nurse", "a cook"], [1, 2, 1]
 
@@ -56,7 +57,7 @@ def test_repeats_that_fill_a_batch_are_not_paid_for(tmp_path: Path) -> None:
         assert fake.counted.images == fake.counted.calls == 3
         painter(fake, tmp_path).generate(PROMPTS, SEEDS)
         assert fake.counted.images == 3
-    assert Journal(tmp_path).total_spent() == (3, 3)
+    assert total_spent(Journal(tmp_path)) == (3, 3)
 
 
 def test_the_size_and_the_seed_are_sent_as_long_as_they_are_taken(tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def test_a_response_without_a_picture_is_asked_for_again() -> None:
 )
 def test_what_holds_no_picture_is_garbled(data: object) -> None:
     with pytest.raises(MalformedResponse, match=r"^it|^its"):
-        read_image_response(StoredResponse(200, json.dumps({"data": data}).encode()))
+        read_image_response(Response(200, json.dumps({"data": data}).encode()))
 
 
 def test_every_kind_of_file_becomes_rgb() -> None:
@@ -187,7 +188,7 @@ def test_sixteen_bits_become_eight() -> None:
 def test_a_rewritten_prompt_can_be_stored_whatever_it_holds() -> None:
     coded = base64.b64encode(file_of(Image.new("RGB", (8, 8)))).decode()
     data = [{"b64_json": coded, "revised_prompt": "a nurse \ud800"}]
-    painted = read_image_response(StoredResponse(200, json.dumps({"data": data}).encode()))
+    painted = read_image_response(Response(200, json.dumps({"data": data}).encode()))
     assert painted.revised_prompt == "a nurse ?"
 
 
@@ -201,4 +202,4 @@ def test_a_server_that_is_not_there_is_one_line() -> None:
         gone = painter(fake)
     with pytest.raises(ModelError, match=r"it cannot be reached .* \(tried 3 times\)"):
         gone.generate(["a nurse"], [1])
-    assert gone.served.journal.total_spent() == (0, 0)
+    assert total_spent(gone.served.journal) == (0, 0)

@@ -21,7 +21,7 @@ from biasgraph.models.openai.completions import AttachedPicture
 from biasgraph.models.openai.journal import Journal
 from biasgraph.models.openai.judge import OpenAIJudge, find_letter
 from biasgraph.models.registry import load_judge
-from tests.openai_server import Behaviour, FakeServer, serving
+from tests.openai_server import Behaviour, FakeServer, serving, total_spent
 
 GENDER = Question("Gender?", ("male", "female"), ("a man", "a woman"))
 AGE = Question("Age?", ("young", "middle aged", "old"), ("a", "b", "c"))
@@ -260,7 +260,7 @@ def test_settings_are_what_decides_answers_and_not_what_it_costs() -> None:
             "longest_side": 2048,
         }
         assert one.fingerprint == f"openai:judge@{fake.base_url[7:-3]}"
-        assert Journal(None).total_spent() == (0, 0)
+        assert total_spent(Journal(None)) == (0, 0)
 
 
 def test_a_reply_that_is_blank_without_end_is_read_at_once() -> None:

@@ -15,11 +15,20 @@ from biasgraph.errors import ModelError
 from biasgraph.models.openai.budget import Budget
 from biasgraph.models.openai.completions import ChatReply, Turn, chat_request
 from biasgraph.models.openai.concurrency import Stopped, run_side_by_side
-from biasgraph.models.openai.journal import BudgetSpent, Journal, ServerVersion
+from biasgraph.models.openai.journal import BudgetSpent, Journal
 from biasgraph.models.openai.served_model import Patience, Request, ServedModel
 from biasgraph.models.openai.server import Response, Server
 from biasgraph.runs.progress import Interrupted, Quiet, showing
-from tests.openai_server import AFTER, BEFORE, Behaviour, FakeServer, faults, in_turn, serving
+from tests.openai_server import (
+    AFTER,
+    BEFORE,
+    Behaviour,
+    FakeServer,
+    faults,
+    in_turn,
+    serving,
+    total_spent,
+)
 
 QUICK = Patience(attempts=40, first=0.001, longest=0.01)
 USUAL = Patience(first=0.001, longest=0.01)
@@ -51,7 +60,7 @@ def test_a_thousand_requests_through_storms(tmp_path: Path) -> None:
         again = asking(fake, tmp_path).all(requests(1000))
         assert again == said
         assert len(fake.counted.requests) == sent
-    counted = Journal(tmp_path).total_spent()[0]
+    counted = total_spent(Journal(tmp_path))[0]
     assert 1000 < counted < sent  # what broke off after the work counts; what was refused does not
 
 
@@ -62,7 +71,7 @@ def test_the_budget_is_exact_where_it_can_be_known(tmp_path: Path) -> None:
         with pytest.raises(BudgetSpent, match="budget of 150 calls"):
             asking(fake, tmp_path, budget=Budget(150)).all(requests(300))
         assert fake.counted.calls == 150
-        assert Journal(tmp_path).total_spent() == (150, 0)
+        assert total_spent(Journal(tmp_path)) == (150, 0)
         with pytest.raises(BudgetSpent):
             asking(fake, tmp_path, budget=Budget(150)).all(requests(300))
         assert fake.counted.calls == 150
@@ -79,7 +88,7 @@ def test_the_budget_is_never_exceeded_where_nobody_can_know(tmp_path: Path) -> N
     with serving(Behaviour(fault=storm, says=parrot, remembers=False)) as fake:
         with pytest.raises(BudgetSpent):
             asking(fake, tmp_path, budget=Budget(100)).all(requests(300))
-        assert Journal(tmp_path).total_spent() == (100, 0)
+        assert total_spent(Journal(tmp_path)) == (100, 0)
         assert fake.counted.calls <= 100
 
 
@@ -106,7 +115,7 @@ def test_what_the_user_broke_off_may_have_been_charged_for(
     asked = ServedModel("openai:m", "m", Broken("http://localhost/v1"), Journal(tmp_path))
     with pytest.raises(type(error)):
         asked.one(requests(1)[0])
-    assert Journal(tmp_path).total_spent() == (counted, 0)
+    assert total_spent(Journal(tmp_path)) == (counted, 0)
 
 
 def test_a_second_ctrl_c_stops_a_request_at_once(tmp_path: Path) -> None:
@@ -117,7 +126,7 @@ def test_a_second_ctrl_c_stops_a_request_at_once(tmp_path: Path) -> None:
         with pytest.raises(Interrupted):
             asking(fake, tmp_path).one(requests(1)[0])
         assert time.monotonic() - start < 6
-    assert Journal(tmp_path).total_spent() == (1, 0)
+    assert total_spent(Journal(tmp_path)) == (1, 0)
 
 
 def test_equal_requests_are_asked_once() -> None:
@@ -190,7 +199,7 @@ def test_what_was_in_flight_when_another_failed_is_stored(tmp_path: Path) -> Non
             asking(fake, tmp_path, concurrency=4).all(requests(20))
         assert fake.counted.calls == 3
         journal = Journal(tmp_path)
-        assert journal.total_spent() == (3, 0)
+        assert total_spent(journal) == (3, 0)
         ask = asking(fake)
         assert sum(journal.find(ask.key(r)) is not None for r in requests(20)) == 3
 
@@ -215,7 +224,7 @@ def test_what_a_server_rejects_is_left_out_from_then_on(tmp_path: Path) -> None:
         asking(fake, tmp_path).all(requests(1))
         assert len(fake.counted.requests) == before + 1  # known to the next process, too
         assert fake.counted.calls == 2
-        assert Journal(tmp_path).total_spent() == (2, 0)
+        assert total_spent(Journal(tmp_path)) == (2, 0)
 
 
 def test_a_complaint_about_something_else_ends_it() -> None:
@@ -232,7 +241,7 @@ def test_who_answered_is_counted(tmp_path: Path) -> None:
         ask.all(requests(3))
         assert ask.notes("chat", {}) == []
         about = f"chat {ask.fingerprint}"
-        assert ask.journal.versions(about) == {ServerVersion("m-2026-01-01", "fp_1"): 3}
+        assert ask.journal.versions(about) == [("m-2026-01-01", "fp_1", 3)]
         with ask.journal._transaction(write=True) as connection:
             connection.execute("INSERT INTO heard VALUES (?, 'm-2026-02-02', 'fp_1', 2)", (about,))
         (note,) = ask.notes("chat", {})

@@ -21,6 +21,7 @@ from biasgraph.models.openai.journal import Journal
 from biasgraph.models.openai.judge import OpenAIJudge
 from biasgraph.models.registry import load_judge, load_language_model
 from tests.models.tiny_vlms import llava
+from tests.openai_server import total_spent
 
 pytestmark = pytest.mark.slow(reason="starts a server of transformers and loads a model in it")
 
@@ -105,7 +106,7 @@ def test_it_judges(served: Served, tmp_path: Path) -> None:
     images = [Image.new("RGB", (32, 32), (n, 90, 200)) for n in (5, 99)]
     answers = judge.answer(images, [QUESTION])
     assert [(row[0].choice, row[0].probabilities) for row in answers] == [(1, ()), (1, ())]
-    assert Journal(tmp_path).total_spent() == (2, 0)
+    assert total_spent(Journal(tmp_path)) == (2, 0)
     assert judge.describe(images[:1], "Describe the image.") == ["B"]
     thrice = ModelOptions(base_url=served.base_url, permutations=3)
     torn = load_judge(f"openai:{served.name}", thrice).answer(images[:1], [QUESTION])
