@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from biasgraph.models.base import Picture, Setting
 from biasgraph.models.image_files import (
     MAX_PIXELS,
     SUFFIXES,
+    THREADS,
     hash_of,
     lift_pixel_limit,
     read_picture,
@@ -90,8 +92,11 @@ class FolderGenerator:
 
     def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
         """The pictures with these seeds. Raises ModelError for one that is not there any more."""
-        with lift_pixel_limit():
-            pictures = {seed: self._picture(seed) for seed in dict.fromkeys(seeds)}
+        wanted = list(dict.fromkeys(seeds))
+        if set(wanted) - {*self.files, *self.withheld}:
+            self.files = {**self._below(), **self.files}
+        with lift_pixel_limit(), ThreadPoolExecutor(THREADS) as pool:
+            pictures = dict(zip(wanted, pool.map(self._picture, wanted), strict=True))
         return [Picture(pictures[seed], self.withheld.get(seed)) for seed in seeds]
 
     def sample(self) -> Picture:
@@ -109,9 +114,6 @@ class FolderGenerator:
 
             return Image.new("RGB", (64, 64))
         path = self.files.get(seed)
-        if path is None:
-            self.files = {**self._below(), **self.files}
-            path = self.files.get(seed)
         if path is None:
             raise ModelError(
                 f"a picture of this run is missing from {printable(str(self.root))}: put it back, "

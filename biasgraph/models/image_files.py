@@ -1,17 +1,21 @@
 """Reads an image file of somebody else's: whole, upright and RGB, or not at all, with the reason.
 
 Transparent pixels lie on white; of an animation, or of several pages, the first counts; 16 bits
-become 8. Colour profiles are not applied.
+become 8. Colour profiles are not applied. A picture larger than any judge reads is halved until it
+has at most `KEPT_PIXELS`, by the decoder itself where the format allows that, so that a folder of
+photographs costs neither their memory nor their time.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import stat
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -31,6 +35,12 @@ SUFFIXES = UNREAD | {
     *(".bmp", ".dib", ".tif", ".tiff", ".ppm", ".pgm", ".pnm"),
 }
 MAX_PIXELS = 100_000_000
+KEPT_PIXELS = 2**21
+"""Pixels that a picture keeps at most; models read 2**16 to 2**20."""
+THREADS = min(8, os.cpu_count() or 1)
+"""Files that are read at a time: decoding and hashing release the interpreter lock."""
+LARGE = 2**23
+"""Pixels from which on pictures are decoded one at a time, whatever the number of threads."""
 ORIENTATION = 0x0112
 """The EXIF tag that says how the camera was held."""
 LONGEST_REASON = 80
@@ -40,6 +50,9 @@ TURNED = "turned upright as its EXIF data says"
 SCALED = "of 16 bits a channel, brought to 8"
 CMYK = "in CMYK, brought to RGB"
 TRANSPARENT = "transparent, laid on white"
+REDUCED = "over 2 megapixels, halved until they fit"
+
+_one_large = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -133,7 +146,9 @@ def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Ima
                 size = f"{image.width:,} x {image.height:,} pixels"
                 problem = f"of more than {max_pixels:,} pixels (--max-pixels)"
                 return replace(look, problem=problem, remarks=(size,)), None
-            turned, remarks = turn_upright(image)
+            picture, remarks = turn_upright(image, KEPT_PIXELS)
+            if (look.width > look.height) != (picture.width > picture.height):
+                look = replace(look, width=look.height, height=look.width)
     except UnidentifiedImageError:
         unread = f"in a format that is not read ({suffix[1:].upper()}; convert it to JPEG or PNG)"
         return replace(look, problem=unread if suffix in UNREAD else "no picture"), None
@@ -141,11 +156,15 @@ def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Ima
         return replace(look, problem="larger than memory"), None
     except Exception as error:  # decoders raise many kinds about somebody else's bytes
         return replace(look, problem=_damage(error)), None
-    return replace(look, width=turned.width, height=turned.height, remarks=remarks), turned
+    return replace(look, remarks=remarks), picture
 
 
-def turn_upright(image: Image) -> tuple[Image, tuple[str, ...]]:
+def turn_upright(image: Image, max_pixels: int | None = None) -> tuple[Image, tuple[str, ...]]:
     """An opened file's picture as it is meant to be seen, in RGB, and what was done to it.
+
+    Args:
+        image: The file, opened and not yet decoded.
+        max_pixels: The picture is halved until it has no more; None: it keeps its size.
 
     Raises whatever decoders raise.
     """
@@ -155,17 +174,35 @@ def turn_upright(image: Image) -> tuple[Image, tuple[str, ...]]:
     if getattr(image, "is_animated", False) and image.format != "MPO":
         remarks.append(ANIMATED)
         image.seek(0)
-    image.load()
-    orientation = image.getexif().get(ORIENTATION, 1)
-    turned = ImageOps.exif_transpose(image)
-    if turned.size != image.size or orientation not in (0, 1):
+    factor, width = halving(image, max_pixels), image.width
+    image.draft(image.mode, (width // factor, image.height // factor))
+    left = factor // round(width / image.width)
+    with _one_large if image.width * image.height > LARGE else nullcontext():
+        image.load()
+        pixels, done = _rgb(image, left)
+    if image.getexif().get(ORIENTATION, 1) not in (0, 1):
         remarks.append(TURNED)
-    pixels, done = _rgb(turned)
+    pixels.info = dict(image.info)
+    ImageOps.exif_transpose(pixels, in_place=True)
     pixels.info = {}
-    return pixels, (*remarks, *done)
+    return pixels, (*remarks, *done, *([REDUCED] if factor > 1 else []))
 
 
-def _rgb(image: Image) -> tuple[Image, tuple[str, ...]]:
+def halving(image: Image, max_pixels: int | None) -> int:
+    """By how much the sides of an image are divided for it to have at most so many pixels."""
+    factor = 1
+    while max_pixels and -(-image.width // factor) * -(-image.height // factor) > max_pixels:
+        factor *= 2
+    return factor
+
+
+def reduce_to_kept(image: Image) -> Image:
+    """A picture, halved until it has at most `KEPT_PIXELS`: what models are shown."""
+    factor = halving(image, KEPT_PIXELS)
+    return image.reduce(factor) if factor > 1 else image
+
+
+def _rgb(image: Image, factor: int) -> tuple[Image, tuple[str, ...]]:
     from PIL import Image
 
     if image.mode == "F":
@@ -177,15 +214,17 @@ def _rgb(image: Image) -> tuple[Image, tuple[str, ...]]:
         if low < 0 or high > 0xFFFF:
             raise ValueError("32-bit pixels, whose white is not told")
         scaled = wide.point(lambda value: value * (1 / 257)) if deep else wide
-        return scaled.convert("L").convert("RGB"), (SCALED,) if deep else ()
+        return scaled.convert("L").reduce(factor).convert("RGB"), (SCALED,) if deep else ()
     if image.has_transparency_data:
-        over = image.convert("RGBA")
+        over = image.convert("RGBA").reduce(factor)
         if over.getchannel("A").getextrema() == (255, 255):
             return over.convert("RGB"), ()
         white = Image.new("RGBA", over.size, "white")
         return Image.alpha_composite(white, over).convert("RGB"), (TRANSPARENT,)
     done = (CMYK,) if image.mode == "CMYK" else ()
-    return image.copy() if image.mode == "RGB" else image.convert("RGB"), done
+    if factor > 1:
+        image = image.convert("L" if image.mode in ("1", "L") else "RGB").reduce(factor)
+    return image.convert("RGB"), done
 
 
 def _damage(error: Exception) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from biasgraph.errors import ModelError, printable
+from biasgraph.models.image_files import reduce_to_kept
 from biasgraph.runs.batches import Batch, batches_to_do
 from biasgraph.runs.ledger_rows import GATE, AnswerRow, ImageRow, NewImage
 from biasgraph.runs.progress import Interrupted, Progress, Quiet, Stop, showing
@@ -247,14 +248,14 @@ class _Asking:
             if picture is None:
                 damaged[image.key] = image
             else:
-                pictures[image.key] = picture
+                pictures[image.key] = reduce_to_kept(picture)
         for again in _make_again(self.run, self.generator, list(damaged.values())):
             for image in again:
                 picture = self.run.read_image(image)
                 if picture is None:
                     path = printable(str(self.run.image_path(image)))
                     raise ModelError(f"{path} does not read back as it was written")
-                pictures[image.key] = picture
+                pictures[image.key] = reduce_to_kept(picture)
                 before = damaged[image.key]
                 if (image.file.sha256, image.withheld) != (before.file.sha256, before.withheld):
                     changed.add(image.key)

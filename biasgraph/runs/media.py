@@ -13,6 +13,7 @@ import numpy as np
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.base import Describer
+from biasgraph.models.image_files import reduce_to_kept
 from biasgraph.runs.other_images import imagine
 from biasgraph.runs.progress import Interrupted, Quiet, showing
 from biasgraph.runs.transcripts import answered, written_by
@@ -152,7 +153,7 @@ class RunMedia:
                 f"the file of image {printable(row.id)} is missing or damaged: rerun the build "
                 "command to make it again"
             )
-        return picture
+        return reduce_to_kept(picture)
 
     def _portions(self, items: list[Any], what: str, total: int) -> Iterator[list[Any]]:
         if not items:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -207,3 +209,72 @@ def test_no_bytes_bring_it_down(tmp_path_factory: pytest.TempPathFactory, tail, 
 def test_names_are_ordered_as_a_person_counts() -> None:
     names = ["a10.png", "A2.png", "a1.png", "b.png", "10", "9"]
     assert sorted(names, key=natural_order) == ["9", "10", "a1.png", "A2.png", "a10.png", "b.png"]
+
+
+class TestLarge:
+    """Pictures larger than any model reads are halved as they are decoded."""
+
+    @pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.webp", "a.tif"])
+    def test_they_are_halved_until_they_fit(self, tmp_path: Path, name: str) -> None:
+        image = Image.linear_gradient("L").resize((3001, 2000)).convert("RGB")
+        image.paste("red", (0, 0, 1500, 1000))
+        image.save(tmp_path / name)
+        look, pixels = read(tmp_path / name)
+        assert (look.width, look.height) == (3001, 2000)
+        assert look.remarks == (picturefile.REDUCED,)
+        assert pixels.shape == (1000, 1501, 3)
+        assert abs(pixels[100, 100].astype(int) - (255, 0, 0)).max() < 4
+        assert abs(pixels[900, 1400].astype(int) - 230).max() < 8
+
+    def test_two_megapixels_keep_every_pixel(self, tmp_path: Path) -> None:
+        pixels = np.random.default_rng(0).integers(0, 256, (1024, 2048, 3), np.uint8)
+        Image.fromarray(pixels).save(tmp_path / "a.png")
+        look, kept = read(tmp_path / "a.png")
+        assert look.remarks == () and (kept == pixels).all()
+
+    @pytest.mark.parametrize("suffix", ["jpg", "tif"])
+    def test_one_held_sideways_is_upright(self, tmp_path: Path, suffix: str) -> None:
+        exif = Image.Exif()
+        exif[picturefile.ORIENTATION] = 6
+        image = Image.new("RGB", (3000, 2000))
+        image.paste("white", (0, 0, 1500, 2000))
+        image.save(tmp_path / f"a.{suffix}", exif=exif)
+        look, pixels = read(tmp_path / f"a.{suffix}")
+        assert (look.width, look.height) == (2000, 3000)
+        assert pixels.shape == (1500, 1000, 3)
+        assert pixels[10, 500].min() > 250 and pixels[-10, 500].max() < 5
+
+    @pytest.mark.parametrize("mode", ["1", "P", "LA", "RGBA", "I;16"])
+    def test_every_mode_is_averaged(self, tmp_path: Path, mode: str) -> None:
+        stripes = np.zeros((2000, 2000), np.uint8)
+        stripes[:, ::2] = 255
+        if mode == "I;16":
+            image = Image.fromarray(stripes.astype(np.uint16) * 257)
+        else:
+            image = Image.fromarray(stripes).convert("RGB" if mode == "P" else "L").convert(mode)
+        image.save(tmp_path / "a.png")
+        _, pixels = read(tmp_path / "a.png")
+        assert pixels.shape == (1000, 1000, 3)
+        assert abs(pixels.astype(int) - 127).max() <= 1
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="reads its memory from /proc")
+    def test_small_files_of_many_pixels_need_little_memory(self, tmp_path: Path) -> None:
+        for number in range(6):
+            Image.new("1", (10_000, 10_000), number % 2).save(tmp_path / f"{number}.png")
+        program = (
+            "import sys; from pathlib import Path\n"
+            "from biasgraph.models.folder import FolderGenerator\n"
+            "from biasgraph.runs.pictures.inspection import inspect_files\n"
+            "folder = Path(sys.argv[1]); names = sorted(path.name for path in folder.iterdir())\n"
+            "seen = inspect_files(folder, names, 10**8, {}).seen\n"
+            "made = FolderGenerator('folder:x', folder).generate([''] * 6,"
+            " [seen[name].look.seed for name in names])\n"
+            "assert {picture.image.size for picture in made} == {(1250, 1250)}\n"
+            "status = Path('/proc/self/status').read_text()\n"
+            "print(status.partition('VmHWM:')[2].split()[0])"
+        )
+        peak = subprocess.run(
+            [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True
+        )
+        assert int(peak.stdout) < 600_000  # KiB; at once and whole they are 2.4 GB
+        assert peak.stderr == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +13,12 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from biasgraph.errors import printable
-from biasgraph.models.image_files import Look, lift_pixel_limit, read_picture
+from biasgraph.models.image_files import THREADS, Look, lift_pixel_limit, read_picture
 from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing
 
 PICTURES = "pictures.json"
 """The file of a run that says what was found in the folder."""
 SCHEMA = "biasgraph-pictures/1"
-THREADS = 8
 NAMED = 3
 """Files that a message names."""
 
@@ -151,9 +149,7 @@ def inspect_files(
 
 
 def _looks(root: Path, files: Sequence[str], max_pixels: int) -> Iterator[tuple[str, SeenFile]]:
-    """Decoding and hashing release the interpreter lock."""
-    workers = min(THREADS, os.cpu_count() or 1)
-    pool = ThreadPoolExecutor(workers)
+    pool = ThreadPoolExecutor(THREADS)
     try:
         with lift_pixel_limit():
             looks = pool.map(partial(_look, root, max_pixels), files)
