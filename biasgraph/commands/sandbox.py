@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,25 +156,10 @@ def train_command(
 
     if threads is not None:
         torch.set_num_threads(threads)
-    report = _Report()
     for name in part or PARTS:
-        parts.train(name, work, report)
+        parts.train(name, work)
         click.echo(f"{name}: done", err=True)
     if all((work / name).is_dir() for name in PARTS):
         out = target or work / "weights"
         parts.export(work, out)
         click.echo(f"Weights: {out}")
-
-
-class _Report:
-    """A line on stderr every ten seconds of training."""
-
-    def __init__(self) -> None:
-        self._last = 0.0
-
-    def __call__(self, part: str, done: int, total: int, loss: float) -> None:
-        now = time.monotonic()
-        if now - self._last > 10 or done == total:
-            self._last = now
-            shown = "" if loss != loss else f", loss {loss:.4f}"
-            click.echo(f"{part}: {done:,} of {total:,}{shown}", err=True)

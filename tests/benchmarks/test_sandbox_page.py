@@ -13,7 +13,7 @@ from safetensors import safe_open
 
 from benchmarks.exact import WORLDS, planted_truth
 from biasgraph.sandbox.backends import WEIGHTS
-from biasgraph.sandbox.training import clip_training, data, judge2, parts, unet, vae
+from biasgraph.sandbox.training import data, generators, judges, parts
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS, Scene, Shift, marginals, world
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandbox.md"
@@ -107,11 +107,11 @@ def test_the_example_is_current(page: str) -> None:
 
 def test_the_recipe_is_current(page: str) -> None:
     schedules = {
-        "clip": (clip_training.SCHEDULE, parts.JUDGE_PICTURES),
-        "vae": (vae.SCHEDULE, parts.JUDGE_PICTURES),
-        "judge2": (judge2.SCHEDULE, parts.JUDGE_PICTURES),
-        "stereotyped": (unet.SCHEDULE, parts.UNET_PICTURES["stereotyped"]),
-        "debiased": (unet.FINE_TUNING, parts.UNET_PICTURES["debiased"]),
+        "clip": (judges.OF_CLIP, parts.JUDGE_PICTURES),
+        "vae": (generators.OF_VAE, parts.JUDGE_PICTURES),
+        "judge2": (judges.OF_JUDGE2, parts.JUDGE_PICTURES),
+        "stereotyped": (generators.OF_UNET, parts.UNET_PICTURES["stereotyped"]),
+        "debiased": (generators.FINE_TUNING, parts.UNET_PICTURES["debiased"]),
     }
     for part, (schedule, pictures) in schedules.items():
         averaging = f"{schedule.ema:g}" if schedule.ema else "none"
@@ -135,6 +135,6 @@ def test_numbers_in_the_prose_are_those_of_the_code(page: str) -> None:
     text = " ".join(page.split())
     assert f"DDIM in {sampling['steps']} steps without guidance" in text
     assert sampling["guidance"] == 1
-    assert f"{unet.SILENT * 100:g} % of captions dropped" in text
+    assert f"{generators.SILENT * 100:g} % of captions dropped" in text
     assert f"{data.EMPTY_SHARE * 100:g} % of the pictures show nobody" in text
     assert f"all {len(OCCUPATIONS)} occupations" in text

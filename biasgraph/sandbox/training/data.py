@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +16,10 @@ from biasgraph.sandbox.training.caption_writing import (
     write_empty,
 )
 from biasgraph.sandbox.training.drawing import SIZE, draw_empty, draw_person
-from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS, sample, world
+from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS, World, sample, world
+
+if TYPE_CHECKING:
+    import torch
 
 EMPTY_SHARE = 0.04
 NOBODY = -1
@@ -37,7 +41,7 @@ class Drawings:
     """
 
     images: np.ndarray
-    captions: list[str]
+    captions: Sequence[str]
     shown: np.ndarray
     occupation: np.ndarray
     context: np.ndarray
@@ -48,42 +52,49 @@ class Drawings:
         return len(self.captions)
 
 
-def draw_pictures(
-    world_name: str, n: int, seed: int, progress: Callable[[int], None] | None = None
-) -> Drawings:
+def draw_pictures(world_name: str, n: int, seed: int) -> Drawings:
     """Draw ``n`` captioned pictures from a world; picture i depends on (seed, i) alone."""
+    from tqdm import tqdm
+
     model = world(world_name)
-    phrases = list(CONTEXTS)
     images = np.empty((n, SIZE, SIZE, 3), dtype=np.uint8)
-    people = np.full((n, len(AXES)), NOBODY, dtype=np.int64)
-    occupation = np.full(n, NOBODY, dtype=np.int64)
-    context = np.zeros((n, len(CONTEXTS)), dtype=bool)
-    revealed = np.zeros((n, len(AXES)), dtype=bool)
-    named = np.zeros(n, dtype=bool)
-    captions = []
-    for i in range(n):
+    rows = []
+    for i in tqdm(range(n), "pictures", mininterval=10, delay=10):
         rng = np.random.default_rng([seed, i])
-        if rng.random() < EMPTY_SHARE:
-            what = EMPTY_SCENES[rng.integers(len(EMPTY_SCENES))]
-            images[i] = np.asarray(draw_empty(what, rng))
-            captions.append(write_empty(what, rng))
-        else:
-            scene = random_scene(rng)
-            captions.append(write(scene, rng))
-            named[i] = scene.occupation is not None
-            occupation[i] = (
-                OCCUPATIONS.index(scene.occupation)
-                if scene.occupation
-                else rng.integers(len(OCCUPATIONS))
-            )
-            job = OCCUPATIONS[occupation[i]]
-            people[i] = sample(model, type(scene)(job, scene.do, scene.contexts), 1, rng)[0]
-            for phrase in scene.contexts:
-                context[i, phrases.index(phrase)] = True
-            revealed[i] = [axis in scene.do for axis in AXES]
-            images[i] = np.asarray(
-                draw_person(attributes_of(people[i : i + 1])[0], job, scene.contexts, rng)
-            )
-        if progress and i % 500 == 499:
-            progress(500)
-    return Drawings(images, captions, people, occupation, context, revealed, named)
+        draw = _draw_nobody if rng.random() < EMPTY_SHARE else _draw_somebody
+        images[i], *row = draw(model, rng)
+        rows.append(row)
+    captions, *labels = zip(*rows, strict=True)
+    return Drawings(images, captions, *map(np.array, labels))
+
+
+def _draw_nobody(model: World, rng: np.random.Generator) -> tuple[Any, ...]:
+    what = EMPTY_SCENES[rng.integers(len(EMPTY_SCENES))]
+    axes = [False] * len(AXES)
+    contexts = [False] * len(CONTEXTS)
+    picture = draw_empty(what, rng)
+    return picture, write_empty(what, rng), [NOBODY] * len(AXES), NOBODY, contexts, axes, False
+
+
+def _draw_somebody(model: World, rng: np.random.Generator) -> tuple[Any, ...]:
+    """A picture with its caption and labels, in the order of the fields of `Drawings`."""
+    scene = random_scene(rng)
+    caption = write(scene, rng)
+    job = scene.occupation or OCCUPATIONS[rng.integers(len(OCCUPATIONS))]
+    shown = sample(model, replace(scene, occupation=job), 1, rng)
+    return (
+        draw_person(attributes_of(shown)[0], job, scene.contexts, rng),
+        caption,
+        shown[0],
+        OCCUPATIONS.index(job),
+        [phrase in scene.contexts for phrase in CONTEXTS],
+        [axis in scene.do for axis in AXES],
+        scene.occupation is not None,
+    )
+
+
+def pixels(images: np.ndarray) -> torch.Tensor:
+    """(n, 64, 64, 3) uint8 to (n, 3, 64, 64) float in [-1, 1]."""
+    import torch
+
+    return torch.from_numpy(images).permute(0, 3, 1, 2).float().div_(127.5).sub_(1.0)

@@ -1,14 +1,14 @@
-"""The tokenizer and the CLIP: judge of the sandbox and conditioner of its generators.
+"""The judges: the CLIP with its tokenizer, which also conditions the generators, and a ResNet.
 
 Text and vision are trained together until every axis is told apart, and only then is the text
 tower frozen and handed to the UNet: a tower frozen too early makes attributes uncontrollable.
+The second judge is of another architecture and seed, with one softmax an axis.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,25 +16,32 @@ import numpy as np
 
 from biasgraph.sandbox.scene_captions import GATE_CAPTIONS
 from biasgraph.sandbox.training.caption_writing import choice_caption
-from biasgraph.sandbox.training.data import NOBODY, Drawings
-from biasgraph.sandbox.training.loop import Report, Schedule, fit
+from biasgraph.sandbox.training.data import NOBODY, Drawings, pixels
+from biasgraph.sandbox.training.loop import Schedule, fit
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS
 
 if TYPE_CHECKING:
     import torch
-    from transformers import CLIPModel, CLIPTokenizer
+    from transformers import CLIPModel, CLIPTokenizer, ResNetForImageClassification
 
 LENGTH = 32
-SCHEDULE = Schedule(steps=2400, batch=64, rate=1.5e-3, seed=11, decay=0.05)
+OF_CLIP = Schedule(steps=2400, batch=64, rate=1.5e-3, seed=11, decay=0.05)
+OF_JUDGE2 = Schedule(steps=2000, batch=64, rate=3e-3, seed=15, warmup=100, ema=0.99)
 FORMS = 8
 ASKED = (
-    ("ethnicity", "gender", "bodytype", "emotion", "age"),
-    ("disability", "emotion", "environment", "clothing"),
+    ("ethnicity", "gender", "bodytype", "emotion", "age", "gate"),
+    ("disability", "emotion", "environment", "clothing", "occupation"),
 )
-"""The axes whose choices a training step asks about, in turn with the gate or the occupation."""
+"""What a training step asks about: one of these groups."""
+LABELS = (
+    *(f"{axis}:{value}" for axis, values in AXES.items() for value in values),
+    "person:yes",
+    "person:no",
+)
+"""The second judge's outputs: a softmax over the labels that share a name before the colon."""
 
 
-def train_tokenizer(captions: list[str]) -> CLIPTokenizer:
+def train_tokenizer(captions: Sequence[str]) -> CLIPTokenizer:
     """A byte-pair CLIP tokenizer learnt from captions; any text can be written in its tokens."""
     from tokenizers import pre_tokenizers, trainers
     from transformers import CLIPTokenizer
@@ -56,10 +63,9 @@ def train_tokenizer(captions: list[str]) -> CLIPTokenizer:
     pieces = sorted(vocab, key=lambda token: vocab[token])
     pieces += [f"{letter}</w>" for letter in alphabet if f"{letter}</w>" not in vocab]
     pieces += ["<|startoftext|>", "<|endoftext|>"]
-    merges = [tuple(m) if isinstance(m, list) else tuple(m.split(" ")) for m in model["merges"]]
     return CLIPTokenizer(
         vocab={token: index for index, token in enumerate(pieces)},
-        merges=merges,
+        merges=[tuple(pair) for pair in model["merges"]],
         model_max_length=LENGTH,
     )
 
@@ -89,13 +95,6 @@ def new_clip(tokenizer: CLIPTokenizer, seed: int) -> CLIPModel:
     )
 
 
-def pixels(images: np.ndarray) -> torch.Tensor:
-    """(n, 64, 64, 3) uint8 to (n, 3, 64, 64) float in [-1, 1]."""
-    import torch
-
-    return torch.from_numpy(images).permute(0, 3, 1, 2).float().div_(127.5).sub_(1.0)
-
-
 def roughen(batch: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
     """Blur and noise, so that a judge of drawings also reads what a decoder made of them."""
     import torch
@@ -109,9 +108,7 @@ def roughen(batch: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
     return mixed + torch.randn_like(batch) * float(rng.uniform(0.0, 0.12))
 
 
-def train_clip(
-    tokenizer: CLIPTokenizer, pictures: Drawings, work: Path, report: Report | None = None
-) -> CLIPModel:
+def train_clip(tokenizer: CLIPTokenizer, pictures: Drawings, work: Path) -> CLIPModel:
     """Train text and vision together.
 
     The loss adds: matching captions to pictures (a caption matches every picture that shows what
@@ -122,86 +119,76 @@ def train_clip(
     import torch
     from torch import nn
 
-    clip = new_clip(tokenizer, SCHEDULE.seed)
+    clip = new_clip(tokenizer, OF_CLIP.seed)
     readers = nn.ModuleList(nn.Linear(96, len(values) + 1) for values in AXES.values())
     readers.append(nn.Linear(96, len(OCCUPATIONS) + 1))
     context_reader = nn.Linear(96, len(CONTEXTS))
     both = nn.ModuleDict({"clip": clip, "readers": readers, "contexts": context_reader})
-    ids = tokenizer(
-        pictures.captions, padding="max_length", truncation=True, return_tensors="pt"
-    ).input_ids
-    options = _Options.of(tokenizer)
+    ids = _tokenize(tokenizer, pictures.captions)
+    options = {
+        asked: [_tokenize(tokenizer, wordings) for wordings in choices]
+        for asked, choices in _options().items()
+    }
 
     def loss(rng: np.random.Generator) -> torch.Tensor:
-        rows = rng.integers(len(pictures), size=SCHEDULE.batch)
+        rows = rng.integers(len(pictures), size=OF_CLIP.batch)
         asked = ASKED[int(rng.integers(len(ASKED)))]
-        groups = options.draw(asked, rng)
-        batch = torch.cat([ids[rows], options.ids[np.concatenate(groups)]])
+        drawn = [rng.choice(wordings) for name in asked for wordings in options[name]]
+        batch = torch.cat([ids[rows], torch.from_numpy(np.stack(drawn))])
         length = int((batch != tokenizer.pad_token_id).sum(1).max()) + 1
         embedded = unit(clip.get_text_features(batch[:, :length]))
         shots = unit(clip.get_image_features(roughen(pixels(pictures.images[rows]), rng)))
         scale = clip.logit_scale.exp().clamp(max=40.0)
         captions, choices = embedded[: len(rows)], embedded[len(rows) :]
-        against = list((scale * shots @ choices.T).split([len(group) for group in groups], dim=1))
+        against = (scale * shots @ choices.T).split([len(options[name]) for name in asked], dim=1)
         matching = 0.5 * _matching(scale * captions @ shots.T, _matches(pictures, rows))
         total = sum(_choice_losses(asked, against, pictures, rows), start=matching)
         return total + 0.5 * _reading(readers, context_reader, captions, pictures, rows)
 
-    fit("clip", both, loss, SCHEDULE, work, report)
+    fit("clip", both, loss, OF_CLIP, work)
     return clip
 
 
-@dataclass(frozen=True)
-class _Options:
-    """The captions that are chosen among, tokenized, and where each stands."""
-
-    ids: torch.Tensor
-    place: Mapping[str, int]
-    wordings: Mapping[tuple[str, str], Sequence[str]]
-    jobs: Sequence[str]
-
-    @classmethod
-    def of(cls, tokenizer: CLIPTokenizer) -> _Options:
-        wordings = {
-            (axis, value): [choice_caption(axis, value, form) for form in range(FORMS)]
+def _options() -> dict[str, list[list[str]]]:
+    """The captions that are chosen among: axis, gate or occupation -> choices -> wordings."""
+    jobs = [f"a photo of {'an' if job[0] in 'aeiou' else 'a'} {job}" for job in OCCUPATIONS]
+    return {
+        **{
+            axis: [[choice_caption(axis, value, form) for form in range(FORMS)] for value in values]
             for axis, values in AXES.items()
-            for value in values
-        }
-        jobs = [f"a photo of {'an' if job[0] in 'aeiou' else 'a'} {job}" for job in OCCUPATIONS]
-        different = {text for forms in wordings.values() for text in forms}
-        texts = [*GATE_CAPTIONS, *jobs, *sorted(different)]
-        ids = tokenizer(texts, padding="max_length", return_tensors="pt").input_ids
-        return cls(ids, {text: index for index, text in enumerate(texts)}, wordings, jobs)
+        },
+        "gate": [[caption] for caption in GATE_CAPTIONS],
+        "occupation": [[caption] for caption in jobs],
+    }
 
-    def draw(self, asked: Sequence[str], rng: np.random.Generator) -> list[list[int]]:
-        """The places of each axis's choices, in drawn wordings; at last the gate's or the jobs'."""
-        groups = []
-        for axis in asked:
-            forms = [self.wordings[axis, value] for value in AXES[axis]]
-            groups.append([self.place[one[int(rng.integers(FORMS))]] for one in forms])
-        last = GATE_CAPTIONS if "gender" in asked else self.jobs
-        return [*groups, [self.place[text] for text in last]]
+
+def _tokenize(tokenizer: CLIPTokenizer, texts: Sequence[str]) -> torch.Tensor:
+    """(n, LENGTH) token ids."""
+    ids: torch.Tensor = tokenizer(
+        list(texts), padding="max_length", truncation=True, return_tensors="pt"
+    ).input_ids
+    return ids
 
 
 def _choice_losses(
     asked: Sequence[str], against: Sequence[torch.Tensor], pictures: Drawings, rows: np.ndarray
 ) -> Iterator[torch.Tensor]:
-    """Of choosing each axis's attribute, and the gate or the occupation, among captions."""
+    """Of choosing each axis's attribute, the gate or the occupation, among captions."""
     import torch
     from torch.nn.functional import cross_entropy
 
-    present = torch.from_numpy(pictures.occupation[rows] != NOBODY)
-    for axis, table in zip(asked, against, strict=False):
-        truth = torch.from_numpy(pictures.shown[rows, list(AXES).index(axis)])[present]
-        yield cross_entropy(table[present], truth)
-        if axis == "disability":
+    shown = dict(zip(AXES, pictures.shown[rows].T, strict=True))
+    labels = {**shown, "occupation": pictures.occupation[rows]}
+    present = torch.from_numpy(labels["occupation"] != NOBODY)
+    for name, table in zip(asked, against, strict=True):
+        if name == "gate":
+            yield cross_entropy(table, (~present).long())
+            continue
+        truth, scores = torch.from_numpy(labels[name])[present], table[present]
+        yield cross_entropy(scores, truth)
+        if name == "disability":
             for which in (1, 2, 3):
-                yield 0.3 * cross_entropy(table[present][:, [0, which]], (truth == which).long())
-    if "gender" in asked:
-        yield cross_entropy(against[-1], (~present).long())
-    else:
-        job = torch.from_numpy(pictures.occupation[rows])[present]
-        yield cross_entropy(against[-1][present], job)
+                yield 0.3 * cross_entropy(scores[:, [0, which]], (truth == which).long())
 
 
 def unit(features: Any) -> torch.Tensor:
@@ -259,3 +246,37 @@ def _reading(
     return total + 5 * functional.binary_cross_entropy_with_logits(
         10 * context_reader(captions), context
     )
+
+
+def train_judge2(pictures: Drawings, work: Path) -> ResNetForImageClassification:
+    """Train on drawings, blurred and noised."""
+    import torch
+    from torch.nn import functional
+    from transformers import ResNetConfig, ResNetForImageClassification
+
+    torch.manual_seed(OF_JUDGE2.seed)
+    model = ResNetForImageClassification(
+        ResNetConfig(
+            embedding_size=24,
+            hidden_sizes=[24, 48, 96],
+            depths=[1, 1, 1],
+            layer_type="basic",
+            num_labels=len(LABELS),
+            id2label=dict(enumerate(LABELS)),
+        )
+    )
+    sizes = [*(len(values) for values in AXES.values()), 2]
+
+    def loss(rng: np.random.Generator) -> torch.Tensor:
+        rows = rng.integers(len(pictures), size=OF_JUDGE2.batch)
+        logits = model(roughen(pixels(pictures.images[rows]), rng)).logits.split(sizes, dim=1)
+        present = torch.from_numpy(pictures.occupation[rows] != NOBODY)
+        total = functional.cross_entropy(logits[-1], (~present).long())
+        for truth, table in zip(pictures.shown[rows].T, logits[:-1], strict=True):
+            total = total + functional.cross_entropy(
+                table[present], torch.from_numpy(truth)[present]
+            )
+        return total
+
+    fit("judge2", model, loss, OF_JUDGE2, work)
+    return model

@@ -1,25 +1,83 @@
-"""The denoiser: a Stable Diffusion UNet in miniature, conditioned by the frozen text tower."""
+"""The generators' parts: a VAE and the denoiser, a Stable Diffusion UNet in miniature.
+
+The VAE makes 64x64 pictures 8x8 latents with 8 channels, and pictures of these again; the frozen
+text tower of the CLIP conditions the UNet.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasgraph.sandbox.training.loop import Report, Schedule, fit
+from biasgraph.sandbox.training.data import Drawings, pixels
+from biasgraph.sandbox.training.loop import Schedule, fit
 
 if TYPE_CHECKING:
     import torch
-    from diffusers import DDIMScheduler, UNet2DConditionModel
+    from diffusers import AutoencoderKL, DDIMScheduler, UNet2DConditionModel
     from transformers import CLIPTextModel, CLIPTokenizer
 
-SCHEDULE = Schedule(steps=9_000, batch=64, rate=1.5e-3, seed=13, warmup=300, ema=0.9995)
+OF_VAE = Schedule(steps=3200, batch=12, rate=2.5e-3, seed=12, warmup=100, ema=0.995)
+OF_UNET = Schedule(steps=9_000, batch=64, rate=1.5e-3, seed=13, warmup=300, ema=0.9995)
 FINE_TUNING = Schedule(steps=2_500, batch=64, rate=8e-4, seed=14, warmup=100, ema=0.999)
+KL_WEIGHT = 2e-4
 SILENT = 0.05
 """How often a caption is dropped, so that guidance is possible."""
 STEPS = 10
 """Sampling steps of the shipped pipelines."""
+
+
+def new_vae(seed: int) -> AutoencoderKL:
+    """An untrained VAE of the sandbox's size."""
+    import torch
+    from diffusers import AutoencoderKL
+
+    torch.manual_seed(seed)
+    widths = (16, 32, 64, 96)
+    return AutoencoderKL(
+        down_block_types=("DownEncoderBlock2D",) * len(widths),
+        up_block_types=("UpDecoderBlock2D",) * len(widths),
+        block_out_channels=widths,
+        layers_per_block=1,
+        latent_channels=8,
+        norm_num_groups=8,
+        sample_size=64,
+        scaling_factor=1.0,
+    )
+
+
+def train_vae(pictures: Drawings, work: Path) -> AutoencoderKL:
+    """Train on drawings; the scaling factor is set so that latents have unit variance."""
+    vae = new_vae(OF_VAE.seed)
+
+    def loss(rng: np.random.Generator) -> torch.Tensor:
+        batch = pixels(pictures.images[rng.integers(len(pictures), size=OF_VAE.batch)])
+        latent = vae.encode(batch).latent_dist
+        error: torch.Tensor = vae.decode(latent.sample()).sample - batch
+        divergence: torch.Tensor = (
+            0.5 * (latent.mean.square() + latent.var - 1 - latent.logvar).mean()
+        )
+        return 4 * error.square().mean() + error.abs().mean() + KL_WEIGHT * divergence
+
+    fit("vae", vae, loss, OF_VAE, work)
+    sample = encode(vae, pictures.images[:1000])
+    vae.register_to_config(scaling_factor=float(1 / sample.std()))
+    return vae
+
+
+def encode(vae: AutoencoderKL, images: np.ndarray, batch: int = 100) -> np.ndarray:
+    """Latent means, unscaled: (n, 64, 64, 3) uint8 to (n, 8, 8, 8) float32."""
+    import torch
+
+    with torch.no_grad():
+        parts = [
+            vae.encode(pixels(images[i : i + batch])).latent_dist.mean.numpy()
+            for i in range(0, len(images), batch)
+        ]
+    return np.concatenate(parts)
 
 
 def new_scheduler() -> DDIMScheduler:
@@ -64,10 +122,9 @@ def train_unet(
     text: CLIPTextModel,
     tokenizer: CLIPTokenizer,
     latents: np.ndarray,
-    captions: list[str],
+    captions: Sequence[str],
     schedule: Schedule,
     work: Path,
-    report: Report | None = None,
 ) -> None:
     """Train ``unet`` in place.
 
@@ -80,7 +137,6 @@ def train_unet(
         captions: n texts.
         schedule: steps, batch, rate and seed.
         work: the folder of checkpoints.
-        report: called now and then with the loss.
     """
     import torch
 
@@ -106,4 +162,4 @@ def train_unet(
         error: torch.Tensor = unet(noisy, times, state).sample - velocity
         return error.square().mean()
 
-    fit(part, unet, loss, schedule, work, report)
+    fit(part, unet, loss, schedule, work)
