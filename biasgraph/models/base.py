@@ -83,12 +83,10 @@ class IdentifiedModel(Protocol):
     @property
     def spec(self) -> str:
         """What the user typed, ``backend:name[@revision]``."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """Changes whenever the weights do."""
-        ...
 
 
 class ConfiguredModel(IdentifiedModel, Protocol):
@@ -97,7 +95,6 @@ class ConfiguredModel(IdentifiedModel, Protocol):
     @property
     def settings(self) -> Mapping[str, Setting]:
         """What else decides the results: steps, guidance, scheduler, size of a generator."""
-        ...
 
 
 class BatchModel(ConfiguredModel, Protocol):
@@ -106,12 +103,10 @@ class BatchModel(ConfiguredModel, Protocol):
     @property
     def batch_size(self) -> int:
         """How many images to ask for, or about, at a time."""
-        ...
 
     @property
     def seconds_per_image(self) -> float | None:
         """A rough pace for estimates, all questions together; None where it is not known."""
-        ...
 
 
 class ImageGenerator(BatchModel, Protocol):
@@ -122,15 +117,12 @@ class ImageGenerator(BatchModel, Protocol):
 
     def check_prompts(self, prompts: Sequence[str]) -> None:
         """Raise InputError, naming the prompt and the count, if the encoder would cut one off."""
-        ...
 
     def unseen_words(self, prompts: Sequence[str]) -> list[str]:
         """Words that the model is known never to have met; empty where that is not known."""
-        ...
 
     def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:
         """One picture for each prompt, drawn with the seed of the same place."""
-        ...
 
 
 class VisualQA(BatchModel, Protocol):
@@ -141,7 +133,6 @@ class VisualQA(BatchModel, Protocol):
 
         An image is encoded once for all of its questions.
         """
-        ...
 
 
 @runtime_checkable
@@ -150,7 +141,6 @@ class Describer(Protocol):
 
     def describe(self, images: Sequence[Image], question: str) -> list[str]:
         """One text for each image: the answer to an open question, or a caption if it asks so."""
-        ...
 
 
 @runtime_checkable
@@ -159,7 +149,6 @@ class Noting(Protocol):
 
     def notes(self) -> list[str]:
         """One sentence each, about all that was done in the run; loads nothing."""
-        ...
 
 
 @runtime_checkable
@@ -168,7 +157,6 @@ class Remote(Protocol):
 
     def requests(self, *, images: int, questions: int) -> int:
         """About how many, to make `images`, or to answer `questions` about images in all."""
-        ...
 
 
 class Embedder(IdentifiedModel, Protocol):
@@ -176,11 +164,9 @@ class Embedder(IdentifiedModel, Protocol):
 
     def embed_images(self, images: Sequence[Image]) -> np.ndarray:
         """(n, d) float32 unit vectors."""
-        ...
 
     def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
         """(n, d) float32 unit vectors in the space of the images."""
-        ...
 
 
 class CannotContinue(ModelError):
@@ -202,4 +188,3 @@ class LanguageModel(ConfiguredModel, Protocol):
             schema: A JSON schema that the reply should keep to, as far as the model can be held
                 to it; `biasgraph.models.json_chat` checks whether it did.
         """
-        ...

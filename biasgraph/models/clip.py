@@ -115,7 +115,9 @@ class ClipJudge(TransformersModel):
     def _embed_image_batch(self, images: Sequence[Image]) -> np.ndarray:
         import torch
 
-        batch = self._processor(images=[_rgb(image) for image in images], return_tensors="pt")
+        batch = self._processor(
+            images=[image.convert("RGB") for image in images], return_tensors="pt"
+        )
         with torch.no_grad():
             return _unit(self._model.get_image_features(**place_tensors(batch, self._model)))
 
@@ -213,10 +215,6 @@ class ClipJudge(TransformersModel):
     @cached_property
     def _processor(self) -> Any:
         return self._load("AutoImageProcessor", backend="pil")
-
-
-def _rgb(image: Image) -> Image:
-    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _unit(features: Any) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -113,39 +114,23 @@ class Portions:
         done: list[Outcome] = []
         while len(done) < len(items):
             portion = items[len(done) : len(done) + self.size]
-            outcomes = self._attempt(portion, work)
-            if outcomes is None:
-                release_memory()  # here, where no traceback keeps the tensors alive
-                self._shrink(len(portion))
+            tried = len(portion)
+            try:
+                done += work(portion)
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if tried == 1:
+                    raise ModelError(out_of_memory(self.what)) from error
+                self._failed = min(tried, self._failed or tried)
+                self.size = tried // 2
+            else:
+                if tried == self.size:
+                    larger = min(2 * tried, self.limit or 2 * tried)
+                    self.size = max(tried, larger) if larger < (self._failed or math.inf) else tried
                 continue
-            done += outcomes
-            if len(portion) == self.size:
-                self._grow()
+            release_memory()  # here, where no traceback keeps the tensors alive
         return done
-
-    def _attempt(
-        self, portion: Sequence[Item], work: Callable[[Sequence[Item]], Sequence[Outcome]]
-    ) -> Sequence[Outcome] | None:
-        try:
-            return work(portion)
-        except (MemoryError, RuntimeError) as error:
-            if not is_out_of_memory(error):
-                raise
-            if len(portion) == 1:
-                raise ModelError(out_of_memory(self.what)) from error
-            return None
-
-    def _grow(self) -> None:
-        larger = self.size * 2
-        if self.limit is not None:
-            larger = min(larger, self.limit)
-        if self._failed is not None and larger >= self._failed:
-            return
-        self.size = max(self.size, larger)
-
-    def _shrink(self, failed: int) -> None:
-        self._failed = min(failed, self._failed or failed)
-        self.size = max(1, failed // 2)
 
 
 def out_of_memory(what: str) -> str:

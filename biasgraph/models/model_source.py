@@ -16,7 +16,7 @@ from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.inference_options import Spec
 from biasgraph.models.library_loading import explain_loading_errors
 
-SAFE_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
+SAFE = (".safetensors", ".json", ".txt", ".model", ".jinja")
 """What is downloaded: weights that cannot run code, configurations, vocabularies, templates."""
 
 ELSEWHERE = ("original/*", "onnx/*", "openvino/*", "coreml/*", "*.onnx_data", "*.gguf")
@@ -105,7 +105,7 @@ class Source:
     ) -> Path:
         """The folder with the model's files, downloaded where they are not there yet.
 
-        patterns: which files, as `fnmatch` reads them; by default `SAFE_FILES`, of which there
+        patterns: which files, as `fnmatch` reads them; by default `SAFE` ones, of which there
         must be weights. Pickled weights are never downloaded.
 
         Raises ModelError as `explain_loading_errors` does, and for pickled weights alone;
@@ -119,7 +119,7 @@ class Source:
                     "(diffusers: loads pipelines)"
                 )
             return folder
-        wanted = [*(patterns or SAFE_FILES), *(["*.py"] if self.trust_remote_code else [])]
+        wanted = [*(patterns or map("*{}".format, SAFE)), *(["*.py"] * self.trust_remote_code)]
         with explain_loading_errors(self.spec):
             from huggingface_hub import snapshot_download
 
@@ -184,12 +184,6 @@ def _bars(*, shown: bool) -> Iterator[None]:
             enable_progress_bars()
 
 
-WEIGHTS = (".safetensors", ".json", ".txt", ".model", ".jinja")
-
-
-CODE = (".py",)
-
-
 def fingerprint(*folders: Path, code: bool = False) -> str:
     """``sha256:`` and a digest of every weight and configuration file in model folders.
 
@@ -199,7 +193,7 @@ def fingerprint(*folders: Path, code: bool = False) -> str:
         ModelError: A folder holds no safetensors file, or cannot be read.
     """
     digest = hashlib.sha256()
-    suffixes = (*WEIGHTS, *CODE) if code else WEIGHTS
+    suffixes = (*SAFE, ".py") if code else SAFE
     for folder in folders:
         try:
             files = [path for path in folder.rglob("*") if path.suffix in suffixes]

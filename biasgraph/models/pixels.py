@@ -15,7 +15,7 @@ def pixels_digest(image: Image) -> str:
     The same for a picture however its file is encoded, as long as no pixel is lost; an alpha
     channel does not count.
     """
-    pixels = image if image.mode == "RGB" else image.convert("RGB")
+    pixels = image.convert("RGB")
     digest = hashlib.sha256(f"RGB {pixels.width}x{pixels.height} ".encode())
     digest.update(pixels.tobytes())
     return f"sha256:{digest.hexdigest()}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -83,9 +83,11 @@ class Prompter:
         return {name: value for name, value in encoded.items() if hasattr(value, "shape")}
 
     def _encoded(self, image: Image, prompt: str) -> Mapping[str, Any]:
-        rgb = image if image.mode == "RGB" else image.convert("RGB")
         encoded: Mapping[str, Any] = self.processor(
-            images=[[rgb]], text=[prompt], return_tensors="pt", **self._special(prompt)
+            images=[[image.convert("RGB")]],
+            text=[prompt],
+            return_tensors="pt",
+            **self._special(prompt),
         )
         return encoded
 
@@ -179,25 +181,11 @@ def _processor_class(folder: Path, options: Mapping[str, Any]) -> Any:
     from transformers import AutoConfig
     from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
 
-    for name in _named(
-        folder, ("processor_config.json", "preprocessor_config.json", "tokenizer_config.json")
-    ):
-        kind = getattr(transformers, name, None)
-        if kind is not None:
-            return kind
+    for file in ("processor_config.json", "preprocessor_config.json", "tokenizer_config.json"):
+        try:
+            name = json.loads((folder / file).read_text("utf-8"))["processor_class"]
+            return getattr(transformers, name)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            continue  # not there, damaged, or without the name of a class that there is
     config = AutoConfig.from_pretrained(folder, **options)
     return PROCESSOR_MAPPING.get(type(config), None)
-
-
-def _named(folder: Path, files: Sequence[str]) -> list[str]:
-    """The classes that configuration files name as the model's processor."""
-    names = []
-    for file in files:
-        try:
-            record = json.loads((folder / file).read_text("utf-8"))
-        except (OSError, ValueError):
-            continue
-        name = record.get("processor_class") if isinstance(record, dict) else None
-        if isinstance(name, str):
-            names.append(name)
-    return names

@@ -14,17 +14,6 @@ from biasgraph.prompts.intervention import intervene, intervene_jointly
 from biasgraph.prompts.nounphrase import Kind
 from biasgraph.prompts.subject import Subject, find_subject, strip_brackets
 
-__all__ = [
-    "Prompt",
-    "PromptPlan",
-    "Subject",
-    "describe",
-    "find_subject",
-    "joint_prompts",
-    "plan_prompts",
-]
-
-
 STRANGERS: Mapping[str, tuple[Kind, ...]] = {
     "person": ("thing", "animal"),
     "animal": ("person", "thing"),

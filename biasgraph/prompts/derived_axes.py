@@ -17,9 +17,8 @@ from pydantic import ValidationError
 
 from biasgraph.data.axes import Attribute, Axis, AxisSet, load_axis_set
 from biasgraph.errors import printable
-from biasgraph.prompts.counterfactuals import find_subject
 from biasgraph.prompts.intervention import intervene
-from biasgraph.prompts.subject import Subject, strip_brackets
+from biasgraph.prompts.subject import Subject, find_subject, strip_brackets
 from biasgraph.prompts.suited_axes import SETS, kind_of_subject
 from biasgraph.prompts.tibet_questions import closed_question
 

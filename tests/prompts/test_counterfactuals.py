@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from biasgraph.data.axes import Axis, AxisSet, load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.io.resources import lines
-from biasgraph.prompts.counterfactuals import PromptPlan, describe, find_subject, plan_prompts
+from biasgraph.prompts.counterfactuals import PromptPlan, describe, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article, pluralize
+from biasgraph.prompts.subject import find_subject
 
 AXES = load_axis_set("occupation")
 OCCUPATIONS = lines("prompts", "occupations.txt")
