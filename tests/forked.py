@@ -36,7 +36,7 @@ def _own_modules() -> list[str]:
 
 
 _FORKED = multiprocessing.get_context("forkserver")
-_FORKED.set_forkserver_preload([*_own_modules(), *LIBRARIES])
+_FORKED.set_forkserver_preload([*_own_modules(), *LIBRARIES, "tests.preloaded"])
 
 
 def started(function: Callable[..., object], *arguments: Any) -> Any:
@@ -46,17 +46,19 @@ def started(function: Callable[..., object], *arguments: Any) -> Any:
     return process
 
 
-def biasgraph(*arguments: str) -> subprocess.CompletedProcess[str]:
+def biasgraph(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """What the command line does with these arguments, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = [Path(folder, name) for name in ("stdout", "stderr")]
-        process = started(_command, arguments, outputs)
+        process = started(_command, arguments, outputs, cwd)
         process.join()
         texts = [path.read_text("utf-8") if path.exists() else "" for path in outputs]
     return subprocess.CompletedProcess(arguments, process.exitcode, *texts)
 
 
-def _command(arguments: Sequence[str], outputs: Sequence[Path]) -> int:
+def _command(arguments: Sequence[str], outputs: Sequence[Path], cwd: Path | None) -> int:
+    if cwd is not None:
+        os.chdir(cwd)
     for path, stream in zip(outputs, (1, 2), strict=True):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
     from biasgraph.commands import main

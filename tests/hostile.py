@@ -6,6 +6,13 @@ that each can be a prompt, an axis, an attribute or an image id.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from biasgraph.data.result import Result
+
 MARKUP = [
     "<script>alert(1)</script>",
     "</script><script>alert(2)</script>",
@@ -160,3 +167,25 @@ UNWRITABLE = [
 """NUL and lone surrogates fit in no CSV file; most control characters fit in no XML file."""
 
 HOSTILE = [*MARKUP, *QUOTES, *FORMULAS, *TERMINAL, *UNICODE, *UNWRITABLE]
+
+NAME = "NAME"
+"""What stands in a result until it is named."""
+
+
+def named(value: Any, name: str) -> Any:
+    """A result, a table or plain data with a name wherever it says NAME, as if it were analyzed so.
+
+    What draws results can so be tried with many names after one analysis.
+    """
+    if isinstance(value, str):
+        return value.replace(NAME, name)
+    if isinstance(value, dict):
+        return {named(key, name): named(one, name) for key, one in value.items()}
+    if isinstance(value, list):
+        return [named(one, name) for one in value]
+    if isinstance(value, pd.DataFrame):
+        return value.map(lambda cell: named(cell, name))
+    if isinstance(value, Result):
+        parts = ("document", "pairs", "tables", "answers")
+        return replace(value, **{part: named(getattr(value, part), name) for part in parts})
+    return value

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import networkx as nx
@@ -18,6 +19,7 @@ from click.testing import CliRunner
 import biasgraph
 from biasgraph.audits import build as audit
 from biasgraph.commands import COMMANDS, cli, main
+from tests import forked
 from tests.answer_tables import librarian_table
 
 ROOT = Path(__file__).parents[2]
@@ -29,17 +31,16 @@ def run(tmp_path: Path) -> Run:
     """Run the command line in an empty directory that holds librarian.csv."""
     librarian_table(images=40).to_csv(tmp_path / "librarian.csv", index=False)
 
-    def run_process(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, ROOT / "cli.py", *map(str, arguments)],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONWARNINGS": "error", **environment},
-            capture_output=True,
-            encoding="utf-8",
-            timeout=120,
-        )
+    def run_process(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return forked.biasgraph(*map(str, arguments), cwd=tmp_path)
 
     return run_process
+
+
+def start(directory: Path, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    """A program that has imported nothing yet."""
+    words = [sys.executable, str(ROOT / "cli.py"), *arguments]
+    return subprocess.run(words, cwd=directory, text=True, timeout=120, **more)
 
 
 def test_build_prints_tables_and_writes_files(run: Run, tmp_path: Path) -> None:
@@ -150,7 +151,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
 
 
 def test_exit_codes_reach_the_shell(run: Run, tmp_path: Path) -> None:
-    done = run("build", "--answers", "nothing.csv")
+    done = start(tmp_path, "build", "--answers", "nothing.csv", capture_output=True)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "Error: cannot read nothing.csv: No such file or directory\n"
@@ -162,14 +163,9 @@ def test_exit_codes_reach_the_shell(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_stdout_is_no_success(run: Run, tmp_path: Path) -> None:
+    arguments = ("build", "--answers", "librarian.csv", "--bootstrap", "100")
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, ROOT / "cli.py", "build", "--answers", "librarian.csv"],
-            cwd=tmp_path,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=120,
-        )
+        done = start(tmp_path, *arguments, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode != 0
 
 
@@ -224,10 +220,12 @@ def test_a_misspelt_folder_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Did you mean 'folder'?" in capsys.readouterr().err
 
 
-def test_names_from_other_scripts_on_a_narrow_terminal(run: Run, tmp_path: Path) -> None:
+def test_names_from_other_scripts_on_a_narrow_terminal(tmp_path: Path) -> None:
     axes = {"גיל": ("צעיר", "זקן"), "性别": ("男", "女")}
     librarian_table(images=5, axes=axes, prompt="図書館員").to_csv(tmp_path / "図.csv", index=False)
-    done = run("build", "--answers", "図.csv", PYTHONIOENCODING="ascii", COLUMNS="60")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "60"}
+    arguments = ("build", "--answers", "図.csv", "--bootstrap", "100")
+    done = start(tmp_path, *arguments, env=environment, capture_output=True)
     assert done.returncode == 0
     assert "???" in done.stdout
 

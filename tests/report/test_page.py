@@ -29,7 +29,7 @@ from biasgraph.runs.directory import open_run
 from biasgraph.runs.local_engine import ask, declare, generate
 from tests.answer_tables import AXES, librarian_table
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, plan_of
-from tests.hostile import HOSTILE, UNWRITABLE
+from tests.hostile import HOSTILE, NAME, UNWRITABLE, named
 
 Json = dict[str, Any]
 
@@ -154,19 +154,30 @@ def test_the_page_is_whole_and_asks_for_nothing(page: bytes) -> None:
     assert "sourceMappingURL" not in text
 
 
-@pytest.mark.parametrize("text", [text for text in HOSTILE if text not in UNWRITABLE])
-def test_hostile_names_add_no_element(text: str, page: bytes) -> None:
-    axes = {text: (text, text + "!"), "gender": AXES["gender"]}
-    frame = librarian_table(images=4, axes=axes, prompt=text, model=text)
+@pytest.fixture(scope="module")
+def tags_of_page(page: bytes) -> list[str]:
+    return Tags(page).tags
+
+
+@pytest.fixture(scope="module")
+def unnamed() -> biasgraph.Result:
+    axes = {NAME: (NAME, NAME + "!"), "gender": AXES["gender"]}
+    frame = librarian_table(images=4, axes=axes, prompt=NAME, model=NAME)
     result = biasgraph.analyze(frame, min_valid=1, bootstrap=100)
     document = copy.deepcopy(result.document)
-    document["graph"] |= {"subject": text + "?", "vqa": text, "unseen_words": [text]}
-    document["graph"]["toy"] = document["graph"]["ideal"]["source"] = text
-    hostile = report_html(replace(result, document=document))
+    document["graph"] |= {"subject": NAME + "?", "vqa": NAME, "unseen_words": [NAME]}
+    document["graph"]["toy"] = document["graph"]["ideal"]["source"] = NAME
+    return replace(result, document=document)
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text not in UNWRITABLE])
+def test_hostile_names_add_no_element(
+    text: str, unnamed: biasgraph.Result, tags_of_page: list[str]
+) -> None:
+    hostile = report_html(named(unnamed, text))
     tags = Tags(hostile)
-    known = set(Tags(page).tags)
-    assert set(tags.tags) <= known
-    assert tags.tags.count("script") == Tags(page).tags.count("script")
+    assert set(tags.tags) <= set(tags_of_page)
+    assert tags.tags.count("script") == tags_of_page.count("script")
     assert label(text) in "".join(tags.texts)
     model = model_of(hostile)
     assert model["axes"][0] == {

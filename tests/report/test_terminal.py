@@ -16,7 +16,7 @@ from biasgraph.errors import printable
 from biasgraph.report.graph_summary import summarize_graph
 from biasgraph.report.terminal import show
 from tests.answer_tables import AXES, librarian_table
-from tests.hostile import HOSTILE, UNWRITABLE
+from tests.hostile import HOSTILE, NAME, UNWRITABLE, named
 
 
 def screen(result: biasgraph.Result, document: dict[str, Any] | None = None) -> str:
@@ -160,13 +160,18 @@ def test_a_toy_is_called_a_toy() -> None:
     assert "describe a toy" in words(screen(toy).replace("|", ""))
 
 
-@pytest.mark.parametrize("text", [text for text in HOSTILE if text not in UNWRITABLE])
-def test_hostile_names_show_up_as_text(text: str) -> None:
-    axes = {text: (text, text + "!"), "gender": AXES["gender"]}
-    frame = librarian_table(images=8, axes=axes, prompt=text, model=text)
+@pytest.fixture(scope="module")
+def unnamed() -> biasgraph.Result:
+    axes = {NAME: (NAME, NAME + "!"), "gender": AXES["gender"]}
+    frame = librarian_table(images=8, axes=axes, prompt=NAME, model=NAME)
     result = biasgraph.analyze(frame, alpha=0.7, min_valid=1, bootstrap=100)
     assert result.document["links"]
-    shown = screen(result)
+    return result
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text not in UNWRITABLE])
+def test_hostile_names_show_up_as_text(text: str, unnamed: biasgraph.Result) -> None:
+    shown = screen(named(unnamed, text))
     lines = shown.splitlines()
     assert all(line == printable(line) for line in lines)
     assert max(cell_len(line) for line in lines) <= 80

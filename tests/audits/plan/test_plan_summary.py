@@ -19,7 +19,7 @@ from biasgraph.errors import printable
 from biasgraph.report.terminal import show
 from biasgraph.report.words import with_ci
 from tests.answer_tables import AXES, librarian_table
-from tests.hostile import HOSTILE, UNWRITABLE
+from tests.hostile import HOSTILE, NAME, UNWRITABLE, named
 
 OUTCOME = {
     "axes": ["gender", "clothing"], "status": "ok", "combinations": 4,
@@ -170,15 +170,20 @@ def test_fits_80_columns(document: dict[str, Any]) -> None:
     assert max(cell_len(line) for line in screen(document).splitlines()) <= 80
 
 
-@pytest.mark.parametrize("text", [text for text in HOSTILE[::3] if text not in UNWRITABLE])
-def test_hostile_names_show_up_as_text(text: str, tmp_path: Path) -> None:
-    axes = {text: (text, text + "!"), "gender": AXES["gender"]}
-    frame = librarian_table(images=16, axes=axes, prompt=text, model=text)
-    document = planned(tmp_path / "run", frame, min_valid=1)
+@pytest.fixture(scope="module")
+def unnamed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    axes = {NAME: (NAME, NAME + "!"), "gender": AXES["gender"]}
+    frame = librarian_table(images=16, axes=axes, prompt=NAME, model=NAME)
+    document = planned(tmp_path_factory.mktemp("unnamed") / "run", frame, min_valid=1)
     document["verification"] = copy.deepcopy(OUTCOME)
-    document["verification"]["prompts"] = [text]
-    document["verification"]["targets"] = [{**OUTCOME["targets"][0], "axis": text}]  # type: ignore[index]
-    shown = screen(document)
+    document["verification"]["prompts"] = [NAME]
+    document["verification"]["targets"] = [{**OUTCOME["targets"][0], "axis": NAME}]  # type: ignore[index]
+    return document
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text not in UNWRITABLE])
+def test_hostile_names_show_up_as_text(text: str, unnamed: dict[str, Any]) -> None:
+    shown = screen(named(unnamed, text))
     lines = shown.splitlines()
     assert all(line == printable(line) for line in lines)
     assert max(cell_len(line) for line in lines) <= 80
