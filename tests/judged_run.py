@@ -52,7 +52,7 @@ def labels_of(directory: Path, tell: Teller = lambda image, question, own: own) 
         gate, axes = asked_of(run, judge.spec)
         parts = [(AxisQuestion("", (gate,), ()), gate)]
         parts += [(axis, question) for axis in axes for question in axis.questions]
-        for image in run.images():
+        for image in run.ledger.images():
             picture = run.read_image(image)
             assert picture is not None
             replies = judge.answer([picture], [question for _, question in parts])[0]

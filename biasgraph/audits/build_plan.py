@@ -154,7 +154,7 @@ class PlannedBuild:
 
     def origin(self, run: Run) -> dict[str, Any]:
         """What a graph says of where its images come from."""
-        job, rewritten = self.job, run.revised()
+        job, rewritten = self.job, run.ledger.revised()
         notes = self._notes() + job.withheld_notes(run, "counted as gated")
         if rewritten:
             notes.append(
@@ -163,7 +163,7 @@ class PlannedBuild:
             )
         return {
             **({"toy": TOY_JUDGE} if job.toy == TOY_JUDGE else {}),
-            "withheld": run.withheld(),
+            "withheld": run.ledger.withheld(),
             "rewritten_prompts": rewritten,
             "notes": notes + job.notes(),
             **job.identities(embedder=False),

@@ -28,48 +28,38 @@ class Media(Protocol):
     @property
     def embedder(self) -> str | None:
         """The spec of the model that embeds; None where there is none."""
-        ...
 
     @property
     def describer(self) -> str | None:
         """The spec of the judge that answers open questions; None where none can."""
-        ...
 
     def picture(self, image: str) -> Image:
         """The pixels of an image, RGB."""
-        ...
 
     def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
         """(n, d) float32 unit vectors."""
-        ...
 
     def embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
         """(n, d) float32 unit vectors in the space of the images."""
-        ...
 
     def described(self, ids: Sequence[str], question: str) -> list[str]:
         """What the describer says to an open question about each image."""
-        ...
 
     def shown(self, ids: Sequence[str]) -> list[str]:
         """Those of the images that nobody withheld."""
-        ...
 
     @property
     def proposer(self) -> str | None:
         """Who proposes, for people; None where no language model is named."""
-        ...
 
     def proposed(self, task: str, messages: Sequence[Message], form: type[Schema]) -> Schema:
         """What a language model replies to a conversation; it is asked once."""
-        ...
 
     def imagined(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
         """(n, d) float32 unit vectors of `count` images made from texts that vary a prompt.
 
         They are spread evenly over the texts; those that a service withheld are left out.
         """
-        ...
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,9 @@ class Synonyms(Protocol):
     @property
     def source(self) -> str:
         """Where they come from, for people: "WordNet 3.0"."""
-        ...
 
     def senses(self, word: str) -> Collection[Hashable]:
         """What a lower-case word may mean; none for one that is not known."""
-        ...
 
 
 class SynonymTable:

@@ -37,7 +37,7 @@ OPEN = (
     "Concepts are the words of captions and of answers to open questions about each axis, by "
     "{judge}. Synonyms are merged by {source}."
 )
-NO_WORDNET = "WordNet was not findings: install biasgraph[nltk] and a WordNet database for more."
+NO_WORDNET = "WordNet was not found: install biasgraph[nltk] and a WordNet database for more."
 TOP = 5
 """How many concepts of a set are shown."""
 

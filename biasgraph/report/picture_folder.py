@@ -49,7 +49,7 @@ class PictureFolder:
         files: dict[str, Path] = {}
         rows: list[dict[str, str]] = []
         with closing(read_run(root)) as run:
-            made = {image.id: image for image in run.images()}
+            made = {image.id: image for image in run.ledger.images()}
             for prompt, role, axis, attribute, image in images.itertuples(index=False):
                 row = made.get(image)
                 if row is None:

@@ -45,7 +45,7 @@ class Pictures:
         if root is None:
             return cls()
         with closing(read_run(root)) as run:
-            return cls({row.id: row for row in run.images()}, ImageStore(root / IMAGES))
+            return cls({row.id: row for row in run.ledger.images()}, ImageStore(root / IMAGES))
 
 
 def run_directory(directory: Path | None) -> Path | None:

@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,8 +22,8 @@ from biasgraph.io.writing import TEMPORARY, write_atomically
 from biasgraph.runs import record as runrecord
 from biasgraph.runs.image_store import ImageStore
 from biasgraph.runs.ledger import Ledger
-from biasgraph.runs.ledger_rows import Answered, AnswerRow, Given, ImageRow, Made, NewImage
-from biasgraph.runs.record import Model, Record
+from biasgraph.runs.ledger_rows import Given, ImageRow, Made, NewImage
+from biasgraph.runs.record import Record
 from biasgraph.runs.storage import LEDGER, storing
 from biasgraph.runs.wanted_images import (
     digest,
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
     from PIL.Image import Image
 
-    from biasgraph.models.base import Picture
+    from biasgraph.models.base import ConfiguredModel, Picture
     from biasgraph.prompts.counterfactuals import Prompt
 
 Kept = TypeVar("Kept", NewImage, ImageRow)
@@ -55,8 +54,8 @@ BEFORE = ("transcripts", "responses")
 def open_run(
     directory: str | os.PathLike[str],
     *,
-    generator: Model,
-    judges: Sequence[Model],
+    generator: ConfiguredModel,
+    judges: Sequence[ConfiguredModel],
     seed: int,
     fresh: bool = False,
 ) -> Iterator[Run]:
@@ -211,12 +210,8 @@ class Run:
 
     # Images
 
-    def images(self) -> list[ImageRow]:
-        """The requested images that are made, in the order of `wanted_images`."""
-        return self.ledger.images()
-
     def damaged_images(self, among: Sequence[ImageRow] | None = None) -> list[ImageRow]:
-        """Those of `images`, or of others, whose file is missing or not the recorded one."""
+        """Those of `ledger.images`, or of others, whose file is missing or not the recorded one."""
         with storing(self.directory):
             images = self.ledger.images() if among is None else among
             now = {file: self._store.check(file) for file in {image.file for image in images}}
@@ -249,25 +244,14 @@ class Run:
             self._sweep()
             files = self._kept(made)
             self.ledger.replace_files(files)
-        return [replace(image, file=now.file, withheld=now.withheld) for image, now in files]
+        return [image._replace(file=now.file, withheld=now.withheld) for image, now in files]
 
     def _kept(self, made: Sequence[tuple[Kept, Picture]]) -> list[tuple[Kept, Made]]:
         """Write the pictures' files."""
         return [
-            (
-                image,
-                Made(self._store.write(picture.image), picture.withheld, picture.revised_prompt),
-            )
-            for image, picture in made
+            (image, Made(self._store.write(new.image), new.withheld, new.revised_prompt))
+            for image, new in made
         ]
-
-    def withheld(self) -> dict[str, int]:
-        """Reason -> how many requested images are withheld for it."""
-        return self.ledger.withheld()
-
-    def revised(self) -> int:
-        """How many requested images were made from a prompt that was rewritten on the way."""
-        return self.ledger.revised()
 
     def _sweep(self) -> None:
         """Before the first picture: remove what a process that died left half written."""
@@ -302,18 +286,6 @@ class Run:
         """Target -> what this judge was asked about it (JSON types); empty if it never was."""
         recorded = self.ledger.questions(judge)
         return {target: json.loads(words) for target, (_, words) in recorded.items()}
-
-    def targets(self) -> list[str]:
-        """The axes that the latest request asks about, in its order."""
-        return self.ledger.requested_targets()
-
-    def answered(self, judge: str) -> dict[int, dict[str, Answered]]:
-        """Image key -> target -> the answer, for everything this judge has answered."""
-        return self.ledger.answered(judge)
-
-    def add_answers(self, answers: Sequence[AnswerRow], *, plan: int) -> None:
-        """Record a batch of answers in one transaction."""
-        self.ledger.add_answers(answers, plan=plan)
 
     def answers(self, judge: str) -> pd.DataFrame:
         """The hinge table of the latest request under one judge, in the order of the plan.
@@ -356,7 +328,11 @@ def refuse_what_is_no_run(folder: Path) -> None:
 
 
 def _agreed(
-    folder: Path, record: Record | None, generator: Model, judges: Sequence[Model], seed: int
+    folder: Path,
+    record: Record | None,
+    generator: ConfiguredModel,
+    judges: Sequence[ConfiguredModel],
+    seed: int,
 ) -> Record:
     """The record to go on with: `record` and the judges new to it, or that of a new run."""
     if record is None:

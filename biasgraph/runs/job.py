@@ -368,7 +368,7 @@ class Job:
         return [
             f"{count:,} {'image was' if count == 1 else 'images were'} withheld "
             f"({printable(reason)}) and {fate}"
-            for reason, count in run.withheld().items()
+            for reason, count in run.ledger.withheld().items()
         ]
 
     def notes(self) -> list[str]:

@@ -20,6 +20,7 @@ from biasgraph.runs.ledger_rows import (
     REQUESTED,
     SCHEMA,
     SCHEMA_VERSION,
+    UPSERT_FILE,
     Answered,
     AnswerRow,
     FileRow,
@@ -108,6 +109,11 @@ class Ledger:
                 self._connection.execute("ROLLBACK")
             raise
 
+    def _add(self, insert: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Insert rows in one transaction."""
+        with self.transaction():
+            self._connection.executemany(insert, rows)
+
     def _number(self, query: str) -> int:
         with closing(self._connection.execute(query)) as rows:
             row = rows.fetchone()
@@ -133,10 +139,7 @@ class Ledger:
             many(
                 "INSERT INTO prompts VALUES (?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (id) DO UPDATE SET position = excluded.position",
-                [
-                    (row.id, row.initial, row.text, row.role, row.axis, row.attribute, position)
-                    for position, row in enumerate(prompts)
-                ],
+                [(*row, position) for position, row in enumerate(prompts)],
             )
             execute("DELETE FROM targets")
             many("INSERT INTO targets VALUES (?, ?)", list(enumerate(targets)))
@@ -145,7 +148,7 @@ class Ledger:
             many(
                 "INSERT OR REPLACE INTO given VALUES (?, ?, ?, ?)",
                 [
-                    (prompt, number, picture.seed, picture.source)
+                    (prompt, number, *picture)
                     for prompt, pictures in (given or {}).items()
                     for number, picture in pictures.items()
                 ],
@@ -153,12 +156,7 @@ class Ledger:
 
     def add_prompts(self, prompts: Sequence[PromptRow]) -> None:
         """Record prompts beside the request; those that are there stay as they are."""
-        with self.transaction():
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?, ?, ?, NULL)",
-                [(one.id, one.initial, one.text, one.role, one.axis, one.attribute)
-                 for one in prompts],
-            )  # fmt: skip
+        self._add("INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?, ?, ?, NULL)", prompts)
 
     def given(self) -> dict[str, dict[int, Given]]:
         """Prompt id -> number -> the picture that is there already; empty where all are made."""
@@ -184,10 +182,8 @@ class Ledger:
 
     def requested_targets(self) -> list[str]:
         """The axes that the current request asks about, in its order."""
-        return [
-            name
-            for (name,) in self._connection.execute("SELECT name FROM targets ORDER BY position")
-        ]
+        rows = self._connection.execute("SELECT name FROM targets ORDER BY position")
+        return [name for (name,) in rows]
 
     def plan(self, work: str, digest: str) -> int:
         """The plan of this `work`: the latest one if its digest is the same, else a new one."""
@@ -212,32 +208,22 @@ class Ledger:
         return self._images(f"{IMAGES} WHERE prompts.id = ? ORDER BY number", prompt)
 
     def _images(self, query: str, *values: str) -> list[ImageRow]:
+        rows = self._connection.execute(query, values)
         return [
             ImageRow(key, id, text, seed, plan, FileRow(*file), withheld)
-            for key, id, text, seed, plan, withheld, *file in self._connection.execute(
-                query, values
-            )
+            for key, id, text, seed, plan, withheld, *file in rows
         ]
 
     def add_images(self, images: Sequence[tuple[NewImage, Made]], *, plan: int) -> None:
         """Record new images; one that is there already is an error (sqlite3.IntegrityError)."""
         with self.transaction():
-            self._upsert_files(made.file for _, made in images)
+            self._connection.executemany(UPSERT_FILE, [made.file for _, made in images])
             self._connection.executemany(
                 "INSERT INTO images (id, prompt, number, seed, plan, sha256, withheld, revised)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (
-                        image.id,
-                        image.prompt,
-                        image.number,
-                        image.seed,
-                        plan,
-                        made.file.sha256,
-                        made.withheld,
-                        made.revised,
-                    )
-                    for image, made in images
+                    (id, prompt, number, seed, plan, file.sha256, withheld, revised)
+                    for (id, prompt, _, number, seed), (file, withheld, revised) in images
                 ],
             )
 
@@ -249,13 +235,10 @@ class Ledger:
             if (image.file.sha256, image.withheld) != (made.file.sha256, made.withheld)
         ]
         with self.transaction():
-            self._upsert_files(made.file for _, made in files)
+            self._connection.executemany(UPSERT_FILE, [made.file for _, made in files])
             self._connection.executemany(
                 "UPDATE images SET sha256 = ?, withheld = ?, revised = ? WHERE key = ?",
-                [
-                    (made.file.sha256, made.withheld, made.revised, image.key)
-                    for image, made in changed
-                ],
+                [(file.sha256, *fate, image.key) for image, (file, *fate) in changed],
             )
             keys = [(image.key,) for image, _ in changed]
             self._connection.executemany("DELETE FROM answers WHERE image = ?", keys)
@@ -280,17 +263,8 @@ class Ledger:
 
     def record_files(self, files: Sequence[FileRow]) -> None:
         """Record that these files were found whole, with the time stamps they have now."""
-        if not files:
-            return
-        with self.transaction():
-            self._upsert_files(files)
-
-    def _upsert_files(self, files: Iterable[FileRow]) -> None:
-        self._connection.executemany(
-            "INSERT INTO files VALUES (?, ?, ?) ON CONFLICT (sha256)"
-            " DO UPDATE SET bytes = excluded.bytes, mtime_ns = excluded.mtime_ns",
-            [(file.sha256, file.bytes, file.mtime_ns) for file in files],
-        )
+        if files:
+            self._add(UPSERT_FILE, files)
 
     # Answers
 
@@ -303,11 +277,10 @@ class Ledger:
 
     def add_questions(self, judge: str, asked: dict[str, str]) -> None:
         """Record the words of new questions by target."""
-        with self.transaction():
-            self._connection.executemany(
-                "INSERT INTO questions (judge, target, asked) VALUES (?, ?, ?)",
-                [(judge, target, words) for target, words in asked.items()],
-            )
+        self._add(
+            "INSERT INTO questions (judge, target, asked) VALUES (?, ?, ?)",
+            [(judge, target, words) for target, words in asked.items()],
+        )
 
     def answered(self, judge: str) -> dict[int, dict[str, Answered]]:
         """Image key -> target -> the answer, for everything this judge has answered."""
@@ -323,22 +296,10 @@ class Ledger:
 
     def add_answers(self, answers: Sequence[AnswerRow], *, plan: int) -> None:
         """Record answers; one that is there already is an error (sqlite3.IntegrityError)."""
-        with self.transaction():
-            self._connection.executemany(
-                "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        row.image,
-                        row.question,
-                        plan,
-                        row.answer,
-                        row.confidence,
-                        row.probabilities,
-                        row.yes,
-                    )
-                    for row in answers
-                ],
-            )
+        self._add(
+            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(image, question, plan, *said) for image, question, *said in answers],
+        )
 
     def answers_table(self, judge: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Columns and rows of the current request's hinge table (no `model`), in plan order."""
@@ -368,11 +329,8 @@ class Ledger:
 
     def add_texts(self, judge: str, asked: str, said: Sequence[tuple[int, str]]) -> None:
         """Record what a judge said of images, by their keys."""
-        with self.transaction():
-            self._connection.executemany(
-                "INSERT INTO texts VALUES (?, ?, ?, ?)",
-                [(image, judge, asked, text) for image, text in said],
-            )
+        rows = [(image, judge, asked, text) for image, text in said]
+        self._add("INSERT INTO texts VALUES (?, ?, ?, ?)", rows)
 
     def vectors(self, embedder: str) -> dict[str, bytes]:
         """SHA-256 of a file or text -> its embedding, float32 in little-endian order."""
@@ -383,8 +341,5 @@ class Ledger:
 
     def add_vectors(self, embedder: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         """Record embeddings."""
-        with self.transaction():
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
-                [(what, embedder, vector) for what, vector in vectors],
-            )
+        rows = [(what, embedder, vector) for what, vector in vectors]
+        self._add("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)

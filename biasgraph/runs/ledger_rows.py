@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 SCHEMA_VERSION = 2
@@ -101,13 +100,16 @@ IMAGES = (
 )
 REQUESTED = "position IS NOT NULL AND number < (SELECT images FROM request)"
 """Which images are those of the latest request."""
+UPSERT_FILE = (
+    "INSERT INTO files VALUES (?, ?, ?) ON CONFLICT (sha256)"
+    " DO UPDATE SET bytes = excluded.bytes, mtime_ns = excluded.mtime_ns"
+)
 
 GATE = ""
 """The target under which the answer to the gate question is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptRow:
+class PromptRow(NamedTuple):
     """A prompt in one role; `initial` is the id of the initial prompt it belongs to."""
 
     id: str
@@ -118,8 +120,7 @@ class PromptRow:
     attribute: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileRow:
+class FileRow(NamedTuple):
     """An image file by the SHA-256 of its bytes, with what tells that it was not touched since."""
 
     sha256: str
@@ -127,8 +128,7 @@ class FileRow:
     mtime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class ImageRow:
+class ImageRow(NamedTuple):
     """An image that is made, from `seed` under `plan`; `text` is what its prompt says.
 
     withheld: why nothing is asked about it, None for one that is shown.
@@ -143,8 +143,7 @@ class ImageRow:
     withheld: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """What became of an image: its file, and what its generator told of it."""
 
     file: FileRow
@@ -152,8 +151,7 @@ class Made:
     revised: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NewImage:
+class NewImage(NamedTuple):
     """Image `number` (from 0) of the prompt with id `prompt`, to be made from `seed`."""
 
     id: str
@@ -163,16 +161,14 @@ class NewImage:
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """A picture that is there already: the seed its generator finds it by, and where it lies."""
 
     seed: int
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRow:
+class AnswerRow(NamedTuple):
     """A judge's answer about one image; `question` and `image` are keys of the ledger."""
 
     image: int

@@ -10,12 +10,13 @@ import json
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from biasgraph.errors import ModelError, printable
 from biasgraph.models.image_files import reduce_to_kept
 from biasgraph.runs.batches import Batch, batches_to_do
-from biasgraph.runs.ledger_rows import GATE, AnswerRow, ImageRow, NewImage
+from biasgraph.runs.ledger_rows import GATE, Answered, AnswerRow, ImageRow, NewImage
 from biasgraph.runs.progress import Interrupted, Progress, Quiet, Stop, showing
 from biasgraph.runs.questions import GATED, AxisQuestion, Verdict, check_reply
 
@@ -42,22 +43,11 @@ def generate(run: Run, generator: ImageGenerator, *, progress: Progress | None =
     Raises Interrupted after the batch in flight when the user asks to stop; ModelError when the
     generator or the disk fails. Whatever is recorded by then is kept.
     """
-    return _complete(run, generator, "images", run.wanted_images(), run.images, progress)
+    images = run.wanted_images()
+    return make_missing(run, generator, "images", images, run.ledger.images, progress)
 
 
-def generate_others(
-    run: Run,
-    generator: ImageGenerator,
-    wanted: Sequence[NewImage],
-    made: Callable[[], Sequence[ImageRow]],
-    *,
-    progress: Progress | None = None,
-) -> int:
-    """The same as `generate` for images beside the request; made: those of them that there are."""
-    return _complete(run, generator, "other images", wanted, made, progress)
-
-
-def _complete(
+def make_missing(
     run: Run,
     generator: ImageGenerator,
     work: str,
@@ -65,6 +55,7 @@ def _complete(
     there: Callable[[], Sequence[ImageRow]],
     progress: Progress | None,
 ) -> int:
+    """As `generate`, for any `wanted` images; `there` looks up those of them that are made."""
     progress = progress or Quiet()
     damaged = run.damaged_images(there())
     if damaged:
@@ -130,7 +121,7 @@ def ask(
         with showing(progress, "Answers", total=work.total, done=work.done) as stop:
             for targets, batch in work.batches:
                 answers = asking.answers(targets, batch)
-                run.add_answers([row for rows in answers for row in rows], plan=work.plan)
+                run.ledger.add_answers([row for rows in answers for row in rows], plan=work.plan)
                 asked += len(answers)
                 _recorded(len(answers), progress, stop)
     return asked
@@ -159,8 +150,9 @@ class _Asking:
 
     def work(self) -> _Work | None:
         """What is left to ask; None when nothing is."""
-        only, answered = self.only, self.run.answered(self.judge.spec)
-        images = [image for image in self.run.images() if only is None or image.id in only]
+        only, ledger = self.only, self.run.ledger
+        answered = ledger.answered(self.judge.spec)
+        images = [image for image in ledger.images() if only is None or image.id in only]
         missing = {
             image.key: set(self._targets(image)) - answered.get(image.key, {}).keys()
             for image in images
@@ -175,21 +167,20 @@ class _Asking:
         gated: list[AnswerRow] = []
         groups: dict[tuple[str, ...], list[ImageRow]] = {}
         for image in images:
-            if image.withheld is not None:
-                gated += [
-                    AnswerRow(image.key, self.keys[target], NO if target == GATE else GATED)
-                    for target in missing[image.key]
-                ]
-                continue
             before = {
                 target: answer
                 for target, answer in answered.get(image.key, {}).items()
                 if answer.plan != plan
             }
-            gate = before.get(GATE)
+            gate = before.get(GATE) if image.withheld is None else Answered(plan, NO, None)
             if gate is not None and gate.answer == NO:
                 gated += [
-                    AnswerRow(image.key, self.keys[target], GATED, gate.confidence)
+                    AnswerRow(
+                        image.key,
+                        self.keys[target],
+                        NO if target == GATE else GATED,
+                        gate.confidence,
+                    )
                     for target in missing[image.key]
                 ]
                 continue
@@ -197,7 +188,7 @@ class _Asking:
             if open_targets:
                 groups.setdefault(open_targets, []).append(image)
         if gated:
-            self.run.add_answers(gated, plan=plan)
+            ledger.add_answers(gated, plan=plan)
         batches = [
             (targets, batch)
             for targets, group in groups.items()
@@ -265,12 +256,10 @@ class _Asking:
         self, image: ImageRow, targets: Sequence[str], replies: Sequence[Answer]
     ) -> list[AnswerRow]:
         verdicts: dict[str, Verdict] = {}
-        start = 0
+        left = iter(replies)
         for target in targets:
             question = self.questions[target]
-            end = start + len(question.questions)
-            verdicts[target] = question.verdict(replies[start:end])
-            start = end
+            verdicts[target] = question.verdict(list(islice(left, len(question.questions))))
         gate = verdicts.get(GATE)
         if gate is not None and gate.answer == NO:
             gated = Verdict(GATED, gate.confidence)

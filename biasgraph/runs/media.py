@@ -21,11 +21,7 @@ from biasgraph.runs.transcripts import answered, written_by
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from biasgraph.models.base import (
-        Embedder,
-        LanguageModel,
-        Message,
-    )
+    from biasgraph.models.base import Embedder, LanguageModel, Message
     from biasgraph.models.json_replies import Schema
     from biasgraph.prompts.counterfactuals import Prompt
     from biasgraph.runs.directory import Run
@@ -144,7 +140,7 @@ class RunMedia:
 
     @cached_property
     def _rows(self) -> dict[str, ImageRow]:
-        return {row.id: row for row in self.run.images()}
+        return {row.id: row for row in self.run.ledger.images()}
 
     def _picture(self, row: ImageRow) -> Image:
         picture = self.run.read_image(row)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from biasgraph.prompts.counterfactuals import Prompt
-from biasgraph.runs.local_engine import generate_others
+from biasgraph.runs.local_engine import make_missing
 from biasgraph.runs.wanted_images import prompt_rows, wanted_images
 
 if TYPE_CHECKING:
@@ -52,5 +52,5 @@ def imagine(
         found = {image.id: image for row in others for image in run.ledger.images_of(row.id)}
         return [found[image.id] for image in wanted if image.id in found]
 
-    generate_others(run, generator, wanted, made, progress=progress)
+    make_missing(run, generator, "other images", wanted, made, progress)
     return made()

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from biasgraph.data.file_names import RECORD
 from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.writing import write_atomically
+from biasgraph.models.base import ConfiguredModel
 from biasgraph.models.plug_ins import GROUPS, plug_ins
 from biasgraph.runs.storage import NEW_RUN
 
@@ -24,22 +25,6 @@ PACKAGES = (
 DIFFERENCES_SHOWN = 4
 
 Record = dict[str, Any]
-
-
-class Model(Protocol):
-    """What is recorded of a generator or judge: enough to refuse another one by name."""
-
-    @property
-    def spec(self) -> str:
-        """Its ``backend:name``."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of its weights."""
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What else decides its results."""
 
 
 def installed_versions() -> dict[str, str]:
@@ -57,14 +42,14 @@ def installed_versions() -> dict[str, str]:
     return versions | {package.name: package.version for package in offered if package}
 
 
-def identity(model: Model) -> Record:
+def identity(model: ConfiguredModel) -> Record:
     """A model as run.json holds it, in JSON types."""
     return _as_json(
         {"spec": model.spec, "fingerprint": model.fingerprint, "settings": dict(model.settings)}
     )
 
 
-def new_record(generator: Model, seed: int) -> Record:
+def new_record(generator: ConfiguredModel, seed: int) -> Record:
     """The record of a run that begins."""
     return {
         "schema": f"{SCHEMA_NAME}/{SCHEMA_VERSION}",
@@ -87,7 +72,7 @@ def with_build(record: Record, settings: Mapping[str, Any], command: Sequence[st
     return {**record, "builds": [*record["builds"], {"at": _now(), **build}]}
 
 
-def with_judge(folder: Path, record: Record, judge: Model) -> Record:
+def with_judge(folder: Path, record: Record, judge: ConfiguredModel) -> Record:
     """`record` with `judge` in it; one of the same name with other settings is refused."""
     recorded = record["judges"].get(judge.spec)
     if recorded is None:
@@ -96,7 +81,7 @@ def with_judge(folder: Path, record: Record, judge: Model) -> Record:
     return record
 
 
-def refuse_another_run(folder: Path, record: Record, generator: Model, seed: int) -> None:
+def refuse_another_run(folder: Path, record: Record, generator: ConfiguredModel, seed: int) -> None:
     """Raise InputError unless `record` was made with this generator and seed."""
     before, now = record["generator"], identity(generator)
     if before["spec"] != now["spec"]:

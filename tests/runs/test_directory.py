@@ -237,7 +237,7 @@ class TestFresh:
         for seed in (1, 2):
             with opened(tmp_path / "run", seed=seed, fresh=True) as run:
                 assert run.moved_to is not None and run.moved_to.parent == tmp_path
-                assert run.images() == []
+                assert run.ledger.images() == []
                 if seed == 1:
                     assert files_of(run.moved_to) == before
         assert len(list(tmp_path.iterdir())) == 3
@@ -431,7 +431,7 @@ class TestMachineErrors:
             with pytest.raises(ModelError, match="database or disk is full; what is done is kept"):
                 generate(run, generator)
                 ask(run, judge, QUESTIONS, GATE, generator=generator)
-            kept = len(run.images())
+            kept = len(run.ledger.images())
         assert kept > 0
         table, again = build(tmp_path / "run", images=40)
         assert sum(map(len, again.batches)) == 40 * 9 - kept
@@ -532,7 +532,7 @@ class TestAnswers:
             run = read_run(tmp_path)
             assert run.answers("fake:judge").equals(table)
             assert run.settings == {"alpha": 0.05} and run.model == "fake:painter"
-            assert all(run.image_path(image).exists() for image in run.images())
+            assert all(run.image_path(image).exists() for image in run.ledger.images())
             run.close()
 
     def test_hostile_text_travels_unchanged(self, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def asked(run: Run, judge: FakeJudge | None = None, generator=None, **options) -
 
 
 def file_of(run: Run, number: int = 0) -> Path:
-    return run.image_path(run.images()[number])
+    return run.image_path(run.ledger.images()[number])
 
 
 class TestBatches:
@@ -168,7 +168,7 @@ class TestDamage:
         asked(run)
         before, data = run.answers("fake:judge"), file_of(run, 5).read_bytes()
         damage(file_of(run, 5))
-        image, generator = run.images()[5], FakeGenerator()
+        image, generator = run.ledger.images()[5], FakeGenerator()
         assert generate(run, generator) == 1
         assert generator.batches == [[(image.text, image.seed)] * 4]
         assert file_of(run, 5).read_bytes() == data
@@ -192,11 +192,13 @@ class TestDamage:
         judges = [FakeJudge(), FakeJudge(spec="fake:second")]
         for judge in judges:
             asked(run, judge)
-        image = run.images()[5]
+        image = run.ledger.images()[5]
         file_of(run, 5).unlink()
         with pytest.warns(DamagedImageWarning, match=image.id):
             generate(run, FakeGenerator(style="another version"))
-        assert run.images()[5].file != image.file and run.images()[5].seed == image.seed
+        assert (
+            run.ledger.images()[5].file != image.file and run.ledger.images()[5].seed == image.seed
+        )
         assert len(run.answers("fake:judge")) == (WANTED - 1) * 3
         for judge in judges:
             judge.calls.clear()
@@ -207,7 +209,7 @@ class TestDamage:
     def test_another_picture_found_while_asking_about_a_new_axis(self, run: Run) -> None:
         made(run)
         ask(run, FakeJudge(), QUESTIONS[:1], GATE, generator=FakeGenerator())
-        images = [run.images()[number] for number in (5, 6)]
+        images = [run.ledger.images()[number] for number in (5, 6)]
         for image in images:
             run.image_path(image).unlink()
         judge = FakeJudge()
@@ -223,10 +225,10 @@ class TestDamage:
 
     def test_a_copied_run_is_whole(self, run: Run) -> None:
         made(run)
-        for number, image in enumerate(run.images()):
+        for number, image in enumerate(run.ledger.images()):
             os.utime(run.image_path(image), (number, number))
         assert run.damaged_images() == []
-        assert [image.file.mtime_ns for image in run.images()][:2] == [0, 10**9]
+        assert [image.file.mtime_ns for image in run.ledger.images()][:2] == [0, 10**9]
 
     def test_identical_pictures_are_all_made_again(self, run: Run) -> None:
         class Painter(FakeGenerator):
@@ -247,7 +249,7 @@ class TestMisbehavingModels:
 
         with pytest.raises(ModelError, match="fake:painter was asked for 4 images and gave 3"):
             made(run, Lazy())
-        assert run.images() == []
+        assert run.ledger.images() == []
 
     @pytest.mark.parametrize(
         ("spoil", "words"),
@@ -350,7 +352,7 @@ class TestInterruption:
         with pytest.raises(Interrupted, match="rerun the same command") as stopped:
             generate(run, generator, progress=watcher)
         assert stopped.value.exit_code == 130
-        assert len(run.images()) == 8
+        assert len(run.ledger.images()) == 8
         assert any(told[0] == "note" and "Ctrl-C again" in str(told[1]) for told in watcher.told)
         assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
         assert generate(run, FakeGenerator()) == WANTED - 8
@@ -361,7 +363,7 @@ class TestInterruption:
         request(run)
         with pytest.raises(Interrupted, match="at once"):
             generate(run, generator)
-        assert len(run.images()) == 4
+        assert len(run.ledger.images()) == 4
         assert generate(run, FakeGenerator()) == WANTED - 4
 
     def test_while_asking(self, run: Run) -> None:
@@ -378,7 +380,7 @@ class TestInterruption:
         def work() -> None:
             with opened(tmp_path / "run") as run:
                 made(run)
-                done.append(len(run.images()))
+                done.append(len(run.ledger.images()))
 
         thread = threading.Thread(target=work)
         thread.start()

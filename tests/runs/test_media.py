@@ -46,7 +46,7 @@ def run(tmp_path: Path):
 
 def test_a_ledger_that_cannot_be_written_is_one_line(run: Run) -> None:
     media = media_of(run, Looking())
-    ids = [image.id for image in run.images()]
+    ids = [image.id for image in run.ledger.images()]
     run.ledger._connection.execute("PRAGMA query_only = ON")
     for look in (lambda: media.embedded_texts(["a"]), lambda: media.described(ids, "What is it?")):
         with pytest.raises(ModelError, match=r"cannot work in .*readonly database"):
@@ -60,7 +60,7 @@ def test_a_model_that_leaves_one_out_is_named(run: Run) -> None:
     media = media_of(run, Looking(1))
     with pytest.raises(ModelError, match="fake:judge was asked about 2 and answered about 1"):
         media.embedded_texts(["a", "b"])
-    ids = [image.id for image in run.images()]
+    ids = [image.id for image in run.ledger.images()]
     with pytest.raises(ModelError, match="fake:judge was asked about"):
         media.described(ids, "What is it?")
     assert run.ledger.texts("fake:judge", "What is it?") == {}

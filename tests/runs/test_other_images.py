@@ -59,7 +59,7 @@ def test_the_request_stays_as_it_is(run: Run) -> None:
     wanted = run.wanted_images()
     made(run, 6)
     assert run.wanted_images() == wanted
-    assert run.images() == []
+    assert run.ledger.images() == []
 
 
 def test_a_damaged_file_is_made_again(run: Run) -> None:
@@ -119,7 +119,7 @@ def test_pictures_that_are_withheld_are_not_scored(run: Run, word: str, images: 
     job = Job(directory=run.directory, generator=generator)
     media = RunMedia(run, job, FakeEmbedder())
     varying = Varying.of(load_axis_set("occupation"), {"vary": ["gender"]})
-    ids = [row.id for row in run.images() if row.text == "a nurse"]
+    ids = [row.id for row in run.ledger.images() if row.text == "a nurse"]
     found = varying.spanned("a nurse", ids, media)
     assert len(found.images) == images
     if images:  # cosines of all images: 0 with "a male nurse", .6 with "a female nurse"

@@ -21,7 +21,7 @@ def sample(run: Run, judge: str, number: int, seed: int) -> list[ImageRow]:
     columns = (table[name].astype(str) for name in ("image", "prompt", "axis", "attribute"))
     place = {image: (prompt, *arm) for image, prompt, *arm in zip(*columns, strict=True)}
     sets: dict[tuple[str, ...], list[ImageRow]] = {}
-    for image in run.images():
+    for image in run.ledger.images():
         if image.withheld is None and image.id in place:
             sets.setdefault(place[image.id], []).append(image)
     orders = [

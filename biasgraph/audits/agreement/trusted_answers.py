@@ -153,7 +153,7 @@ def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -
 def _labelled(run: Run, labels: Labels) -> Iterator[tuple[str, str]]:
     """The images that have a label, with their digests; those that the file names come first."""
     left = set(labels.pictures)
-    for image in sorted(run.images(), key=lambda image: image.id not in labels.images):
+    for image in sorted(run.ledger.images(), key=lambda image: image.id not in labels.images):
         if not left:
             return
         picture = run.read_image(image)
@@ -184,7 +184,11 @@ def asked_of(run: Run, judge: str) -> tuple[Question, list[AxisQuestion]]:
         raise InputError(
             f"{shown(run.directory)} has no answers of {printable(judge)}: its build is not done"
         )
-    axes = [AxisQuestion.recorded(axis, asked[axis]) for axis in run.targets() if axis in asked]
+    axes = [
+        AxisQuestion.recorded(axis, asked[axis])
+        for axis in run.ledger.requested_targets()
+        if axis in asked
+    ]
     return AxisQuestion.recorded(GATE, asked[GATE]).questions[0], axes
 
 

@@ -155,10 +155,10 @@ class JointPlan:
 
     def _codes(self, run: Run, variables: Sequence[Variable]) -> list[Codes]:
         """(images, variables) for each joint prompt."""
-        answered = run.answered(self.job.vqa)
+        answered = run.ledger.answered(self.job.vqa)
         rows = prompt_rows([self.plan.initial, *self.prompts])[1:]
         found: dict[str, list[list[int]]] = {row.id: [] for row in rows}
-        for image in run.images():
+        for image in run.ledger.images():
             prompt = image.id.rpartition("-")[0]
             if prompt in found:  # the initial prompt's images are in the request as well
                 said = answered[image.key]

@@ -113,7 +113,7 @@ def test_what_has_no_pictures(run: Path, tmp_path: Path) -> None:
         label_page(run, LabelOptions(only=("agee",)))
     first = chosen(run, 1)[0]
     with closing(read_run(run)) as opened:
-        row = next(image for image in opened.images() if image.id == first)
+        row = next(image for image in opened.ledger.images() if image.id == first)
         opened.image_path(row).write_bytes(b"not a picture")
     with pytest.raises(ModelError, match="missing or damaged"):
         label_page(run, LabelOptions(sample=1))

@@ -73,7 +73,7 @@ def test_photographs_say_what_the_judge_sees_in_them(street: Path, audited: Path
 def test_they_are_a_run_of_their_own(audited: Path) -> None:
     [directory] = (audited / "reference").iterdir()
     run = read_run(directory)
-    assert len(run.images()) == IMAGES  # the initial pictures alone are asked about
+    assert len(run.ledger.images()) == IMAGES  # the initial pictures alone are asked about
     assert run.model.startswith("folder:")
     run.close()
 

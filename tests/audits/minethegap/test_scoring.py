@@ -76,7 +76,7 @@ def test_the_ranking(ranked: Path) -> None:
 def test_what_is_made_stands_in_no_table(ranked: Path) -> None:
     opened = read_run(ranked)
     try:
-        assert len(opened.images()) == 12
+        assert len(opened.ledger.images()) == 12
         pictures = opened.ledger._connection.execute(
             "SELECT role, count(*) FROM images JOIN prompts ON prompts.id = prompt GROUP BY role"
         ).fetchall()
@@ -152,7 +152,7 @@ def test_a_model_that_talks_nonsense(prompts: Path, tmp_path: Path, capsys) -> N
     assert str(target / "transcripts") in line
     opened = read_run(target)
     try:
-        assert len(opened.images()) == 4, "what was made is kept"
+        assert len(opened.ledger.images()) == 4, "what was made is kept"
     finally:
         opened.close()
 

@@ -112,7 +112,7 @@ class TestSandbox:
     def test_a_second_time_nothing_is_done(self, sandbox: Path, captions: Path, capsys) -> None:
         kept = {path: path.read_bytes() for path in sandbox.rglob("*.json")}
         with_lists = read_run(sandbox)
-        images = {row.id: row.file.mtime_ns for row in with_lists.images()}
+        images = {row.id: row.file.mtime_ns for row in with_lists.ledger.images()}
         with_lists.close()
         code, out, err = run(
             capsys, "--captions", captions, "-o", sandbox, "--images", 2, "--bootstrap", 100,
@@ -121,7 +121,7 @@ class TestSandbox:
         assert (code, json.loads(out)) == (0, document(sandbox))
         assert "Images" not in err and "Answers" not in err
         again = read_run(sandbox)
-        assert {row.id: row.file.mtime_ns for row in again.images()} == images
+        assert {row.id: row.file.mtime_ns for row in again.ledger.images()} == images
         again.close()
         assert {path: path.read_bytes() for path in kept} == kept
 
