@@ -191,9 +191,10 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(401, {"error": {"message": f"Incorrect API key: {key}"}})
         if fault == "no model":
             return self._send(404, {"error": {"message": f"no model {body['model']}"}})
-        if fault in ("429", "429 later", "500", "503 later", "429 hours", "quota"):
-            later = {"retry-after": "0.05"} if fault.endswith("later") else {}
-            later = {"retry-after": "7200"} if fault == "429 hours" else later
+        waits = {"later": "0.05", "hours": "7200", "for ever": "1e308"}
+        if fault in ("429", "500", "quota", *(f"{s} {w}" for s in (429, 503) for w in waits)):
+            asked = waits.get(fault.partition(" ")[2])
+            later = {"retry-after": asked} if asked else {}
             code = "insufficient_quota" if fault == "quota" else "busy"
             status = 429 if fault == "quota" else int(fault[:3])
             return self._send(status, {"error": {"message": "not now", "code": code}}, later)

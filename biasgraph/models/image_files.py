@@ -15,7 +15,7 @@ import stat
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -102,23 +102,45 @@ def natural_order(name: str) -> tuple[list[tuple[int, int, str]], str]:
     ], name
 
 
+class _PixelLimit:
+    """Pillow's limit of pixels, which is global: lifted by the first block, set by the last."""
+
+    def __init__(self) -> None:
+        self.lock, self.blocks, self.before = threading.Lock(), 0, ExitStack()
+
+    def lift(self) -> None:
+        from PIL import Image
+
+        with self.lock:
+            self.blocks += 1
+            if self.blocks == 1:
+                Image.init()  # all formats by name
+                self.before.enter_context(warnings.catch_warnings())
+                warnings.simplefilter("ignore")
+                self.before.callback(setattr, Image, "MAX_IMAGE_PIXELS", Image.MAX_IMAGE_PIXELS)
+                Image.MAX_IMAGE_PIXELS = None
+
+    def restore(self) -> None:
+        with self.lock:
+            self.blocks -= 1
+            if self.blocks == 0:
+                self.before.close()
+
+
+_pixel_limit = _PixelLimit()
+
+
 @contextmanager
 def lift_pixel_limit() -> Iterator[None]:
-    """For as long as the block runs, our limit of pixels counts, not Pillow's, which is global.
+    """For as long as the block runs, our limit of pixels counts, not Pillow's.
 
-    Pillow's warnings about what it puts right go unheard. For one thread; others may work within.
+    Pillow's warnings about what it puts right go unheard.
     """
-    from PIL import Image
-
-    Image.init()  # all formats by name
-    before = Image.MAX_IMAGE_PIXELS
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        Image.MAX_IMAGE_PIXELS = None
-        try:
-            yield
-        finally:
-            Image.MAX_IMAGE_PIXELS = before
+    _pixel_limit.lift()
+    try:
+        yield
+    finally:
+        _pixel_limit.restore()
 
 
 def read_picture(path: Path, max_pixels: int = MAX_PIXELS) -> tuple[Look, Image | None]:

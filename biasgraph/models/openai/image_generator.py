@@ -7,12 +7,13 @@ import binascii
 import io
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Picture, Setting
-from biasgraph.models.image_files import FORMATS, MAX_PIXELS, turn_upright
+from biasgraph.models.image_files import FORMATS, lift_pixel_limit, turn_upright
 from biasgraph.models.openai.concurrency import run_side_by_side
 from biasgraph.models.openai.error_responses import ErrorResponse, document_of
 from biasgraph.models.openai.served_model import Facts, MalformedResponse, OpenAIModel, Request
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 LONGEST_PROMPT = 32_000
 """Characters; servers refuse longer ones."""
+MAX_PIXELS = 2**24
+"""Of a generated image, e.g. 4096 x 4096."""
 LARGEST_SIDE = 16_384
 NOT_GIVEN = (64, 64)
 """The size of the black picture that stands for one that was withheld."""
@@ -153,10 +156,11 @@ class OpenAIGenerator(OpenAIModel):
         for attempt in range(DOWNLOADS):
             time.sleep(self.served.patience.pause(attempt) if attempt else 0)
             try:
-                response = self.served.server.fetch(address)
-                if response.status < 300:
-                    decode_image(response.body)
-                    return response.body
+                with ExitStack() as held:
+                    response = self.served.server.fetch(address, held)
+                    if response.status < 300:
+                        decode_image(response.body)
+                        return response.body
                 problem = str(response.status)
             except (NoResponse, MalformedResponse) as error:
                 problem = str(error)
@@ -206,7 +210,7 @@ def decode_image(content: bytes) -> Image:
     from PIL import Image
 
     try:
-        with Image.open(io.BytesIO(content), formats=FORMATS) as file:
+        with lift_pixel_limit(), Image.open(io.BytesIO(content), formats=FORMATS) as file:
             if max(file.size) > LARGEST_SIDE or file.width * file.height > MAX_PIXELS:
                 raise MalformedResponse(f"its image has {file.width}x{file.height} pixels")
             return turn_upright(file)[0]

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, cast
 
@@ -29,6 +30,8 @@ Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 Facts = frozenset[str]
 Kind = Literal["chat", "images"]
+LONG = 7 * 24 * 3600.0
+"""Seconds of a wait that nobody counts."""
 
 
 class _Failure(Exception):
@@ -209,7 +212,8 @@ class ServedModel:
             self._keep_silent(stop)
             facts = self.journal.facts(self.about[request.kind])
             try:
-                return self._attempt(request, key, facts)
+                with ExitStack() as held:
+                    return self._attempt(request, key, facts, held)
             except _Failure as error:
                 failure = error
             if failure.error is not None:
@@ -220,14 +224,14 @@ class ServedModel:
             failures += 1
             self._wait(failures, failure, stop)
 
-    def _attempt(self, request: Request[Read], key: str, facts: Facts) -> Read:
+    def _attempt(self, request: Request[Read], key: str, facts: Facts, held: ExitStack) -> Read:
         """What the response to a request says, once it is stored.
 
         A request is reserved in the journal before it is sent and settled whatever comes of it.
         Raises _Failure; nothing is stored then.
         """
         ticket = self.journal.reserve(key, request.images, self.budget)
-        response = self._send(request, key, facts, ticket)
+        response = self._send(request, key, facts, ticket, held)
         error = ErrorResponse.of(response) if response.status >= 300 else None
         if error is not None and error.moderated is None:
             said = error.message or error.code
@@ -250,14 +254,16 @@ class ServedModel:
         )
         return read
 
-    def _send(self, request: Request[Any], key: str, facts: Facts, ticket: int) -> Response:
+    def _send(
+        self, request: Request[Any], key: str, facts: Facts, ticket: int, held: ExitStack
+    ) -> Response:
         """Send a request. Raises _Failure where no response comes."""
         name = f"{self.journal.identity}-{key.rpartition(':')[2][:32]}"
         if forgotten := self.journal.count_answers(key):
             name = f"{name}-{forgotten}"  # a server that knows the first would repeat itself
         try:
             body = {"model": self.model, **request.body(facts)}
-            response = self.server.send(request.kind, body, name)
+            response = self.server.send(request.kind, body, name, held)
         except NoResponse as cut:
             if cut.reached:
                 self._reached = True
@@ -288,7 +294,7 @@ class ServedModel:
         asked = failure.wait
         if asked is not None and asked > self.patience.obeys:
             raise ModelError(
-                f"{self._who}: {failure.line}; it asks to wait {asked:,.0f} seconds: "
+                f"{self._who}: {failure.line}; it asks to wait {_duration(asked)}: "
                 "what is done is kept; rerun the same command then to resume"
             )
         if failures >= (self.patience.attempts if self._reached else self.patience.at_first):
@@ -352,6 +358,10 @@ class OpenAIModel:
     def fingerprint(self) -> str:
         """Changes whenever the weights do."""
         return self.served.fingerprint
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:,.0f} seconds" if seconds < LONG else "longer than a week"
 
 
 def _server_version(response: Response) -> tuple[str, str]:

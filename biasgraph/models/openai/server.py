@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
-import time
 import weakref
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
 from biasgraph.errors import BiasgraphError, InputError, ModelError, printable
-from biasgraph.models.openai.addresses import may_send_to
+from biasgraph.models.openai.addresses import Address, addresses_of, may_reach, may_send_to
+from biasgraph.models.openai.network import Deadline, TimeUp, bind
 
 URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 OPENAI = "https://api.openai.com/v1"
-LARGEST = 256 * 2**20
-"""Bytes of the largest response that is read."""
+BODIES = {"chat": (2**19, 2**22), "images": (2**23, 2**26)}
+"""Kind of request -> bytes of a response that many may hold at a time, and of the largest."""
 SHORTEST_SECRET = 6
 LIST_SECONDS = 10.0
 UNOFFICIAL = ("seed", "negative_prompt")
@@ -66,6 +68,8 @@ class Server:
     connect: float = 20.0
     whole: float = 600.0
     _making: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    _large: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    _deadline: Deadline = field(default_factory=Deadline, repr=False, compare=False)
 
     @classmethod
     def at(cls, base_url: str | None) -> Server:
@@ -104,17 +108,18 @@ class Server:
         """Whether nothing can be asked for want of a key."""
         return self.base_url == OPENAI and not os.environ.get(KEY_VARIABLE, "").strip()
 
-    def send(self, kind: str, body: Mapping[str, Any], name: str) -> Response:
+    def send(self, kind: str, body: Mapping[str, Any], name: str, held: ExitStack) -> Response:
         """Send one request.
 
         Args:
             kind: "chat" or "images".
             body: Its parameters.
             name: What the server can know it by when it comes twice.
+            held: Open until the response is used up: of large ones there is one at a time.
 
         Raises:
             NoResponse: No whole response came.
-            ModelError: There is no key or client to send it with.
+            ModelError: There is no key or client to send it with, or the server redirects it.
         """
         import openai
 
@@ -127,10 +132,9 @@ class Server:
             }
         else:
             create = self._client.chat.completions.with_streaming_response.create
-        deadline = time.monotonic() + self.whole
         try:
-            with create(**parameters, **options) as response:
-                return self._read(response, deadline)
+            with self._deadline.after(self.whole), create(**parameters, **options) as response:
+                return self._read(response, kind, held)
         except _Failed as failed:
             return failed.response
         except openai.APIStatusError as error:  # a redirection that leads nowhere
@@ -142,12 +146,14 @@ class Server:
         except (NoResponse, BiasgraphError):
             raise
         except Exception as error:  # of whichever HTTP library the client is built on
-            raise NoResponse(
-                f"the response broke off ({self._describe_error(error)})", reached=True
-            ) from error
+            raise self._broken("the response broke off", error) from error
 
-    def fetch(self, url: str) -> Response:
+    def fetch(self, url: str, held: ExitStack) -> Response:
         """A file that a response points to; no key is sent along.
+
+        Args:
+            url: Its address.
+            held: As for `send`.
 
         Raises NoResponse, also for an address that this server may not send us to.
         """
@@ -155,36 +161,71 @@ class Server:
 
         if urlsplit(url).scheme not in ("http", "https"):
             raise NoResponse(f"'{printable(url[:80])}' is not an http address", reached=False)
-        deadline = time.monotonic() + self.whole
         try:
             with (
+                self._deadline.after(self.whole),
                 openai.DefaultHttpxClient(
                     timeout=self._timeout, event_hooks={"request": [self._refuse_inside]}
                 ) as client,
-                client.stream("GET", url) as response,
             ):
-                return self._read(response, deadline)
+                bind(client, self._deadline, self._checked_addresses)
+                with client.stream("GET", url) as response:
+                    return self._read(response, "images", held)
         except NoResponse:
             raise
         except Exception as error:
-            raise NoResponse(
-                f"the picture did not arrive ({self._describe_error(error)})", reached=True
-            ) from error
+            raise self._broken("the picture did not arrive", error) from error
+
+    @cached_property
+    def _own_addresses(self) -> list[Address]:
+        """Where the server stood at first, whatever its name is said to mean later."""
+        return addresses_of(urlsplit(self.base_url).hostname or "")
+
+    def _checked_addresses(self, host: str) -> list[str]:
+        """The addresses of a host that `fetch` connects to. Raises NoResponse."""
+        there = addresses_of(host)
+        if not may_reach(self._own_addresses, there):
+            raise self._inside(host)
+        return [str(address) for address in there]
 
     def _refuse_inside(self, request: Any) -> None:
-        """Called before every request of `fetch`, redirections among them. Raises NoResponse."""
-        host = request.url.host
-        if not may_send_to(urlsplit(self.base_url).hostname or "", host):
-            raise NoResponse(
-                f"its address leads into the network of this machine ({printable(host)})",
-                reached=False,
+        """Called before every request of `fetch`, also one through a proxy. Raises NoResponse."""
+        if not may_send_to(urlsplit(self.base_url).hostname or "", request.url.host):
+            raise self._inside(request.url.host)
+
+    def _inside(self, host: str) -> NoResponse:
+        return NoResponse(
+            f"its address leads into the network of this machine ({printable(host[:80])})",
+            reached=False,
+        )
+
+    def _refuse_elsewhere(self, request: Any) -> None:
+        """Called before every request, redirections among them: a prompt goes to one host only.
+
+        Raises ModelError.
+        """
+        base = urlsplit(self.base_url)
+        if request.url.host != base.hostname or (base.scheme, request.url.scheme) == (
+            "https",
+            "http",
+        ):
+            there = printable(f"{request.url.scheme}://{request.url.host}"[:80])
+            raise ModelError(
+                f"{printable(self.host)} redirects to {there}; nothing was sent there: give the "
+                "address that is meant as --base-url"
             )
 
     def models(self) -> list[str]:
         """The models that the server says it has; empty where it does not say."""
+        listing = self._client.models.with_streaming_response.list
         try:
-            listed = self._client.models.list(timeout=min(self.whole, LIST_SECONDS))
-            names = [model.id for model in listed.data]
+            with (
+                self._deadline.after(min(self.whole, LIST_SECONDS)),
+                ExitStack() as held,
+                listing() as response,
+            ):
+                listed = json.loads(self._read(response, "chat", held).body)
+            names = [model["id"] for model in listed["data"]]
         except Exception:  # it is asked for the sake of an error line alone
             return []
         return [name for name in names if isinstance(name, str)]
@@ -223,15 +264,21 @@ class Server:
             if not (key.isascii() and key.isprintable()):
                 raise ModelError(f"{KEY_VARIABLE} contains characters that no key has")
             try:
+                http_client = openai.DefaultHttpxClient(
+                    timeout=self._timeout,
+                    event_hooks={
+                        "request": [self._refuse_elsewhere],
+                        "response": [self._read_error],
+                    },
+                )
+                bind(http_client, self._deadline, None)
                 client = openai.OpenAI(
                     # Servers of one's own need no key, but the client insists.
                     api_key=key or "none",
                     base_url=self.base_url,
                     max_retries=0,
                     timeout=self._timeout,
-                    http_client=openai.DefaultHttpxClient(
-                        timeout=self._timeout, event_hooks={"response": [self._read_error]}
-                    ),
+                    http_client=http_client,
                 )
             except Exception as error:  # a proxy that the environment names wrongly, for one
                 raise ModelError(
@@ -249,21 +296,30 @@ class Server:
             NoResponse: It does not end.
         """
         if response.status_code >= 400:
-            raise _Failed(self._read(response, time.monotonic() + self.whole))
+            with ExitStack() as held:
+                raise _Failed(self._read(response, "chat", held))
 
-    def _read(self, response: Any, deadline: float) -> Response:
-        """The whole response. A server that sends a byte now and then, or no end, is cut off."""
+    def _read(self, response: Any, kind: str, held: ExitStack) -> Response:
+        """The whole response; one without an end is cut off. Raises NoResponse."""
+        free, most = BODIES[kind]
         parts, size = [], 0
         for chunk in response.iter_bytes():
             parts.append(chunk)
+            if size <= free < size + len(chunk):
+                self._wait_for_others(held)
             size += len(chunk)
-            if size > LARGEST:
-                raise NoResponse(f"the response is larger than {LARGEST >> 20} MiB", reached=True)
-            if time.monotonic() > deadline:
-                line = f"the response was not whole after {self.whole:g} s"
-                raise NoResponse(line, reached=True)
+            if size > most:
+                raise NoResponse(f"the response is larger than {most >> 20} MiB", reached=True)
+            self._deadline.left(None)
         body = self.redact(b"".join(parts))
         return Response(response.status_code, body, dict(response.headers))
+
+    def _wait_for_others(self, held: ExitStack) -> None:
+        """Until no other large response is in memory."""
+        left = self._deadline.left(None)
+        if not self._large.acquire(timeout=-1 if left is None else left):
+            raise TimeUp
+        held.callback(self._large.release)
 
     def _cut(self, error: Exception) -> NoResponse:
         import openai
@@ -276,9 +332,12 @@ class Server:
             )
         if isinstance(error, openai.APITimeoutError):
             return NoResponse(f"no response within {self.whole:g} s", reached=True)
-        return NoResponse(
-            f"the connection broke off ({self._describe_error(cause or error)})", reached=True
-        )
+        return self._broken("the connection broke off", cause or error)
+
+    def _broken(self, what: str, error: BaseException) -> NoResponse:
+        if isinstance(error, TimeUp) or "Timeout" in type(error).__name__:
+            return NoResponse(f"no whole response within {self.whole:g} s", reached=True)
+        return NoResponse(f"{what} ({self._describe_error(error)})", reached=True)
 
     def _describe_error(self, error: BaseException) -> str:
         return self.redact_text(str(error), 120) or type(error).__name__

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,7 @@ def test_what_the_user_broke_off_may_have_been_charged_for(
     tmp_path: Path, error: BaseException, counted: int
 ) -> None:
     class Broken(Server):
-        def send(self, kind: str, body: object, name: str) -> Response:
+        def send(self, kind: str, body: object, name: str, held: ExitStack) -> Response:
             raise error
 
     asked = ServedModel("openai:m", "m", Broken("http://localhost/v1"), Journal(tmp_path))
@@ -148,6 +149,7 @@ def test_the_wait_that_a_server_asks_for_is_kept_by_all(tmp_path: Path) -> None:
     ("fault", "said", "times"),
     [
         ("429 hours", "429: not now; it asks to wait 7,200 seconds", 1),
+        ("429 for ever", "429: not now; it asks to wait longer than a week: what", 1),
         ("quota", "refused the request (429): not now", 1),
         ("refused key", "the key in OPENAI_API_KEY is missing or refused (401)", 1),
         ("no model", "the server has no such model; it has judge, painter", 1),
