@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import errno
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 FULL_DISK = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
@@ -53,6 +53,11 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     by_lower = {choice.lower(): choice for choice in choices}
     near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
     return f" Did you mean '{printable(by_lower[near[0]])}'?" if near else ""
+
+
+def listed(words: Sequence[str], most: int = 12) -> str:
+    """The first untrusted words for a message, with dots where there are more."""
+    return ", ".join(map(printable, words[:most])) + (", ..." if len(words) > most else "")
 
 
 def printable(text: str) -> str:

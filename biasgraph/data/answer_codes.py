@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from biasgraph.causal.tables import GATED, UNKNOWN, Arm, CodedImages, Codes, Variable
-from biasgraph.data.answers import Answers, listed
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.data.answers import Answers
+from biasgraph.errors import InputError, did_you_mean, listed, printable
 
 if TYPE_CHECKING:
     from biasgraph.data.axes import Axis, AxisSet

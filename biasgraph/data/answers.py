@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from biasgraph.errors import InputError, MissingExtra, did_you_mean, printable
+from biasgraph.errors import InputError, MissingExtra, did_you_mean, listed, printable
 from biasgraph.io.csv_files import CsvFile, map_texts, to_csv
 from biasgraph.io.text_files import read_bytes
 
@@ -200,11 +200,6 @@ class Answers:
             "target",
             lambda row: f"image '{row['image']}' has a second answer about '{row['target']}'",
         )
-
-
-def listed(words: Sequence[str]) -> str:
-    """The first untrusted words for a message."""
-    return ", ".join(map(printable, words[:12])) + (", ..." if len(words) > 12 else "")
 
 
 def _arm_codes(frame: pd.DataFrame) -> npt.NDArray[np.int64]:

@@ -15,9 +15,8 @@ from biasgraph.causal.pooling import analyze_global
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import GATED, UNKNOWN, CodedImages, Codes, Variable
 from biasgraph.causal.transport import Ideal
-from biasgraph.data.answers import listed
 from biasgraph.data.result import Result
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError, listed, printable
 
 SAME_SETTINGS = ("mix", "unknown", "min_valid", "fallback", "yates")
 TOLERANCE = 1e-9

@@ -19,10 +19,10 @@ from biasgraph.audits.ideals.reference_counts import counts_in_cells, counts_in_
 from biasgraph.causal.tables import Tally, Variable, tally
 from biasgraph.causal.unknown_answers import UNKNOWN_CLASS
 from biasgraph.data.answer_codes import RESERVED, codes_of
-from biasgraph.data.answers import COLUMNS, Answers, listed
+from biasgraph.data.answers import COLUMNS, Answers
 from biasgraph.data.file_names import GRAPH, RECORD
 from biasgraph.data.result import read_document
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import InputError, did_you_mean, listed, printable
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from biasgraph.errors import printable
+from biasgraph.errors import listed, printable
 from biasgraph.models.image_files import THREADS, Look, lift_pixel_limit, read_picture
 from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing
 
@@ -46,24 +46,17 @@ class Inspection:
 
     def notes(self) -> list[str]:
         """What a reader should know of the files, with their numbers and the first names."""
-        looks = [(path, seen.look) for path, seen in self.seen.items()]
-        problems = {
-            problem: [path for path, look in looks if look.problem == problem]
-            for problem in dict.fromkeys(look.problem for _, look in looks if look.problem)
-        }
-        remarks = Counter(
-            remark for _, look in looks if look.problem is None for remark in look.remarks
-        )
-        return [
-            *(
-                f"{counted(paths)} left out: {printable(problem)} ({names(paths)})"
-                for problem, paths in problems.items()
-            ),
-            *(
-                f"{count:,} picture{'s' * (count > 1)}: {remark}"
-                for remark, count in remarks.items()
-            ),
-        ]
+        problems: dict[str, list[str]] = {}
+        remarks: Counter[str] = Counter()
+        for path, seen in self.seen.items():
+            if seen.look.problem is None:
+                remarks.update(seen.look.remarks)
+            else:
+                problems.setdefault(printable(seen.look.problem), []).append(path)
+        notes = [left_out(problem, paths) for problem, paths in problems.items()]
+        for remark, count in remarks.items():
+            notes.append(f"{count:,} picture{'s' * (count > 1)}: {remark}")
+        return notes
 
     def saved(self, images: Mapping[str, str]) -> bytes:
         """The contents of the file that `read_inspection` reads.
@@ -90,10 +83,9 @@ def counted(paths: Sequence[str]) -> str:
     return "1 file was" if len(paths) == 1 else f"{len(paths):,} files were"
 
 
-def names(paths: Sequence[str]) -> str:
-    """The first of some files for a message."""
-    listed = ", ".join(printable(path) for path in paths[:NAMED])
-    return listed + (", ..." if len(paths) > NAMED else "")
+def left_out(reason: str, paths: Sequence[str]) -> str:
+    """That files do not count, with the first names."""
+    return f"{counted(paths)} left out: {reason} ({listed(paths, NAMED)})"
 
 
 def read_inspection(run: Path, root: Path, max_pixels: int) -> dict[str, SeenFile]:
@@ -131,11 +123,13 @@ def inspect_files(
     Raises:
         Interrupted: the user asks to stop.
     """
-    seen: dict[str, SeenFile] = {}
-    for path in files:
-        now = _if_untouched(root / path, known.get(path))
-        if now is not None:
-            seen[path] = now
+    seen = {
+        path: before
+        for path in files
+        if (before := known.get(path)) is not None
+        and before.look.sha256 is not None
+        and _touched(root / path) == (before.bytes, before.mtime_ns)
+    }
     new = [path for path in files if path not in seen]
     if new:
         shown = progress or Quiet()
@@ -171,9 +165,3 @@ def _touched(file: Path) -> tuple[int, int]:
     except OSError:
         return -1, -1
     return status.st_size, status.st_mtime_ns
-
-
-def _if_untouched(file: Path, before: SeenFile | None) -> SeenFile | None:
-    if before is None or before.look.sha256 is None:
-        return None
-    return before if _touched(file) == (before.bytes, before.mtime_ns) else None

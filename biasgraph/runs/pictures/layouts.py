@@ -10,7 +10,7 @@ from pathlib import Path
 
 from biasgraph.data.axes import Axis, AxisSet
 from biasgraph.data.file_names import RECORD
-from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, did_you_mean, listed, printable, shown
 from biasgraph.io.text_files import at_place
 from biasgraph.runs.pictures.listing import NO_SET, TOO_DEEP, Listing, join
 
@@ -157,14 +157,14 @@ def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[s
     ]
     if whole:
         raise InputError(
-            f"{root} contains a folder for each of several prompts ({_listed(whole)}): name "
+            f"{root} contains a folder for each of several prompts ({listed(whole, SHOWN)}): name "
             f"one of them, or write a {MANIFEST} that covers all"
         )
     if full:
         typo = next((hint for name in full if (hint := did_you_mean(name, [INITIAL]))), "")
         raise InputError(
             f"{root} has no folder '{INITIAL}' with the pictures of the prompt itself beside "
-            f"{_listed(full)}.{typo}"
+            f"{listed(full, SHOWN)}.{typo}"
         )
     if not listing.pictures():
         raise InputError(
@@ -172,7 +172,3 @@ def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[s
             f"counterfactuals into AXIS/ATTRIBUTE/, as in {axes.axes[0].name}/"
             f"{axes.axes[0].names[0]}/"
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(printable, names[:SHOWN])) + (", ..." if len(names) > SHOWN else "")

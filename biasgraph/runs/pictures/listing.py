@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from biasgraph.errors import InputError, did_you_mean, printable
@@ -79,11 +80,10 @@ class Listing:
                 self.leave_out(NO_PICTURE, path)
         return sorted(paths, key=natural_order)
 
-    def holds_pictures(self, folder: str = "", depth: int = 0) -> bool:
+    def holds_pictures(self, folder: str = "") -> bool:
         """Whether there are picture files in `folder` or below."""
-        return any(map(_is_picture, self._entries(folder))) or any(
-            self.holds_pictures(join(folder, name), depth + 1)
-            for name in self._within(folder, depth)
+        return any(
+            _is_picture(entry) for path in self._tree(folder) for entry in self._entries(path)
         )
 
     def leave_out(self, reason: str, path: str) -> None:
@@ -98,11 +98,10 @@ class Listing:
         for name in sorted(names, key=natural_order):
             self.leave_out(reason, join(folder, name))
 
-    def leave_out_below(self, reason: str, folder: str, depth: int = 0) -> None:
+    def leave_out_below(self, reason: str, folder: str) -> None:
         """Note all picture files in the folders of `folder`."""
-        for name in self._within(folder, depth):
-            self.leave_out_beside(reason, join(folder, name))
-            self.leave_out_below(reason, join(folder, name), depth + 1)
+        for path in islice(self._tree(folder), 1, None):
+            self.leave_out_beside(reason, path)
 
     def is_within(self, path: Path) -> bool:
         """Whether a path, all links in it followed, stays in the folder."""
@@ -111,13 +110,12 @@ class Listing:
         except (OSError, RuntimeError):  # not to be followed, or in a circle
             return False
 
-    def _within(self, folder: str, depth: int) -> list[str]:
-        """The folders in `folder` that are looked into.
-
-        Not too deep, and no links, which may lead in circles.
-        """
-        names = self.folders(folder) if depth < DEEPEST else []
-        return [name for name in names if not (self.root / folder / name).is_symlink()]
+    def _tree(self, folder: str, depth: int = 0) -> Iterator[str]:
+        """`folder` and those within it, not too deep; no links, which may lead in circles."""
+        yield folder
+        for name in self.folders(folder) if depth < DEEPEST else []:
+            if not (self.root / folder / name).is_symlink():
+                yield from self._tree(join(folder, name), depth + 1)
 
     def _entries(self, folder: str) -> Iterator[Path]:
         where = self.root / folder

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from biasgraph.data.axes import AxisSet
-from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, did_you_mean, listed, printable, shown
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import at_place, read_bytes
 from biasgraph.models.image_files import SUFFIXES
@@ -170,10 +170,9 @@ def _by_initial(
         return {prompt: list(rows)}
     wanted = None if prompt is None else strip_brackets(prompt)[0]
     if wanted is not None and wanted not in initials:
-        listed = ", ".join(f"'{printable(initial)}'" for initial in initials[:SHOWN])
-        more = ", ..." if len(initials) > SHOWN else ""
+        known = listed([f"'{initial}'" for initial in initials], SHOWN)
         raise InputError(
-            f"{source} has no prompt '{printable(wanted)}' (it has {listed}{more})."
+            f"{source} has no prompt '{printable(wanted)}' (it has {known})."
             f"{did_you_mean(wanted, initials)}"
         )
     find = _finder(initials, axes) if len(initials) > 1 else lambda row: initials[0]
@@ -237,10 +236,9 @@ class _Files:
     listing: Listing
     named: Set[str]
 
-    def __post_init__(self) -> None:
-        self.missing: list[str] = []
-        self._taken: set[str] = set()
-        self._folders: dict[str, dict[str, str]] = {}
+    missing: list[str] = field(default_factory=list)
+    _taken: set[str] = field(default_factory=set)
+    _folders: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def find(self, path: str) -> str | None:
         """The path of the file, None where there is none or it links out of the folder."""

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 import yaml
 
 from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError, listed, printable, shown
 from biasgraph.models.folder import FolderGenerator, generator, withheld_seed
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, plan_prompts
 from biasgraph.prompts.subject import Subject
 from biasgraph.runs.ledger_rows import Given
 from biasgraph.runs.pictures.inspection import (
+    NAMED,
     PICTURES,
     Inspection,
-    counted,
     inspect_files,
-    names,
+    left_out,
     read_inspection,
 )
 from biasgraph.runs.pictures.layouts import (
@@ -130,11 +130,10 @@ def read_picture_sets(
     layout = read_layout(spec, axes, prompt)
     chosen = layout.axes.only(only) if only else layout.axes
     layout = replace(layout, axes=chosen, prompts=_in_order(layout.prompts, chosen))
-    files = [
-        path for prompt_ in layout.prompts for pictures in prompt_.sets for path in pictures.files
-    ]
-    known = read_inspection(run, layout.root, made_by.max_pixels)
-    inspection = inspect_files(layout.root, files, made_by.max_pixels, known, progress)
+    root, sets = layout.root, [pictures for one in layout.prompts for pictures in one.sets]
+    files = [path for pictures in sets for path in pictures.files]
+    known = read_inspection(run, root, made_by.max_pixels)
+    inspection = inspect_files(root, files, made_by.max_pixels, known, progress)
     plans, given = [], dict[str, list[Given]]()
     for one in layout.prompts:
         plan, own = _plan(one, chosen, inspection, name_of(spec))
@@ -142,20 +141,15 @@ def read_picture_sets(
         given |= own
     if not any(given.values()):
         raise InputError(
-            f"{printable(str(layout.root))} contains no readable picture: "
+            f"{shown(root)} contains no readable picture: "
             + ("; ".join(inspection.notes()) or "its folders are empty")
         )
     made_by.files = {
-        seen.look.seed: layout.root / path
+        seen.look.seed: root / path
         for path, seen in inspection.seen.items()
         if inspection.is_picture(path)
     }
-    made_by.withheld = {
-        withheld_seed(why): why
-        for prompt_ in layout.prompts
-        for pictures in prompt_.sets
-        for why in pictures.withheld
-    }
+    made_by.withheld = {withheld_seed(why): why for pictures in sets for why in pictures.withheld}
     return PictureSets(
         chosen, tuple(plans), given, made_by, inspection, (*_left_out(layout), *inspection.notes())
     )
@@ -219,7 +213,6 @@ def _left_out(layout: Layout) -> list[str]:
     if layout.missing:
         some = len(layout.missing)
         pictures = "1 picture" if some == 1 else f"{some:,} pictures"
-        notes.append(f"{pictures} listed in the manifest not found ({names(layout.missing)})")
-    for reason, paths in layout.left_out.items():
-        notes.append(f"{counted(paths)} left out: {reason} ({names(paths)})")
-    return notes
+        names = listed(layout.missing, NAMED)
+        notes.append(f"{pictures} listed in the manifest not found ({names})")
+    return notes + [left_out(reason, paths) for reason, paths in layout.left_out.items()]
