@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,11 @@ from biasgraph.errors import InputError
 WORST_CONDITION = 10.0
 SUM_WEIGHT = 1e4  # of the row that makes least-squares shares sum to 1
 TOLERANCE = 1e-9
+CORRECTED = (
+    *("w1_before_corrected", "w1_after_corrected"),
+    *("is_corrected", "is_corrected_ci_low", "is_corrected_ci_high"),
+)
+"""The fields of a pair without the judge's errors."""
 RIDGE = 1e-12  # keeps a matrix that a replicate made singular solvable
 
 
@@ -221,8 +227,8 @@ class CorrectedTarget:
             w1_ci=Interval.of(self.distance, self.drawn_distances).distance,
         )
 
-    def correct_pair(self, pair: PairRow, arms: Counts, rng: np.random.Generator) -> PairRow:
-        """The pair with IS of its answers arms (P, J, k), all with the same judge's errors."""
+    def correct_pair(self, arms: Counts, rng: np.random.Generator) -> dict[str, float]:
+        """`CORRECTED` of a pair with answers arms (P, J, k), all with the same judge's errors."""
         sizes = arms.sum(axis=(0, 2))
         pooled = self.settings.mix == "pooled"
         weights = sizes / sizes.sum() if pooled else np.full(len(sizes), 1 / len(sizes))
@@ -236,14 +242,7 @@ class CorrectedTarget:
         replicates = self.drawn_distances - distance(drawn, self.drawn_errors, self.drawn_ideal)
         value = self.distance - after
         low, high = Interval.of(value, replicates).hull
-        return replace(
-            pair,
-            w1_before_corrected=self.distance,
-            w1_after_corrected=after,
-            is_corrected=value,
-            is_corrected_ci_low=low,
-            is_corrected_ci_high=high,
-        )
+        return dict(zip(CORRECTED, (self.distance, after, value, low, high), strict=True))
 
 
 def correct(
@@ -276,20 +275,11 @@ def correct(
     corrected = []
     for pair in pairs:
         target = targets.get(pair.target)
-        if target is None or pair.is_ is None:
-            corrected.append(
-                replace(
-                    pair,
-                    w1_before_corrected=None,
-                    w1_after_corrected=None,
-                    is_corrected=None,
-                    is_corrected_ci_low=None,
-                    is_corrected_ci_high=None,
-                )
-            )
-            continue
-        rng = generator(settings.seed, pool.name, "correction", pair.source, pair.target)
-        arms = pool.strata(index[pair.source], index[pair.target])
-        corrected.append(target.correct_pair(pair, arms, rng))
+        numbers: dict[str, Any] = dict.fromkeys(CORRECTED)
+        if target is not None and pair.is_ is not None:
+            rng = generator(settings.seed, pool.name, "correction", pair.source, pair.target)
+            arms = pool.strata(index[pair.source], index[pair.target])
+            numbers |= target.correct_pair(arms, rng)
+        corrected.append(replace(pair, **numbers))
     answers = {name: target.answers() for name, target in targets.items()}
     return [replace(node, corrected=answers.get(node.id)) for node in nodes], corrected

@@ -20,14 +20,7 @@ from biasgraph.causal.pairs import Pairs
 from biasgraph.causal.rows import CountRow, LinkRow, ManipulationCheck, NodeRow, PairRow, flag
 from biasgraph.causal.sensitivity import TargetDraws
 from biasgraph.causal.settings import AnalysisSettings, EdgeRule, generator
-from biasgraph.causal.tables import (
-    CodedImages,
-    Counts,
-    Pool,
-    Tallies,
-    counts_rows,
-    reduced,
-)
+from biasgraph.causal.tables import CodedImages, Counts, Pool, Tallies, counts_rows, reduced
 from biasgraph.causal.transport import Ideal
 from biasgraph.causal.unknown_answers import treat_unknown
 
@@ -66,9 +59,7 @@ class Analysis:
 
 
 def analyze(
-    images: CodedImages,
-    settings: AnalysisSettings,
-    baseline: Baseline = UNIFORM,
+    images: CodedImages, settings: AnalysisSettings, baseline: Baseline = UNIFORM
 ) -> Analysis:
     """Test every pair of axes, weigh the edges, and say how sure each number is.
 

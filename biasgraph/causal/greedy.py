@@ -64,11 +64,7 @@ class Shifts:
 
     @classmethod
     def of(
-        cls,
-        initial: Sequence[Counts],
-        arms: Mapping[int, Sequence[Counts]],
-        edges: Edges,
-        mix: str,
+        cls, initial: Sequence[Counts], arms: Mapping[int, Sequence[Counts]], edges: Edges, mix: str
     ) -> Shifts:
         """From counts: initial[y] (B, k), arms[x][y] (B, J, k)."""
         with np.errstate(invalid="ignore"):  # a set of images may have lost every valid answer

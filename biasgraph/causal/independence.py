@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,10 @@ class Independence:
     detectable_v: float | None = None
     detectable_v_80: float | None = None
     expected_low: bool = False
+
+    def numbers(self) -> dict[str, Any]:
+        """All but `expected_low`, as a `PairRow` has them."""
+        return {name: value for name, value in vars(self).items() if name != "expected_low"}
 
 
 DEGENERATE = Independence(statistic=0.0, dof=0, p=1.0, method=None)

@@ -52,27 +52,16 @@ class Pairs:
         arms = total.arms_of(x)
         if not arms:
             return flag(row, "no_intervention")
-        initial, strata = self.pool.initial(y), self.pool.strata(x, y)
+        strata = self.pool.strata(x, y)
         test = self._test(strata, "test", x, y, alpha)
         conditions = {
             "expected_low": test.expected_low,
             "missing_arms": len(arms) < variables[x].size,
             "differential_loss": self._differential_loss(x, y),
         }
-        row = replace(
-            row,
-            statistic=test.statistic,
-            dof=test.dof,
-            p=test.p,
-            method=test.method,
-            cramers_v=test.cramers_v,
-            cramers_v_corrected=test.cramers_v_corrected,
-            detectable_v=test.detectable_v,
-            detectable_v_80=test.detectable_v_80,
-            shift_p=self._shift_p(initial, strata, x, y),
-            flags=tuple(name for name, holds in conditions.items() if holds),
-        )
-        draws = self.draws[y]
+        flags = [name for name, holds in conditions.items() if holds]
+        row = replace(flag(row, *flags), **test.numbers(), shift_p=self._shift_p(strata, x, y))
+        draws, initial = self.draws[y], self.pool.initial(y)
         fewest = min(int(initial.sum()), int(strata.sum(axis=(0, 2)).min()))
         if draws is None or fewest < self.settings.min_valid:
             return row
@@ -106,9 +95,9 @@ class Pairs:
         )
         return self._test(split, "loss", x, y, LOSS_ALPHA).p < LOSS_ALPHA
 
-    def _shift_p(self, initial: Counts, strata: Counts, x: int, y: int) -> float | None:
+    def _shift_p(self, strata: Counts, x: int, y: int) -> float | None:
         """The p of the initial images against all images of the intervention together."""
-        both = np.stack([initial, strata.sum(axis=1)], axis=1)
+        both = np.stack([self.pool.initial(y), strata.sum(axis=1)], axis=1)
         if (both.sum(axis=(0, 2)) == 0).any():
             return None
         return self._test(both, "shift", x, y, SHIFT_ALPHA).p

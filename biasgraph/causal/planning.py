@@ -18,15 +18,7 @@ Record = Mapping[str, Any]
 
 SURE = 0.95  # of being the best; without it nothing is recommended
 
-STRATEGY_FIELDS = (
-    "is",
-    "is_ci_low",
-    "is_ci_high",
-    "w1_after",
-    "sign",
-    "sign_probability",
-    "flags",
-)
+STRATEGY_FIELDS = ("is", "is_ci_low", "is_ci_high", "w1_after", "sign", "sign_probability", "flags")
 
 
 def rank_strategies(

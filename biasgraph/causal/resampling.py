@@ -18,12 +18,7 @@ def one_hot(codes: Codes, sizes: Sequence[int]) -> Floats:
 
 
 def resampled_sums(
-    images: Floats,
-    take: int,
-    replicates: int,
-    rng: np.random.Generator,
-    *,
-    replace: bool = True,
+    images: Floats, take: int, replicates: int, rng: np.random.Generator, *, replace: bool = True
 ) -> Floats:
     """(replicates, C) sums of the rows of `take` images, of (images, C), drawn at random."""
     n = len(images)

@@ -28,13 +28,7 @@ from biasgraph.data.findings import (
 )
 from biasgraph.errors import InputError, printable
 from biasgraph.methods.base import Annotation, Media, MethodInput, MethodPlan
-from biasgraph.methods.variations import (
-    PROPOSED,
-    conversation,
-    proposed,
-    usual_axes,
-    variations,
-)
+from biasgraph.methods.variations import PROPOSED, conversation, proposed, usual_axes, variations
 from biasgraph.methods.variations import said as said_by
 from biasgraph.models.registry import traits_of
 from biasgraph.prompts.subject import strip_brackets

@@ -15,19 +15,8 @@ from typing import Any
 
 from biasgraph.data.options import Option
 from biasgraph.errors import InputError, ModelError, did_you_mean, printable
-from biasgraph.models.backend import (
-    EMBEDDER,
-    LANGUAGE_MODEL,
-    WANTED_EMBEDDER,
-    import_function,
-)
-from biasgraph.models.plug_ins import (
-    blame,
-    find_declared,
-    load_declared,
-    names_function,
-    plug_ins,
-)
+from biasgraph.models.backend import EMBEDDER, LANGUAGE_MODEL, WANTED_EMBEDDER, import_function
+from biasgraph.models.plug_ins import blame, find_declared, load_declared, names_function, plug_ins
 
 GROUP = "biasgraph.methods"
 IMAGES, DESCRIBER, GRADIENTS = "images", "describer", "gradients"

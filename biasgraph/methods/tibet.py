@@ -12,13 +12,7 @@ from biasgraph.data.findings import Bar, Bars, Entry, Finding, Number, Part, Ran
 from biasgraph.errors import printable
 from biasgraph.methods.base import Annotation, MethodInput, rank_axes
 from biasgraph.methods.concepts import TABLE, top
-from biasgraph.methods.image_sets import (
-    INITIAL,
-    ImageSets,
-    Intervention,
-    closed_sets,
-    open_sets,
-)
+from biasgraph.methods.image_sets import INITIAL, ImageSets, Intervention, closed_sets, open_sets
 from biasgraph.methods.open_pairs import add_tests, open_tests
 from biasgraph.methods.resemblance import Draws, Scores
 from biasgraph.methods.wordnet import best_synonyms

@@ -53,9 +53,9 @@ BEFORE = ("transcripts", "responses")
 @contextmanager
 def open_run(
     directory: str | os.PathLike[str],
-    *,
     generator: ConfiguredModel,
     judges: Sequence[ConfiguredModel],
+    *,
     seed: int,
     fresh: bool = False,
 ) -> Iterator[Run]:

@@ -277,18 +277,12 @@ class Job:
         Raises:
             ModelError: Images are missing that nobody here can make again.
         """
-        judges = [] if self.judge is None else [self.judge]
+        judges = [self.judge] if self.judge else []
         with open_run(
-            self.directory,
-            generator=self.generator,
-            judges=judges,
-            seed=self.seed,
-            fresh=self.fresh,
+            self.directory, self.generator, judges, seed=self.seed, fresh=self.fresh
         ) as run:
-            if isinstance(self.generator, RecordedGenerator):
-                damaged = len(run.damaged_images())
-                if damaged:
-                    raise self.generator.missing(damaged)
+            if isinstance(self.generator, RecordedGenerator) and (lost := run.damaged_images()):
+                raise self.generator.missing(len(lost))
             yield run
 
     def declare(self, run: Run, questions: Sequence[AxisQuestion], gate: Question | None) -> None:
@@ -354,13 +348,11 @@ class Job:
         Args:
             embedder: Whether the embedder is among them; graphs name it with each method.
         """
-        models = {"model": self.generator, "vqa": self.judge, "embedder": self.embedder}
-        named = {name: model for name, model in models.items() if model is not None}
-        if not embedder:
-            named.pop("embedder", None)
+        helper = self.embedder if embedder else None
         record: dict[str, str] = {}
-        for name, model in named.items():
-            record |= {name: model.spec, f"{name}_fingerprint": model.fingerprint}
+        for name, model in (("model", self.generator), ("vqa", self.judge), ("embedder", helper)):
+            if model is not None:
+                record |= {name: model.spec, f"{name}_fingerprint": model.fingerprint}
         return record
 
     def withheld_notes(self, run: Run, fate: str) -> list[str]:

@@ -32,14 +32,7 @@ from biasgraph.runs.directory import refuse_what_is_no_run
 from biasgraph.runs.job import JOURNAL, llm_of
 from biasgraph.runs.pictures.picture_sets import AXES_FILE as FILE
 from biasgraph.runs.storage import storing
-from biasgraph.runs.transcripts import (
-    failed,
-    found,
-    keep,
-    key_of,
-    transcript_path,
-    written_by,
-)
+from biasgraph.runs.transcripts import failed, found, keep, key_of, transcript_path, written_by
 
 if TYPE_CHECKING:
     from biasgraph.runs.directory import Run
@@ -149,11 +142,15 @@ def _by_language_model(
     is_edited = said is not None and edited is not None and edited.is_file()
     if said is None:
         said = _ask(model, clean, schema, directory, key, progress, dry_run=dry_run)
-    axes, remarks = _derived(prompt, said)
+    axes, remarks = derived_axes(prompt, said.root, NAME)
+    if axes is None:
+        raise AssertionError("a reply without axes passed its check")
     if "written_by" in model.settings:  # rules, which guess where a model would know
         remarks = (*remarks, *note_guesses([prompt]))
     axes = load_axis_set(str(edited)) if is_edited else axes
-    return Proposal(axes, _notes(model, path, remarks), path)
+    where = f"{path.parent.name}/{path.name}"
+    notes = (f"{written_by(model)} proposed the axes ({where})", *remarks)
+    return Proposal(axes, notes, path)
 
 
 def propose(prompt: str, file: Path, llm: str | None, options: ModelOptions) -> Proposal:
@@ -266,18 +263,6 @@ def _usable(prompt: str) -> type[Counterfactuals]:
 
     Usable.__name__ = Counterfactuals.__name__
     return Usable
-
-
-def _derived(prompt: str, said: Counterfactuals) -> tuple[AxisSet, tuple[str, ...]]:
-    axes, remarks = derived_axes(prompt, said.root, NAME)
-    if axes is None:
-        raise AssertionError("a reply without axes passed its check")
-    return axes, remarks
-
-
-def _notes(model: LanguageModel, transcript: Path, remarks: Sequence[str]) -> tuple[str, ...]:
-    where = f"{transcript.parent.name}/{transcript.name}"
-    return (f"{written_by(model)} proposed the axes ({where})", *remarks)
 
 
 def _holds(path: Path, axes: AxisSet) -> bool:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from biasgraph.errors import printable, shown
 from biasgraph.io.writing import write_atomically
 from biasgraph.models.base import LanguageModel, Message
-from biasgraph.models.json_chat import ATTEMPTS, BrokenOff, Exchange, ReplyError, chat
+from biasgraph.models.json_chat import BrokenOff, Exchange, ReplyError, chat
 from biasgraph.models.json_replies import Schema
 from biasgraph.runs.record import identity
 from biasgraph.runs.storage import storing
@@ -28,7 +28,6 @@ def answered(
     model: LanguageModel,
     messages: Sequence[Message],
     schema: type[Schema],
-    attempts: int = ATTEMPTS,
 ) -> Schema:
     """What the model replies to a conversation, out of the run where it has replied before.
 
@@ -44,7 +43,7 @@ def answered(
     if before is not None:
         return before
     try:
-        exchange = chat(model, messages, schema, attempts)
+        exchange = chat(model, messages, schema)
     except BrokenOff as error:
         raise failed(directory, task, key, model, error) from error
     keep(directory, task, key, model, exchange)

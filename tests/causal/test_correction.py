@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -115,7 +117,7 @@ def corrected_sensitivity(
 ) -> PairRow:
     target = CorrectedTarget.of(initial[None], ideal, labelled, settings, rng)
     pair = PairRow(source="x", target="y", metric=ideal.metric)
-    return target.correct_pair(pair, arms[None], rng)
+    return replace(pair, **target.correct_pair(arms[None], rng))
 
 
 def corrected(labelled: list[list[int]], **options: object) -> PairRow:
