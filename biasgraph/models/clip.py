@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.devices import Portions
@@ -25,7 +27,6 @@ from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.transformers_model import TransformersModel, locate, place_tensors
 
 if TYPE_CHECKING:
-    import numpy as np
     from PIL.Image import Image
 
 BATCH = 64
@@ -106,8 +107,6 @@ class ClipJudge(TransformersModel):
     def _in_portions(
         self, items: Sequence[Any], embed: Callable[[Sequence[Any]], np.ndarray]
     ) -> np.ndarray:
-        import numpy as np
-
         if not items:
             return np.empty((0, self._width), dtype=np.float32)
         return np.stack(self._portions.run(items, lambda some: list(embed(some))))
@@ -115,9 +114,8 @@ class ClipJudge(TransformersModel):
     def _embed_image_batch(self, images: Sequence[Image]) -> np.ndarray:
         import torch
 
-        batch = self._processor(
-            images=[image.convert("RGB") for image in images], return_tensors="pt"
-        )
+        colours = [image.convert("RGB") for image in images]
+        batch = self._processor(images=colours, return_tensors="pt")
         with torch.no_grad():
             return _unit(self._model.get_image_features(**place_tensors(batch, self._model)))
 
@@ -129,8 +127,6 @@ class ClipJudge(TransformersModel):
             return _unit(self._model.get_text_features(**place_tensors(batch, self._model)))
 
     def _choose(self, logits: np.ndarray) -> list[Answer]:
-        import numpy as np
-
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         shares = (weights / weights.sum(axis=1, keepdims=True)).astype(float)
         best = shares.argmax(axis=1)
@@ -145,8 +141,6 @@ class ClipJudge(TransformersModel):
 
         One at a time, because a batch pads to its longest and that moves the last bits.
         """
-        import numpy as np
-
         for caption in captions:
             if caption not in self._embedded:
                 self._check_length(caption)
@@ -218,7 +212,5 @@ class ClipJudge(TransformersModel):
 
 
 def _unit(features: Any) -> np.ndarray:
-    import numpy as np
-
     raw = getattr(features, "pooler_output", features).float().cpu().numpy()
     return np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True))

@@ -13,7 +13,7 @@ from biasgraph.errors import BiasgraphError, InputError, MissingExtra, ModelErro
 from biasgraph.models.base import Picture, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
-from biasgraph.models.library_loading import shorten_error
+from biasgraph.models.library_loading import shorten_error, silence_libraries
 from biasgraph.models.model_source import Source, SourcedModel
 from biasgraph.models.pipeline_card import Card
 from biasgraph.models.pipeline_loading import Adapter, load_pipeline
@@ -135,8 +135,6 @@ class DiffusersGenerator(SourcedModel):
         """
         import torch
 
-        from biasgraph.models.library_loading import silence_libraries
-
         pipeline, negative = self._pipeline, self._card.negative(self.options.negative_prompt)
         negatives = {} if negative is None else {"negative_prompt": [negative] * len(items)}
         try:
@@ -152,7 +150,9 @@ class DiffusersGenerator(SourcedModel):
             raise
         except Exception as error:  # whatever somebody's pipeline raises
             if is_out_of_memory(error):
-                self._forget()
+                remembered = getattr(pipeline, "encode_prompt", None)
+                if isinstance(remembered, EncodingCache):
+                    remembered.forget()
                 raise
             raise ModelError(
                 f"{printable(self.spec)} failed to make images: {shorten_error(error)}"
@@ -170,11 +170,6 @@ class DiffusersGenerator(SourcedModel):
             call[card.guidance_parameter] = self.guidance
         return call
 
-    def _forget(self) -> None:
-        remembered = getattr(self._pipeline, "encode_prompt", None)
-        if isinstance(remembered, EncodingCache):
-            remembered.forget()
-
     @cached_property
     def _portions(self) -> Portions:
         given = self.options.batch_size
@@ -191,13 +186,9 @@ class DiffusersGenerator(SourcedModel):
 
     @cached_property
     def _window(self) -> Window | None:
-        longest = self._card.defaults.get("max_sequence_length")
-        return find_window(
-            self._card.folder,
-            self._card.index,
-            longest if isinstance(longest, int) else None,
-            self.spec,
-        )
+        card, longest = self._card, self._card.defaults.get("max_sequence_length")
+        most = longest if isinstance(longest, int) else None
+        return find_window(card.folder, card.index, most, self.spec)
 
     @cached_property
     def _pipeline(self) -> Any:

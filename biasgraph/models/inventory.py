@@ -50,7 +50,7 @@ def machine() -> Record:
 def list_built_in() -> Iterator[Record]:
     """The backends that ship."""
     for name, backend in BACKENDS.items():
-        yield _entry(name, "biasgraph", _version("biasgraph"), backend, _obstacle(backend))
+        yield _entry(name, "biasgraph", _version("biasgraph"), backend, None)
 
 
 def list_plugged_in() -> Iterator[Record]:
@@ -59,30 +59,26 @@ def list_plugged_in() -> Iterator[Record]:
     for entry in entries:
         package, version = package_of(entry), entry.dist.version if entry.dist else None
         rivals = {package_of(other) for other in entries if other.name == entry.name} - {package}
-        backend = Backend("", {})
+        backend, problem = Backend("", {}), None
         if entry.name in BACKENDS:
-            problem: str | None = f"biasgraph's own backend {entry.name} takes precedence"
+            problem = f"biasgraph's own backend {entry.name} takes precedence"
         elif rivals:
             problem = f"{', '.join(sorted(rivals))} has a plug-in of the same name; uninstall one"
         else:
             try:
                 backend = load_plug_in(entry)
-                problem = _obstacle(backend)
             except ModelError as error:
                 problem = str(error)
         yield _entry(entry.name, package, version, backend, problem)
 
 
-def _obstacle(backend: Backend) -> str | None:
-    try:
-        return obstacle_of(backend)
-    except ModelError as error:
-        return str(error)
-
-
 def _entry(
-    name: str, package: str, version: str | None, backend: Backend, obstacle: str | None
+    name: str, package: str, version: str | None, backend: Backend, problem: str | None
 ) -> Record:
+    try:
+        obstacle = problem or obstacle_of(backend)
+    except ModelError as error:
+        obstacle = str(error)
     return {
         "name": name,
         "package": package,

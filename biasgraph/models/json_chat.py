@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Generic
 
@@ -13,6 +13,7 @@ from biasgraph.models.base import CannotContinue, LanguageModel, Message
 from biasgraph.models.json_replies import Schema, Unreadable, read_reply, shorten, strip_thoughts
 
 ATTEMPTS = 3
+REQUEST = "Reply with JSON only, without any other words, that fits this JSON schema:"
 REPEATED = 4_000
 """Characters of a wrong reply that the model is shown again: a context window is finite."""
 SHOWN = 160
@@ -95,8 +96,9 @@ def chat(
         BiasgraphError: What the model itself raises at its first reply.
     """
     form = schema.model_json_schema()
-    asked = [*messages[:-1], Message("user", f"{messages[-1].text}\n\n{_describe_schema(form)}")]
-    transcript: list[Turn] = [_record_turn(message) for message in asked]
+    wanted = f"{messages[-1].text}\n\n{REQUEST}\n{json.dumps(form)}"
+    asked = [*messages[:-1], Message("user", wanted)]
+    transcript: list[Turn] = [asdict(message) for message in asked]
     correction: list[Message] = []
     sent: list[list[Message]] = []
     forget = partial(_forget, model, sent, form)
@@ -115,12 +117,12 @@ def chat(
         try:
             value = read_reply(reply, schema)
         except Unreadable as error:
-            transcript.append(_record_reply(model, reply, str(error)))
+            transcript.append(_record_reply(model, reply, problem=str(error)))
             unusable = _describe_failure(model, reply, str(error), attempt)
             if attempt == attempts:
                 raise ReplyError(unusable, tuple(transcript), forget) from error
             correction = _correct(reply, str(error))
-            transcript.append(_record_turn(correction[-1]))
+            transcript.append(asdict(correction[-1]))
         else:
             transcript.append(_record_reply(model, reply))
             return Exchange(value, tuple(transcript))
@@ -134,13 +136,6 @@ def _forget(
     if forget is not None:
         for turns in sent:
             forget(turns, form)
-
-
-def _describe_schema(form: Mapping[str, Any]) -> str:
-    return (
-        "Reply with JSON only, without any other words, that fits this JSON schema:\n"
-        + json.dumps(form)
-    )
 
 
 def _correct(reply: str, problem: str) -> list[Message]:
@@ -160,17 +155,10 @@ def _describe_failure(model: LanguageModel, reply: str, problem: str, attempts: 
     return f"{shorten(model.spec, SHOWN)} gave no usable reply in {tries}: {problem}; {said}"
 
 
-def _record_turn(message: Message) -> Turn:
-    return {"role": message.role, "text": message.text}
-
-
-def _record_reply(model: LanguageModel, reply: str, problem: str | None = None) -> Turn:
-    turn: dict[str, Any] = {
-        **_record_turn(Message("assistant", reply)),
-        "model": {
-            "spec": model.spec,
-            "fingerprint": model.fingerprint,
-            "settings": dict(model.settings),
-        },
+def _record_reply(model: LanguageModel, reply: str, **problem: str) -> Turn:
+    speaker = {
+        "spec": model.spec,
+        "fingerprint": model.fingerprint,
+        "settings": dict(model.settings),
     }
-    return turn if problem is None else {**turn, "problem": problem}
+    return {**asdict(Message("assistant", reply)), "model": speaker, **problem}

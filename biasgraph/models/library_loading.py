@@ -68,14 +68,10 @@ def shorten_error(error: BaseException) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    ahead: list[BaseException | None] = [error]
-    while ahead:
-        this = ahead.pop(0)
-        if this is not None and id(this) not in seen:
-            seen.add(id(this))
-            yield this
-            ahead += [this.__cause__, this.__context__]
+    ahead = [error]
+    for this in ahead:  # which grows meanwhile
+        yield this
+        ahead += [e for e in (this.__cause__, this.__context__) if e and e not in ahead]
 
 
 HUB_UNREACHABLE = f"the hub cannot be reached; check the network ({OFFLINE})"

@@ -119,7 +119,9 @@ class Source:
                     "(diffusers: loads pipelines)"
                 )
             return folder
-        wanted = [*(patterns or map("*{}".format, SAFE)), *(["*.py"] * self.trust_remote_code)]
+        wanted = [*(patterns or [f"*{suffix}" for suffix in SAFE])]
+        if self.trust_remote_code:
+            wanted.append("*.py")
         with explain_loading_errors(self.spec):
             from huggingface_hub import snapshot_download
 

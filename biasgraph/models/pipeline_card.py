@@ -295,15 +295,13 @@ def _call_of(pipeline: str, beside: Path | None) -> dict[str, Any] | None:
 
 
 def _signature(node: ast.ClassDef) -> dict[str, Any]:
-    call = next(
-        (x for x in node.body if isinstance(x, ast.FunctionDef) and x.name == "__call__"), None
-    )
-    if call is None:
-        return {}
-    named = call.args.args[1:]
-    given = call.args.defaults[-len(named) :] if named else []
-    defaults = [None] * (len(named) - len(given)) + [_literal(default) for default in given]
-    return dict(zip((argument.arg for argument in named), defaults, strict=True))
+    for call in node.body:
+        if isinstance(call, ast.FunctionDef) and call.name == "__call__":
+            names = [argument.arg for argument in call.args.args[1:]]
+            defaults = map(_literal, reversed(call.args.defaults))
+            given = dict(zip(reversed(names), defaults, strict=False))
+            return {name: given.get(name) for name in names}
+    return {}
 
 
 def _literal(node: ast.expr) -> Any:

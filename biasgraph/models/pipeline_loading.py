@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import InputError, MissingExtra, printable
 from biasgraph.models.inference_options import Spec
-from biasgraph.models.library_loading import explain_loading_errors
+from biasgraph.models.library_loading import explain_loading_errors, silence_libraries
 from biasgraph.models.model_source import NAME, Source
 from biasgraph.models.pipeline_card import INDEX, Card, is_auto
 from biasgraph.models.prompt_encodings import EncodingCache
@@ -100,8 +100,6 @@ def load_pipeline(
         ModelError: The weights cannot be had, do not fit, or are not safetensors.
         InputError: An adapter or a scheduler does not fit.
     """
-    from biasgraph.models.library_loading import silence_libraries
-
     _tell_of_download(source)
     with explain_loading_errors(source.spec), silence_libraries():
         import diffusers
@@ -110,11 +108,9 @@ def load_pipeline(
         auto = is_auto(card.pipeline)
         loader = diffusers.AutoPipelineForText2Image if auto else diffusers.DiffusionPipeline
         name, config = card.scheduler(options.scheduler)
-        replaced = (
-            {"scheduler": getattr(diffusers, name).from_config(config)}
-            if options.scheduler and name
-            else {}
-        )
+        replaced = {}
+        if options.scheduler and name:
+            replaced["scheduler"] = getattr(diffusers, name).from_config(config)
         pipeline = loader.from_pretrained(
             source.name,
             revision=None if source.local else source.commit,
@@ -130,7 +126,12 @@ def load_pipeline(
             Adapter.of(text).put_on(pipeline, adapter)
         if names:
             pipeline.set_adapters(names)
-        _place(pipeline, options.offload, device)
+        if options.offload == "model":
+            pipeline.enable_model_cpu_offload(device=device)
+        elif options.offload == "layers":
+            pipeline.enable_sequential_cpu_offload(device=device)
+        else:
+            pipeline.to(device)
     pipeline.set_progress_bar_config(disable=True)
     if hasattr(pipeline, "encode_prompt"):
         pipeline.encode_prompt = EncodingCache(pipeline.encode_prompt)
@@ -146,15 +147,6 @@ def _tell_of_download(source: Source) -> None:
             f"Downloading {printable(source.name)}; if it is cut short, rerun to resume",
             file=sys.stderr,
         )
-
-
-def _place(pipeline: Any, offload: str | None, device: str) -> None:
-    if offload == "model":
-        pipeline.enable_model_cpu_offload(device=device)
-    elif offload == "layers":
-        pipeline.enable_sequential_cpu_offload(device=device)
-    else:
-        pipeline.to(device)
 
 
 def _variant(source: Source, dtype: str) -> str | None:

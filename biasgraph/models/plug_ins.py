@@ -17,9 +17,9 @@ GROUPS = (GROUP, "biasgraph.methods")
 Declared = TypeVar("Declared")
 
 
-def plug_ins(group: str = GROUP) -> Iterator[metadata.EntryPoint]:
+def plug_ins(group: str = GROUP) -> metadata.EntryPoints:
     """The entries that other installed packages have in a group, not yet loaded."""
-    yield from metadata.entry_points(group=group)
+    return metadata.entry_points(group=group)
 
 
 def find_plug_in(name: str) -> Backend | None:

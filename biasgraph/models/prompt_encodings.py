@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOM = 4 * 2**30
 """Bytes of main memory for encodings; what does not fit is encoded whenever it is needed."""
@@ -13,38 +13,23 @@ ROOM = 4 * 2**30
 Key = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """One text's part of one element of a result.
 
     Attributes:
         kind: "row" of a tensor; "item" of a list, of the text's own length (Z-Image); "same" for
             all texts: None, an empty list, zeros without a row for each (FLUX's ``text_ids``).
-        value: The part itself.
-        home: The device that it was made on, where it is kept in main memory.
+        value: The part itself; a tensor that is kept is kept in main memory.
+        home: The device that a tensor was made on.
     """
 
     kind: str
     value: Any
     home: Any = None
 
-    @property
-    def bytes(self) -> int:
-        """Of main memory."""
-        return int(self.value.numel() * self.value.element_size()) if _is_tensor(self.value) else 0
 
-    def move_to_memory(self) -> Part:
-        """Itself in main memory."""
-        if not _is_tensor(self.value):
-            return self
-        return Part(self.kind, self.value.to("cpu"), self.value.device)
-
-    def value_at_home(self) -> Any:
-        """Its value on the device where it was made."""
-        return self.value if self.home is None else self.value.to(self.home)
-
-
-Row = tuple[Part, ...]
+class _Whole(Exception):
+    """A call that cannot be taken apart into texts."""
 
 
 @dataclass
@@ -60,25 +45,25 @@ class EncodingCache:
 
     encode: Callable[..., Any]
     room: int = ROOM
-    _rows: dict[Key, Row] = field(default_factory=dict)
+    _rows: dict[Key, list[Part]] = field(default_factory=dict)
+    _bare: bool = False  # whether results are no tuples
     _trusted: bool | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the pipeline would have encoded; the same parameters."""
         call = inspect.signature(self.encode).bind(*args, **kwargs)
         call.apply_defaults()
-        keys = None if self._trusted is False else _keys(call.arguments)
-        if keys is None:
+        try:
+            if self._trusted is False:
+                raise _Whole
+            keys = _keys(call.arguments)
+            rows = {
+                key: self._row(key, call.arguments, keys.index(key)) for key in dict.fromkeys(keys)
+            }
+            joined = tuple(_join(parts) for parts in zip(*(rows[key] for key in keys), strict=True))
+        except _Whole:
             return self.encode(*args, **kwargs)
-        rows: dict[Key, Row] = {}
-        for key in dict.fromkeys(keys):
-            row = self._rows.get(key) or self._learn(key, call.arguments, keys.index(key))
-            if row is None:
-                return self.encode(*args, **kwargs)
-            rows[key] = row
-        together = _put_together([rows[key] for key in keys])
-        if together is None:
-            return self.encode(*args, **kwargs)
+        together = joined[0] if self._bare else joined
         if self._trusted is None and len(rows) > 1:
             own = self.encode(*args, **kwargs)
             self._trusted = _form(together) == _form(own)
@@ -87,48 +72,57 @@ class EncodingCache:
 
     def forget(self) -> None:
         """Free the memory."""
-        self.room += sum(part.bytes for row in self._rows.values() for part in row)
+        self.room += sum(_bytes(row) for row in self._rows.values())
         self._rows.clear()
 
-    def _learn(self, key: Key, arguments: Mapping[str, Any], place: int) -> Row | None:
-        """The row of one text; None where there is none."""
-        row = _row(self.encode(**_select(arguments, place)))
-        size = sum(part.bytes for part in row or ())
-        if row is not None and size <= self.room:
-            self.room -= size
-            self._rows[key] = tuple(part.move_to_memory() for part in row)
+    def _row(self, key: Key, arguments: Mapping[str, Any], place: int) -> list[Part]:
+        """The parts of one text. Raises _Whole."""
+        if key in self._rows:
+            return self._rows[key]
+        made = self.encode(**_select(arguments, place))
+        self._bare = not isinstance(made, tuple)
+        row = [_part(element) for element in ((made,) if self._bare else made)]
+        if _bytes(row) <= self.room:
+            self.room -= _bytes(row)
+            self._rows[key] = [
+                Part(part.kind, part.value.to("cpu"), part.value.device)
+                if _is_tensor(part.value)
+                else part
+                for part in row
+            ]
         return row
 
 
-def _keys(arguments: Mapping[str, Any]) -> list[Key] | None:
-    """What tells the texts of a call apart; None where it is not about texts alone."""
+def _keys(arguments: Mapping[str, Any]) -> list[Key]:
+    """What tells the texts of a call apart. Raises _Whole where it is not about texts alone."""
     texts: Any = arguments.get("prompt")
     if not _are_texts(texts) or arguments.get("num_images_per_prompt", 1) != 1:
-        return None
+        raise _Whole
     columns = []
     for name, value in arguments.items():
         if _are_texts(value, len(texts)):
             columns.append([(name, repr(text)) for text in value])
         elif (isinstance(value, (list, dict)) and value) or _is_tensor(value):
-            return None
+            raise _Whole
         else:
             columns.append([(name, repr(value))] * len(texts))
     return list(zip(*columns, strict=True))
 
 
 def _are_texts(value: Any, count: int | None = None) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) > 0
-        and (count is None or len(value) == count)
-        and all(isinstance(text, str) for text in value)
-    )
+    texts = isinstance(value, list) and bool(value) and all(isinstance(x, str) for x in value)
+    return texts and count in (None, len(value))
 
 
 def _is_tensor(value: Any) -> bool:
     import torch
 
     return isinstance(value, torch.Tensor)
+
+
+def _bytes(row: Sequence[Part]) -> int:
+    """Of main memory."""
+    return sum(part.value.nbytes for part in row if _is_tensor(part.value))
 
 
 def _select(arguments: Mapping[str, Any], place: int) -> dict[str, Any]:
@@ -140,47 +134,31 @@ def _select(arguments: Mapping[str, Any], place: int) -> dict[str, Any]:
     }
 
 
-def _row(made: Any) -> Row | None:
-    """The result for one text, in parts; None where it has other parts than these."""
-    parts = []
-    for element in made if isinstance(made, tuple) else (made,):
-        if _is_tensor(element) and element.ndim > 1 and len(element) == 1:
-            parts.append(Part("row", element))
-        elif element is None or element == [] or (_is_tensor(element) and not element.any()):
-            parts.append(Part("same", element))
-        elif isinstance(element, list) and len(element) == 1 and _is_tensor(element[0]):
-            parts.append(Part("item", element[0]))
-        else:
-            return None
-    if not isinstance(made, tuple):
-        parts.append(BARE)
-    return tuple(parts)
+def _part(element: Any) -> Part:
+    """An element of the result for one text. Raises _Whole for another than these."""
+    if _is_tensor(element) and element.ndim > 1 and len(element) == 1:
+        return Part("row", element)
+    if not element.any() if _is_tensor(element) else element in (None, []):
+        return Part("same", element)
+    if isinstance(element, list) and len(element) == 1 and _is_tensor(element[0]):
+        return Part("item", element[0])
+    raise _Whole
 
 
-BARE = Part("bare", None)
-"""Stands behind the only part of a result that is no tuple."""
-
-
-def _put_together(rows: Sequence[Row]) -> Any:
-    """The result for several texts; None where their parts do not fit together."""
+def _join(parts: Sequence[Part]) -> Any:
+    """An element of the result for several texts. Raises _Whole where parts do not fit together."""
     import torch
 
-    made: list[Any] = []
-    for parts in zip(*rows, strict=True):
-        kinds = {part.kind for part in parts}
-        values = [part.value_at_home() for part in parts]
-        shapes = {value.shape for value in values if _is_tensor(value)}
-        if len(kinds) > 1 or (len(shapes) > 1 and kinds != {"item"}):
-            return None
-        if kinds == {"row"}:
-            made.append(torch.cat(values))
-        elif kinds == {"item"}:
-            made.append(values)
-        elif kinds == {"same"}:
-            made.append(list(values[0]) if isinstance(values[0], list) else values[0])
-        else:
-            return made[0]
-    return tuple(made)
+    values = [part.value if part.home is None else part.value.to(part.home) for part in parts]
+    shapes = {value.shape for value in values if _is_tensor(value)}
+    kind = parts[0].kind
+    if any(part.kind != kind for part in parts) or (len(shapes) > 1 and kind != "item"):
+        raise _Whole
+    if kind == "row":
+        return torch.cat(values)
+    if kind == "item":
+        return values
+    return list(values[0]) if isinstance(values[0], list) else values[0]
 
 
 def _form(made: Any) -> Any:

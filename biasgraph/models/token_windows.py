@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgraph.errors import ModelError, printable
-from biasgraph.models.library_loading import explain_loading_errors
+from biasgraph.models.library_loading import explain_loading_errors, silence_libraries
 
 CLIP_WORDS = (
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
@@ -92,13 +92,10 @@ def _counter(place: Path, spec: str) -> Callable[[str], int]:
         raise ModelError(
             f"cannot read the tokenizer of {printable(spec)}: {printable(str(error))}"
         ) from error
-    with explain_loading_errors(spec):
-        from biasgraph.models.library_loading import silence_libraries
+    with explain_loading_errors(spec), silence_libraries():
+        from transformers import AutoTokenizer
 
-        with silence_libraries():
-            from transformers import AutoTokenizer
-
-            slow = AutoTokenizer.from_pretrained(place, local_files_only=True)
+        slow = AutoTokenizer.from_pretrained(place, local_files_only=True)
     return lambda text: len(slow(text, truncation=False).input_ids)
 
 

@@ -8,9 +8,9 @@ parsed.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import ModelError, printable
@@ -121,26 +121,17 @@ class VlmJudge(TransformersModel):
             )
         return answers
 
-    def _prompts(self, texts: tuple[str, ...]) -> Prompts:
-        """The prompts that hold `texts`; those of the last call are kept."""
-        if texts not in self._kept_prompts:
-            self._kept_prompts.clear()
-            self._kept_prompts[texts] = Prompts.of(self._prompter, texts)
-        return self._kept_prompts[texts]
-
     @cached_property
-    def _kept_prompts(self) -> dict[tuple[str, ...], Prompts]:
-        return {}
+    def _prompts(self) -> Callable[[tuple[str, ...]], Prompts]:
+        """Makes prompts that hold some texts; those of the last call are kept."""
+        return lru_cache(maxsize=1)(partial(Prompts.of, self._prompter))
 
     def _letter_ids(self, count: int) -> list[list[int]]:
         """The tokens that say each letter, with and without a space before it."""
         tokenizer = self._prompter.tokenizer
         ids = []
         for letter in LETTERS[:count]:
-            spelt = [
-                tokenizer(text, add_special_tokens=False)["input_ids"]
-                for text in (letter, f" {letter}")
-            ]
+            spelt = tokenizer([letter, f" {letter}"], add_special_tokens=False)["input_ids"]
             ids.append(sorted({tokens[0] for tokens in spelt if len(tokens) == 1}))
         if not all(ids) or len({token for some in ids for token in some}) < sum(map(len, ids)):
             raise ModelError(

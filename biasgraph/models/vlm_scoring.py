@@ -105,15 +105,13 @@ class Scorer:
         encoded = [self.tensors(image, prompts.texts[0]) for image in images]
         if self._way is None:
             self._way = self._choose(images[0], encoded[0], prompts, rows)
-        scores: list[Any] = [None] * len(images)
+        scores: dict[int, Any] = {}
         with torch.no_grad():
-            for places in _group_alike(encoded):
-                tensors = _join([encoded[place] for place in places])
+            for places, tensors in _join_alike(encoded):
                 group = [images[place] for place in places]
                 scored = self._way(PictureBatch(group, tensors, prompts, rows, pick))
-                for place, row in zip(places, scored, strict=True):
-                    scores[place] = row
-        return torch.stack(scores)
+                scores.update(zip(places, scored, strict=True))
+        return torch.stack([scores[place] for place in range(len(images))])
 
     def write(self, images: Sequence[Image], prompt: str, longest: int) -> list[str]:
         """What the model writes about each picture, its likeliest token each time.
@@ -130,18 +128,16 @@ class Scorer:
             self.model, tokenizer, max_new_tokens=longest, decoder_start_token_id=self._start
         )
         encoded = [self.tensors(image, prompt) for image in images]
-        written = [""] * len(images)
-        for places in _group_alike(encoded):
-            batch = _join([encoded[place] for place in places])
+        written: dict[int, str] = {}
+        for places, batch in _join_alike(encoded):
             with torch.no_grad():
                 made = self.model.generate(**batch, generation_config=decoding)
             ids = batch["input_ids"]
             if made.shape[1] >= ids.shape[1] and bool((made[:, : ids.shape[1]] == ids).all()):
                 made = made[:, ids.shape[1] :]
             texts = tokenizer.batch_decode(made, skip_special_tokens=True)
-            for place, text in zip(places, texts, strict=True):
-                written[place] = text
-        return written
+            written.update(zip(places, texts, strict=True))
+        return [written[place] for place in range(len(images))]
 
     @property
     def way(self) -> str | None:
@@ -289,8 +285,7 @@ class Scorer:
 
     @cached_property
     def _start(self) -> int | None:
-        inner = getattr(self.model, "language_model", self.model)
-        for part in (self.model, inner):
+        for part in (self.model, getattr(self.model, "language_model", self.model)):
             if getattr(part.config, "is_encoder_decoder", False):
                 known = (getattr(part, "generation_config", None), part.config)
                 starts = (getattr(config, "decoder_start_token_id", None) for config in known)
@@ -302,20 +297,23 @@ class Scorer:
         return frozenset(inspect.signature(self.model.forward).parameters)
 
 
-def _group_alike(encoded: Sequence[Mapping[str, Any]]) -> Iterator[list[int]]:
-    """Places of pictures that can go together without padding: same tokens, same shapes."""
+def _join_alike(
+    encoded: Sequence[Mapping[str, Any]],
+) -> Iterator[tuple[list[int], dict[str, Any]]]:
+    """Pictures that can go together without padding: same tokens, same shapes.
+
+    Yields their places and their tensors, joined.
+    """
+    import torch
+
     groups: dict[Any, list[int]] = {}
     for place, tensors in enumerate(encoded):
         shapes = tuple((name, tuple(tensor.shape)) for name, tensor in sorted(tensors.items()))
         key = (shapes, tuple(tensors["input_ids"].flatten().tolist()))
         groups.setdefault(key, []).append(place)
-    yield from groups.values()
-
-
-def _join(encoded: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    import torch
-
-    return {name: torch.cat([tensors[name] for tensors in encoded]) for name in encoded[0]}
+    for places in groups.values():
+        names = encoded[places[0]]
+        yield places, {name: torch.cat([encoded[at][name] for at in places]) for name in names}
 
 
 def _extend(name: str, head: Any, tail: Sequence[int]) -> Any:

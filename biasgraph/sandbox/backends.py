@@ -9,11 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.clip import ClipJudge
 from biasgraph.models.diffusers import DiffusersGenerator
 from biasgraph.models.inference_options import ModelOptions, Spec
+from biasgraph.models.library_loading import silence_libraries
 from biasgraph.models.model_source import Source, fingerprint
 from biasgraph.sandbox.scene_captions import GATE_CAPTIONS, read_scene, vocabulary
 
@@ -126,7 +129,6 @@ class SecondJudge:
         Raises:
             InputError: a caption says something else than one attribute of the eight axes.
         """
-        import numpy as np
         import torch
 
         pixels = np.stack([np.asarray(image.convert("RGB").resize((64, 64))) for image in images])
@@ -134,39 +136,34 @@ class SecondJudge:
         with torch.no_grad():
             logits = self._model(batch).logits.double().numpy()
         shares = np.empty_like(logits)
-        for columns in self._groups.values():
+        axis_of = [label.partition(":")[0] for label in self._labels]
+        for axis in dict.fromkeys(axis_of):
+            columns = [index for index, name in enumerate(axis_of) if name == axis]
             weights = np.exp(logits[:, columns] - logits[:, columns].max(axis=1, keepdims=True))
             shares[:, columns] = weights / weights.sum(axis=1, keepdims=True)
         chosen = [self._choose(shares, question) for question in questions]
         return [list(row) for row in zip(*chosen, strict=True)]
 
     def _choose(self, shares: Any, question: Question) -> list[Answer]:
-        labels = [self._label(caption, question) for caption in question.captions]
+        rows = shares[:, [self._column(caption, question) for caption in question.captions]]
         if question.choices == ("yes", "no"):
-            yes = shares[:, self._labels[labels[0]]]
-            rows = [(float(p), float(1 - p)) for p in yes]
-        else:
-            columns = [self._labels[label] for label in labels]
-            rows = [tuple(row.tolist()) for row in shares[:, columns]]
+            rows[:, 1] = 1 - rows[:, 0]
         return [
-            Answer(row.index(max(row)) if max(row) >= self.unknown_below else None, row)
-            for row in rows
+            Answer(row.index(max(row)) if max(row) >= self.unknown_below else None, tuple(row))
+            for row in rows.tolist()
         ]
 
-    def _label(self, caption: str, question: Question) -> str:
+    def _column(self, caption: str, question: Question) -> int:
         if caption in GATE_CAPTIONS:
-            return "person:yes" if caption == GATE_CAPTIONS[0] else "person:no"
+            return self._labels["person:yes" if caption == GATE_CAPTIONS[0] else "person:no"]
         try:
-            named = dict(read_scene(caption).do)
-        except InputError:
-            named = {}
-        axis, attribute = next(iter(named.items()), ("", ""))
-        if len(named) != 1 or f"{axis}:{attribute}" not in self._labels:
+            ((axis, attribute),) = read_scene(caption).do.items()
+            return self._labels[f"{axis}:{attribute}"]
+        except (InputError, ValueError, KeyError):
             raise InputError(
                 f"{self.spec} only knows the sandbox's eight axes and cannot answer "
                 f"'{printable(question.text)}' with '{printable(caption)}'"
-            )
-        return f"{axis}:{attribute}"
+            ) from None
 
     @cached_property
     def _labels(self) -> dict[str, int]:
@@ -174,16 +171,7 @@ class SecondJudge:
         return {label: index for index, label in names.items()}
 
     @cached_property
-    def _groups(self) -> dict[str, list[int]]:
-        groups: dict[str, list[int]] = {}
-        for label, index in self._labels.items():
-            groups.setdefault(label.partition(":")[0], []).append(index)
-        return groups
-
-    @cached_property
     def _model(self) -> Any:
-        from biasgraph.models.library_loading import silence_libraries
-
         with silence_libraries():
             import torch
             from transformers import ResNetForImageClassification

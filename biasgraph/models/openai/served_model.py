@@ -267,7 +267,7 @@ class ServedModel:
         except NoResponse as cut:
             if cut.reached:
                 self._reached = True
-            raise _Failure(self._settle(ticket, cut.line, charged=cut.reached)) from cut
+            raise _Failure(self._settle(ticket, str(cut), charged=cut.reached)) from cut
         except BaseException as error:
             # Without a key nothing left this machine; after the user's Ctrl-C nobody can tell.
             self._settle(ticket, type(error).__name__, charged=not isinstance(error, ModelError))

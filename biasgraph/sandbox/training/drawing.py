@@ -92,9 +92,6 @@ class _Canvas:
     def line(self, points: Sequence[Point], fill: Colour, width: float) -> None:
         self.pen.line(self.at(points), fill=fill, width=round(width * _SCALE), joint="curve")
 
-    def finished(self) -> Image.Image:
-        return self.image.reduce(_SCALE)
-
 
 def draw_person(
     person: Mapping[str, str], occupation: str, contexts: Sequence[str], rng: np.random.Generator
@@ -117,14 +114,13 @@ def draw_person(
     canvas.draw(_PARTS["age"][person["age"]])
     if contexts:
         canvas.place(0.5)
-        prop = tuple(CONTEXTS).index(contexts[0])
-        _glyph(canvas, 12.5, 27, prop, _PARTS["prop_colours"], _SHAPES[2:])
+        _glyph(canvas, 12.5, 27, "prop", tuple(CONTEXTS).index(contexts[0]))
     canvas.place(1.0)
     _figure(canvas, person)
     canvas.place(0.5)
     canvas.draw(_PARTS["badge"])
-    _glyph(canvas, 57, 57, OCCUPATIONS.index(occupation), _PARTS["badge_colours"], _SHAPES)
-    return canvas.finished()
+    _glyph(canvas, 57, 57, "badge", OCCUPATIONS.index(occupation))
+    return canvas.image.reduce(_SCALE)
 
 
 def draw_empty(what: str, rng: np.random.Generator) -> Image.Image:
@@ -133,7 +129,7 @@ def draw_empty(what: str, rng: np.random.Generator) -> Image.Image:
     _background(canvas, "indoor" if what in ("an empty room", "a chair") else "outdoor")
     canvas.place(3.0)
     canvas.draw(_PARTS["empty_scenes"][what])
-    return canvas.finished()
+    return canvas.image.reduce(_SCALE)
 
 
 def _background(canvas: _Canvas, environment: str) -> None:
@@ -201,15 +197,9 @@ _SHAPES: tuple[Sequence[Point], ...] = (
 """The outlines of badges and props around a middle, one unit to the side."""
 
 
-def _glyph(
-    canvas: _Canvas,
-    x: float,
-    y: float,
-    code: int,
-    colours: Sequence[Sequence[int]],
-    shapes: Sequence[Sequence[Point]],
-    radius: float = 5.0,
-) -> None:
-    """A shape in a colour, another pair of them for each code."""
-    outline = [(x + radius * dx, y + radius * dy) for dx, dy in shapes[code // len(colours)]]
+def _glyph(canvas: _Canvas, x: float, y: float, kind: str, code: int) -> None:
+    """A shape in a colour, another pair of them for each code; `kind` is "badge" or "prop"."""
+    colours = _PARTS[f"{kind}_colours"]
+    shape = (_SHAPES if kind == "badge" else _SHAPES[2:])[code // len(colours)]
+    outline = [(x + 5 * dx, y + 5 * dy) for dx, dy in shape]
     canvas.draw([["polygon", outline, colours[code % len(colours)]]])
