@@ -144,6 +144,4 @@ def compare(options: CompareOptions) -> Comparison:
     Raises:
         InputError: A gate is malformed, or the runs cannot be read or compared.
     """
-    return comparison.compare(
-        options.runs, common=options.common, gates=options.gates, seed=options.seed
-    )
+    return comparison.compare(options)

@@ -206,9 +206,7 @@ class MethodOptions(Settings):
     """The methods' own options, as `biasgraph.methods.registry` declares them."""
 
     method_options: Mapping[str, object] = option(
-        "The methods' own options by name: {'vary': ['gender']}.",
-        default_factory=dict,
-        kind=dict,
+        "The methods' own options by name: {'vary': ['gender']}.", default_factory=dict, kind=dict
     )
 
     def __post_init__(self) -> None:

@@ -21,17 +21,11 @@ def compare(options: CompareOptions, target: Path, output: Output) -> None:
     They must share axes, ideals, metrics and judge; models, seeds and numbers of images may
     differ.
     """
-    from biasgraph.audits.api import compare as compare_runs
+    from biasgraph.audits.compare import comparison
     from biasgraph.audits.compare.gates import refuse_failed
     from biasgraph.report.comparison_summary import summarize_comparison
 
-    gates = options.gates
-    comparison = compare_runs(options.runs, common=options.common, gates=gates, seed=options.seed)
-    comparison.save(target)
-    output.present(
-        comparison.document,
-        summarize_comparison,
-        target,
-        "compare.html",
-    )
-    refuse_failed(comparison.document["gates"])
+    compared = comparison.compare(options)
+    compared.save(target)
+    output.present(compared.document, summarize_comparison, target, "compare.html")
+    refuse_failed(compared.document["gates"])

@@ -30,9 +30,4 @@ def score(options: ScoreOptions, output: Output) -> None:
     from biasgraph.audits.minethegap.scoring import rank
 
     ranking = rank(options, output.progress(), command=sys.argv[1:])
-    output.present(
-        ranking.document,
-        summarize_scores,
-        ranking.directory,
-        "scores.csv",
-    )
+    output.present(ranking.document, summarize_scores, ranking.directory, "scores.csv")

@@ -26,9 +26,4 @@ def openbias(options: OpenBiasOptions, output: Output) -> None:
     from biasgraph.audits.openbias.ranking_summary import summarize_ranking
 
     report = ranking.audit(options, output.progress(), command=sys.argv[1:])
-    output.present(
-        report.document,
-        summarize_ranking,
-        report.directory,
-        "openbias.html",
-    )
+    output.present(report.document, summarize_ranking, report.directory, "openbias.html")

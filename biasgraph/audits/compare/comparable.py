@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from biasgraph.causal.tables import GATED, UNKNOWN, CodedImages, Codes, Variable
 from biasgraph.causal.transport import Ideal
 from biasgraph.data.result import Result
 from biasgraph.errors import InputError, listed, printable
+from biasgraph.report.words import counted
 
 SAME_SETTINGS = ("mix", "unknown", "min_valid", "fallback", "yates")
 TOLERANCE = 1e-9
@@ -48,6 +49,44 @@ class ComparedRun:
         return [variable.name for variable in self.images[0].variables]
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """A result that may turn out not to be comparable; its name is as `ComparedRun` has it."""
+
+    name: str
+    result: Result
+    evidence: Evidence
+
+    @property
+    def graph(self) -> Record:
+        graph: Record = self.result.document["graph"]
+        return graph
+
+    @property
+    def kind(self) -> str:
+        return str(self.graph.get("kind", "prompt"))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.evidence.images[0].variables
+
+    def ideal_about(self, variable: Variable) -> Ideal:
+        """Its own ideal, with the variable's attributes in their order."""
+        place = self.evidence.axes.index(variable.name)
+        own, ideal = self.variables[place], self.evidence.ideals[place]
+        order = [own.attributes.index(attribute) for attribute in variable.attributes]
+        cost = None if ideal.cost is None else ideal.cost[np.ix_(order, order)]
+        counts = None if ideal.reference is None else ideal.reference[order]
+        return replace(ideal, shares=ideal.shares[order], cost=cost, reference=counts)
+
+    def decisions(self) -> dict[str, object]:
+        """The settings that edges and distances hang on."""
+        settings = self.evidence.settings
+        rule = settings.global_rule if self.kind == "global" else settings.prompt_rule
+        edges = {f"edges ({name})": value for name, value in asdict(rule).items()}
+        return {name: getattr(settings, name) for name in SAME_SETTINGS} | edges
+
+
 def comparable(results: Sequence[Result], *, common: bool) -> tuple[list[ComparedRun], list[str]]:
     """The runs, the first of them the baseline, and what a reader should know of them.
 
@@ -57,30 +96,29 @@ def comparable(results: Sequence[Result], *, common: bool) -> tuple[list[Compare
     Raises:
         InputError: names what the runs do not have in common, a line for each.
     """
-    names = unique_names(results)
-    evidence = [evidence_of(result) for result in results]
-    for name, result in zip(names[1:], results[1:], strict=True):
-        if _kind(result) != _kind(results[0]):
+    named = zip(unique_names(results), results, strict=True)
+    runs = [_Candidate(name, result, evidence_of(result)) for name, result in named]
+    first, *others = runs
+    for other in others:
+        if other.kind != first.kind:
+            kinds = {"prompt": "one prompt", "global": "several prompts"}
             raise InputError(
-                f"{names[0]} is the graph of {_kind_words(results[0])} and {name} that of "
-                f"{_kind_words(result)}: they cannot be compared"
+                f"{first.name} is the graph of {kinds[first.kind]} and {other.name} that of "
+                f"{kinds[other.kind]}: they cannot be compared"
             )
-    axes, axis_problems = _shared_axes(names, evidence)
-    prompts, prompt_problems = _shared_prompts(names, evidence, results)
+    axes, axis_problems = _shared_axes(runs)
+    prompts, prompt_problems = _shared_prompts(runs)
     excused = [*axis_problems, *prompt_problems]
     problems = [] if common else [f"{problem} (--common leaves it out)" for problem in excused]
-    for name, result, one in zip(names[1:], results[1:], evidence[1:], strict=True):
-        problems += _differences(names[0], name, results[0], result, evidence[0], one, axes)
+    variables = tuple(variable for variable in first.variables if variable.name in axes)
+    for other in others:
+        problems += _differences(first, other, variables)
     if not problems and (not axes or not prompts):
         problems.append(f"the runs have no {'axis' if not axes else 'prompt'} in common")
     if problems:
         raise InputError("\n".join(problems))
-    variables = tuple(v for v in evidence[0].images[0].variables if v.name in axes)
-    runs = [
-        _run(name, result, one, variables, prompts)
-        for name, result, one in zip(names, results, evidence, strict=True)
-    ]
-    return runs, [*(f"Left out: {problem}" for problem in excused), *_notes(names, results)]
+    notes = [*(f"Left out: {problem}" for problem in excused), *_notes(runs)]
+    return [_compared(run, variables, prompts) for run in runs], notes
 
 
 def unique_names(results: Sequence[Result]) -> list[str]:
@@ -97,35 +135,22 @@ def unique_names(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def _kind(result: Result) -> str:
-    return str(result.document["graph"].get("kind", "prompt"))
-
-
-def _kind_words(result: Result) -> str:
-    return "several prompts" if _kind(result) == "global" else "one prompt"
-
-
-def _shared_axes(names: Sequence[str], evidence: Sequence[Evidence]) -> tuple[set[str], list[str]]:
+def _shared_axes(runs: Sequence[_Candidate]) -> tuple[set[str], list[str]]:
     """The axes that all runs have with the same attributes, and why the others are not shared."""
-    each = [{v.name: v for v in one.images[0].variables} for one in evidence]
+    first, *others = ({variable.name: variable for variable in run.variables} for run in runs)
     problems = []
-    shared = set(each[0])
-    for name, axes in zip(names[1:], each[1:], strict=True):
-        for one, other, lacking in (
-            (each[0], axes, name),
-            (axes, each[0], names[0]),
-        ):
-            missing = [axis for axis in one if axis not in other]
-            if missing:
-                problems.append(f"{lacking} lacks the axes {listed(missing)}")
-        both = [axis for axis in each[0] if axis in axes]
-        for axis in both:
-            if not _same_attributes(each[0][axis], axes[axis]):
+    shared = set(first)
+    for run, axes in zip(runs[1:], others, strict=True):
+        for lacking, missing in _lacking((runs[0].name, first), (run.name, axes)):
+            problems.append(f"{lacking} lacks the axes {listed(missing)}")
+        shared &= axes.keys()
+        for axis, own in first.items():
+            if axis in axes and not _same_attributes(own, axes[axis]):
+                shared.discard(axis)
                 problems.append(
-                    f"{printable(axis)} has the attributes {listed(each[0][axis].attributes)} in "
-                    f"{names[0]} and {listed(axes[axis].attributes)} in {name}"
+                    f"{printable(axis)} has the attributes {listed(own.attributes)} in "
+                    f"{runs[0].name} and {listed(axes[axis].attributes)} in {run.name}"
                 )
-        shared &= {axis for axis in both if _same_attributes(each[0][axis], axes[axis])}
     return shared, list(dict.fromkeys(problems))
 
 
@@ -136,87 +161,70 @@ def _same_attributes(one: Variable, other: Variable) -> bool:
     return {*one.attributes} == {*other.attributes}
 
 
-def _shared_prompts(
-    names: Sequence[str], evidence: Sequence[Evidence], results: Sequence[Result]
-) -> tuple[list[str | None], list[str]]:
+def _shared_prompts(runs: Sequence[_Candidate]) -> tuple[list[str | None], list[str]]:
     """The prompts of graphs of several, in the baseline's order; of one, whatever it is: None."""
-    if _kind(results[0]) != "global":
+    if runs[0].kind != "global":
         return [None], []
-    each = [[images.prompt for images in one.images] for one in evidence]
+    first, *others = ([images.prompt for images in run.evidence.images] for run in runs)
     problems = []
-    for name, prompts in zip(names[1:], each[1:], strict=True):
-        for one, other, lacking in ((each[0], prompts, name), (prompts, each[0], names[0])):
-            missing = [prompt for prompt in one if prompt not in other]
-            if missing:
-                problems.append(f"{lacking} lacks {_counted(missing)} ({listed(missing)})")
-    shared = [prompt for prompt in each[0] if all(prompt in prompts for prompts in each)]
+    for run, prompts in zip(runs[1:], others, strict=True):
+        for lacking, missing in _lacking((runs[0].name, first), (run.name, prompts)):
+            problems.append(
+                f"{lacking} lacks {counted(len(missing), 'prompt')} ({listed(missing)})"
+            )
+    shared = [prompt for prompt in first if all(prompt in prompts for prompts in others)]
     return [*shared], list(dict.fromkeys(problems))
 
 
-def _counted(prompts: Sequence[str]) -> str:
-    return "1 prompt" if len(prompts) == 1 else f"{len(prompts)} prompts"
+def _lacking(
+    one: tuple[str, Collection[str]], other: tuple[str, Collection[str]]
+) -> Iterator[tuple[str, list[str]]]:
+    """Of two named runs and what they have, each that lacks something, and what."""
+    for (_, theirs), (name, own) in ((one, other), (other, one)):
+        missing = [word for word in theirs if word not in own]
+        if missing:
+            yield name, missing
 
 
 def _differences(
-    first: str,
-    name: str,
-    one: Result,
-    other: Result,
-    here: Evidence,
-    there: Evidence,
-    axes: set[str],
+    first: _Candidate, other: _Candidate, variables: Sequence[Variable]
 ) -> Iterator[str]:
     """What cannot be excused, a sentence each."""
 
     def differ(what: str, ours: object, theirs: object) -> str:
-        return (
-            f"{what} differ: {printable(str(ours))} in {first}, {printable(str(theirs))} in {name}"
-        )
+        values = f"{printable(str(ours))} in {first.name}, {printable(str(theirs))} in {other.name}"
+        return f"{what} differ: {values}"
 
-    for axis in (axis for axis in here.axes if axis in axes):
-        mine, its = _ideal_of(here, axis), _ideal_of(there, axis)
+    for variable in variables:
+        axis = printable(variable.name)
+        mine, its = first.ideal_about(variable), other.ideal_about(variable)
         if mine.metric != its.metric:
-            yield differ(f"the metrics of {printable(axis)}", mine.metric, its.metric)
-        order = _order(_variable(here, axis), _variable(there, axis))
-        if not np.allclose(mine.shares, its.shares[order], atol=TOLERANCE):
-            yield differ(f"the ideals of {printable(axis)}", _shares(mine), _shares(its, order))
-        elif _counted_from(mine) != _counted_from(its):
-            yield differ(
-                f"the answers behind the ideals of {printable(axis)}",
-                _counted_from(mine),
-                _counted_from(its),
+            yield differ(f"the metrics of {axis}", mine.metric, its.metric)
+        ours, theirs = _counted_from(mine), _counted_from(its)
+        if not np.allclose(mine.shares, its.shares, atol=TOLERANCE):
+            yield differ(f"the ideals of {axis}", _shares(mine), _shares(its))
+        elif ours != theirs:
+            yield differ(f"the answers behind the ideals of {axis}", ours, theirs)
+        costs = [ideal.cost for ideal in (mine, its) if ideal.cost is not None]
+        if len(costs) == 2 and not np.allclose(costs[0], costs[1], atol=TOLERANCE):
+            yield f"the cost matrices of {axis} differ in {first.name} and {other.name}"
+    judge, judge_there = first.graph["vqa"], other.graph["vqa"]
+    if judge is not None and judge_there is not None:
+        if judge != judge_there:
+            yield differ("the judges", judge, judge_there)
+        elif first.graph.get("vqa_fingerprint") != other.graph.get("vqa_fingerprint"):
+            yield (
+                f"the judge {printable(judge)} has other weights in {other.name} than in "
+                f"{first.name}"
             )
-        if mine.cost is not None and its.cost is not None:
-            cost = its.cost[np.ix_(order, order)]
-            if not np.allclose(mine.cost, cost, atol=TOLERANCE):
-                yield f"the cost matrices of {printable(axis)} differ in {first} and {name}"
-    ours, theirs = one.document["graph"], other.document["graph"]
-    if ours["vqa"] is not None and theirs["vqa"] is not None:
-        if ours["vqa"] != theirs["vqa"]:
-            yield differ("the judges", ours["vqa"], theirs["vqa"])
-        elif ours.get("vqa_fingerprint") != theirs.get("vqa_fingerprint"):
-            yield f"the judge {printable(ours['vqa'])} has other weights in {name} than in {first}"
-    kind = _kind(one)
-    for option, (mine_, its_) in _settings(here.settings, there.settings, kind):
-        yield differ(f"the settings of {option}", mine_, its_)
+    decisions = other.decisions()
+    for option, value in first.decisions().items():
+        if value != decisions[option]:
+            yield differ(f"the settings of {option}", value, decisions[option])
 
 
-def _ideal_of(evidence: Evidence, axis: str) -> Ideal:
-    return evidence.ideals[evidence.axes.index(axis)]
-
-
-def _variable(evidence: Evidence, axis: str) -> Variable:
-    return evidence.images[0].variables[evidence.axes.index(axis)]
-
-
-def _order(one: Variable, other: Variable) -> list[int]:
-    """Where the attributes of `one` stand in `other`."""
-    return [other.attributes.index(attribute) for attribute in one.attributes]
-
-
-def _shares(ideal: Ideal, order: Sequence[int] | None = None) -> str:
-    shares = ideal.shares if order is None else ideal.shares[list(order)]
-    return ", ".join(f"{share:.4g}" for share in shares)
+def _shares(ideal: Ideal) -> str:
+    return ", ".join(f"{share:.4g}" for share in ideal.shares)
 
 
 def _counted_from(ideal: Ideal) -> str:
@@ -225,75 +233,50 @@ def _counted_from(ideal: Ideal) -> str:
     return f"{int(ideal.reference.sum()):,} of a reference"
 
 
-def _settings(
-    one: AnalysisSettings, other: AnalysisSettings, kind: str
-) -> Iterator[tuple[str, tuple[object, object]]]:
-    """The settings that differ although edges and distances hang on them."""
-    for name in SAME_SETTINGS:
-        if getattr(one, name) != getattr(other, name):
-            yield name, (getattr(one, name), getattr(other, name))
-    rules = [s.global_rule if kind == "global" else s.prompt_rule for s in (one, other)]
-    mine, its = (asdict(rule) for rule in rules)
-    for name in mine:
-        if mine[name] != its[name]:
-            yield f"edges ({name})", (mine[name], its[name])
-
-
-def _notes(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
-    graphs = [result.document["graph"] for result in results]
-    unnamed = [name for name, graph in zip(names, graphs, strict=True) if graph["vqa"] is None]
+def _notes(runs: Sequence[_Candidate]) -> Iterator[str]:
+    unnamed = [run.name for run in runs if run.graph["vqa"] is None]
     if unnamed:
         yield (
             f"No judge is recorded in {', '.join(unnamed)}: whether the same judge answered "
             "everywhere cannot be checked"
         )
-    prompts = list(dict.fromkeys(graph["prompt"] for graph in graphs))
+    prompts = list(dict.fromkeys(run.graph["prompt"] for run in runs))
     if len(prompts) > 1:
         yield f"The runs are about different prompts: {listed(prompts)}"
 
 
-def _run(
-    name: str,
-    result: Result,
-    evidence: Evidence,
-    variables: tuple[Variable, ...],
-    prompts: Sequence[str | None],
+def _compared(
+    run: _Candidate, variables: tuple[Variable, ...], prompts: Sequence[str | None]
 ) -> ComparedRun:
+    """The run over the axes and prompts that all have, computed again where it has others."""
+    evidence, document, pairs = run.evidence, run.result.document, run.result.pair_records()
     by_prompt = {images.prompt: images for images in evidence.images}
-    kept = [evidence.images[0] if p is None else by_prompt[p] for p in prompts]
+    kept = [evidence.images[0] if prompt is None else by_prompt[prompt] for prompt in prompts]
     images = [_aligned(one, variables) for one in kept]
-    ideals = []
-    for variable in variables:
-        ideal = _ideal_of(evidence, variable.name)
-        order = _order(variable, _variable(evidence, variable.name))
-        cost = None if ideal.cost is None else ideal.cost[np.ix_(order, order)]
-        counts = None if ideal.reference is None else ideal.reference[order]
-        ideals.append(replace(ideal, shares=ideal.shares[order], cost=cost, reference=counts))
-    document, pairs = result.document, result.pair_records()
-    graph, nodes, links = document["graph"], document["nodes"], document["links"]
+    ideals = [run.ideal_about(variable) for variable in variables]
+    graph = run.graph
     if len(variables) < len(evidence.axes) or len(images) < len(evidence.images):
         again = _again(graph, images, ideals, evidence.settings)
-        graph, pairs = {**graph, **again.graph}, [pair.record() for pair in again.pairs]
-        document = again.node_link()
-        nodes, links = document["nodes"], document["links"]
-    of_axis = {node["id"]: node for node in nodes}
+        document, graph = again.node_link(), {**graph, **again.graph}
+        pairs = [pair.record() for pair in again.pairs]
+    nodes = {node["id"]: node for node in document["nodes"]}
     return ComparedRun(
-        name,
-        result,
+        run.name,
+        run.result,
         images,
         ideals,
         evidence.settings,
         graph,
-        [of_axis[variable.name] for variable in variables],
+        [nodes[variable.name] for variable in variables],
         pairs,
-        links,
+        document["links"],
     )
 
 
 def _aligned(images: CodedImages, variables: tuple[Variable, ...]) -> CodedImages:
     """The answers about some of the variables, with their attributes in another order."""
-    index = {variable.name: i for i, variable in enumerate(images.variables)}
-    columns = [index[variable.name] for variable in variables]
+    names = [variable.name for variable in images.variables]
+    columns = [names.index(variable.name) for variable in variables]
     orders = [
         [variable.attributes.index(a) for a in images.variables[column].attributes]
         for variable, column in zip(variables, columns, strict=True)
@@ -301,11 +284,8 @@ def _aligned(images: CodedImages, variables: tuple[Variable, ...]) -> CodedImage
     lookups = [np.array([GATED, UNKNOWN, *order], dtype=np.int16) for order in orders]
 
     def recoded(codes: Codes) -> Codes:
-        kept = [
-            lookup[codes[:, column] - GATED]
-            for lookup, column in zip(lookups, columns, strict=True)
-        ]
-        return np.stack(kept, axis=1)
+        of_each = zip(lookups, codes[:, columns].T, strict=True)
+        return np.stack([lookup[column - GATED] for lookup, column in of_each], axis=1)
 
     place = {column: i for i, column in enumerate(columns)}
     arms = {
@@ -324,18 +304,17 @@ def _again(
 ) -> Analysis:
     """The graph over what is left of a run, analysed as the run was."""
     coded = settings if settings.unknown != "class" else replace(settings, unknown="exclude")
-    variables = images[0].variables
-    ideal = {
-        variable.name: dict(zip(variable.attributes, map(float, one.shares), strict=True))
-        for variable, one in zip(variables, ideals, strict=True)
-        if one.reference is None
-    }
-    reference = {
-        variable.name: dict(zip(variable.attributes, map(int, one.reference), strict=True))
-        for variable, one in zip(variables, ideals, strict=True)
-        if one.reference is not None
-    }
-    baseline = Baseline(ideal, reference)
+    shares, counts = {}, {}
+    for variable, ideal in zip(images[0].variables, ideals, strict=True):
+        if ideal.reference is None:
+            shares[variable.name] = dict(
+                zip(variable.attributes, ideal.shares.tolist(), strict=True)
+            )
+        else:
+            counts[variable.name] = dict(
+                zip(variable.attributes, ideal.reference.tolist(), strict=True)
+            )
+    baseline = Baseline(shares, counts)
     analyses = [analyze(one, coded, baseline) for one in images]
     whole = analyses[0]
     if graph.get("kind") == "global":

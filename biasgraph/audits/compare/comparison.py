@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.compare.comparable import ComparedRun, comparable
 from biasgraph.audits.compare.gates import Gate
+from biasgraph.audits.pipeline_options import CompareOptions
 from biasgraph.causal.comparing import CLASSES, Comparing
 from biasgraph.causal.settings import FDR_LEVEL
 from biasgraph.causal.strengths import NOISE_DRAWS, REPLICATES, Strengths
@@ -81,29 +82,21 @@ class Comparison:
         return tables.with_label(pd.DataFrame(rows, dtype=object), self.document["toy"])
 
 
-def compare(
-    directories: Sequence[str | Path],
-    *,
-    common: bool = False,
-    gates: Sequence[str] = (),
-    seed: int | None = None,
-) -> Comparison:
+def compare(options: CompareOptions) -> Comparison:
     """Compare the results in some directories, the first of which is the baseline.
 
-    common: leave out axes, and of several prompts prompts, that not all of them have.
-    gates: what may not be ("worse:gender>0.05"); they are judged in the document, and nothing is
-    raised when one fails (`biasgraph.audits.compare.gates.refuse_failed` does).
-    seed: of the resampling; the baseline's unless given.
+    Gates are judged in the document, and nothing is raised when one fails
+    (`biasgraph.audits.compare.gates.refuse_failed` does).
 
     Raises:
         InputError: a gate is malformed, there are fewer than two runs, one cannot be read, or
             they are not comparable.
     """
-    parsed = [Gate.parse(gate) for gate in gates]
-    if len(directories) < 2:
+    gates = [Gate.parse(gate) for gate in options.gates]
+    if len(options.runs) < 2:
         raise InputError("a comparison needs a baseline and at least one other run")
-    results = [load(one) for one in directories]
-    return compare_results(results, common=common, gates=parsed, seed=seed)
+    results = [load(run) for run in options.runs]
+    return compare_results(results, common=options.common, gates=gates, seed=options.seed)
 
 
 def compare_results(
@@ -220,22 +213,19 @@ def _distances(runs: Sequence[ComparedRun], distances: Sequence[Sequence[Record]
 
     `null_q95` and `near_ideal` are the run's own, at its own number of images.
     """
-    found = []
-    for run_number, run in enumerate(runs):
-        for node, of_axis in zip(run.nodes, distances, strict=True):
-            row = of_axis[run_number]
-            found.append(
-                {
-                    "axis": node["id"],
-                    "run": run.name,
-                    **{k: row[k] for k in ("w1", "w1_ci", "probability_closest", "n")},
-                    "at_common_size": row["at_common_size"],
-                    "null_q95": node["w1_null"]["q95"],
-                    "near_ideal": node["near_ideal"],
-                    "reason": _too_few(row["w1"]),
-                }
-            )
-    return found
+    fields = ("w1", "w1_ci", "probability_closest", "n", "at_common_size")
+    return [
+        {
+            "axis": node["id"],
+            "run": run.name,
+            **{name: row[name] for name in fields},
+            "null_q95": node["w1_null"]["q95"],
+            "near_ideal": node["near_ideal"],
+            "reason": _too_few(row["w1"]),
+        }
+        for run, of_run in zip(runs, zip(*distances, strict=True), strict=True)
+        for node, row in zip(run.nodes, of_run, strict=True)
+    ]
 
 
 def _strengths(runs: Sequence[ComparedRun], strengths: Sequence[Sequence[Record]]) -> list[Record]:
@@ -248,21 +238,17 @@ def _strengths(runs: Sequence[ComparedRun], strengths: Sequence[Sequence[Record]
             "out": row["out"] | {"edges": run.nodes[row["axis"]]["out_degree"]},
             "reason": _no_pairs(row["in"]["value"] if row["out"]["value"] is None else 0),
         }
-        for place, run in enumerate(runs)
-        for row in (of_axis[place] for of_axis in strengths)
+        for run, of_run in zip(runs, zip(*strengths, strict=True), strict=True)
+        for row in of_run
     ]
 
 
 def _named(runs: Sequence[ComparedRun], row: Record, drop: Sequence[str] = ()) -> Record:
     """A row with names for the numbers of axes and runs."""
     axes = runs[0].axes
-    names = {
-        "source": lambda i: axes[i],
-        "target": lambda i: axes[i],
-        "run": lambda i: runs[i].name,
-    }
+    names = {"source": axes, "target": axes, "run": [run.name for run in runs]}
     return {
-        field: names[field](value) if field in names else value
+        field: names[field][value] if field in names else value
         for field, value in row.items()
         if field not in drop
     }
@@ -278,15 +264,12 @@ def _new_edges(pairs: Sequence[Record]) -> Record:
 
     None when no pair can be compared; `not_comparable` counts those of the run's edges alone.
     """
-    known = [pair for pair in pairs if pair["class"] is not None]
-    fresh = [pair for pair in known if pair["edge_run"] and not pair["edge_baseline"]]
+    known = any(pair["class"] is not None for pair in pairs)
+    fresh = [pair for pair in pairs if pair["edge_run"] and not pair["edge_baseline"]]
     return {
         "count": sum(pair["class"] == "changed" for pair in fresh) if known else None,
-        "undecided": sum(pair["class"] != "changed" for pair in fresh),
-        "not_comparable": sum(
-            pair["class"] is None and pair["edge_run"] and not pair["edge_baseline"]
-            for pair in pairs
-        ),
+        "undecided": sum(pair["class"] not in ("changed", None) for pair in fresh),
+        "not_comparable": sum(pair["class"] is None for pair in fresh),
         "reason": None if known else "no pair of axes can be compared",
     }
 

@@ -15,12 +15,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from biasgraph.errors import GateFailed, InputError, did_you_mean, printable
 
-Kind = Literal["worse", "new-edges", "amplification"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS = ("worse", "new-edges", "amplification")
 FORMS = "worse:AXIS>NUMBER, new-edges>NUMBER or amplification>NUMBER"
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -31,7 +30,7 @@ class Gate:
     """One condition, as it was given: `worse` is about an axis, the others about the graph."""
 
     text: str
-    kind: Kind
+    kind: str
     axis: str | None
     threshold: float
 
@@ -43,21 +42,19 @@ class Gate:
         if not above:
             raise InputError(f"the gate '{shown}' has no '>': give {FORMS}")
         word, colon, axis = (part.strip() for part in condition.partition(":"))
-        kind = next((one for one in KINDS if one == word), None)
-        if kind is None:
+        if word not in KINDS:
             raise InputError(
                 f"the gate '{shown}' is of no known kind: give {FORMS}.{did_you_mean(word, KINDS)}"
             )
-        if kind == "worse" and not axis:
+        if word == "worse" and not axis:
             raise InputError(f"the gate '{shown}' names no axis: give worse:AXIS>NUMBER")
-        if kind != "worse" and colon:
-            raise InputError(f"the gate '{shown}' is about no axis: give {kind}>NUMBER")
+        if word != "worse" and colon:
+            raise InputError(f"the gate '{shown}' is about no axis: give {word}>NUMBER")
         if not _NUMBER.fullmatch(number) or not math.isfinite(float(number)):
-            what = (
-                f"'{printable(number)}' is no finite number" if number else "the number is missing"
-            )
+            given = f"'{printable(number)}' is no finite number"
+            what = given if number else "the number is missing"
             raise InputError(f"the gate '{shown}': {what} behind '>'")
-        return cls(text.strip(), kind, axis if kind == "worse" else None, float(number))
+        return cls(text.strip(), word, axis or None, float(number))
 
     def check_axis(self, axes: Sequence[str]) -> None:
         """Raise InputError unless the gate's axis is among those that are compared."""
@@ -81,23 +78,23 @@ class Gate:
 
     def _judge(self, comparison: Mapping[str, Any]) -> dict[str, Any]:
         growth, bound, reason = self._growth(comparison)
-        failed = bound is None or bound > self.threshold
-        found: dict[str, Any] = {"run": comparison["run"], "growth": growth, "lower_bound": bound}
+        failed, limit = bound is None or bound > self.threshold, f"{self.threshold:g} allowed"
         if bound is None:
             words = f"cannot be decided: {reason}"
         elif self.kind == "new-edges":
-            words = f"{bound:g} new edges, {'more than' if failed else 'at most'} the {self._limit}"
+            words = f"{bound:g} new edges, {'more than' if failed else 'at most'} the {limit}"
         else:
-            what = printable(self.axis) if self.axis is not None else "amplification"
             words = (
-                f"{what} grew by {growth:+.3f}, by at least {bound:+.3f} (95 %), "
-                f"{'more' if failed else 'not surely more'} than the {self._limit}"
+                f"{printable(self.axis or self.kind)} grew by {growth:+.3f}, by at least "
+                f"{bound:+.3f} (95 %), {'more' if failed else 'not surely more'} than the {limit}"
             )
-        return {**found, "failed": failed, "words": words}
-
-    @property
-    def _limit(self) -> str:
-        return f"{self.threshold:g} allowed"
+        return {
+            "run": comparison["run"],
+            "growth": growth,
+            "lower_bound": bound,
+            "failed": failed,
+            "words": words,
+        }
 
     def _growth(
         self, comparison: Mapping[str, Any]

@@ -15,21 +15,11 @@ from biasgraph.errors import InputError, printable
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import slug
 from biasgraph.io.writing import write_files
-from biasgraph.methods.minethegap import (
-    ALPHA,
-    Spanned,
-    Varying,
-    least_aligned,
-    missed,
-    scored_of,
-)
+from biasgraph.methods.minethegap import ALPHA, Spanned, Varying, least_aligned, missed, scored_of
 from biasgraph.methods.variations import said, usual_axes
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.json_chat import ReplyError
-from biasgraph.models.registry import (
-    EMBEDDER,
-    traits_of,
-)
+from biasgraph.models.registry import EMBEDDER, traits_of
 from biasgraph.prompts.counterfactuals import Prompt, plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.subject import strip_brackets

@@ -19,9 +19,7 @@ from biasgraph.io.writing import write_files
 from biasgraph.methods.bias_knowledge import Knowledge, knowledge
 from biasgraph.methods.bias_wording import CaptionReader
 from biasgraph.methods.wordnet import best_synonyms
-from biasgraph.models.registry import (
-    traits_of,
-)
+from biasgraph.models.registry import traits_of
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.runs.directory import Run
 from biasgraph.runs.job import MODEL, Job, directory_for, judge_of, llm_of
@@ -175,12 +173,7 @@ def _job(options: OpenBiasOptions, progress: Progress | None, command: Sequence[
 
 
 def _answers(
-    job: Job,
-    run: Run,
-    base: Knowledge,
-    inquiry: Inquiry,
-    images: int,
-    settings: Record,
+    job: Job, run: Run, base: Knowledge, inquiry: Inquiry, images: int, settings: Record
 ) -> pd.DataFrame:
     """Make images of every caption and ask about its biases; empty where no bias is left."""
     if not base.biases:

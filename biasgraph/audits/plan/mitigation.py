@@ -75,11 +75,7 @@ def _targets(path: Path | None, evidence: Evidence) -> list[Target]:
 
 
 def _planned(
-    result: Result,
-    evidence: Evidence,
-    pool: Pool,
-    targets: Sequence[Target],
-    options: PlanOptions,
+    result: Result, evidence: Evidence, pool: Pool, targets: Sequence[Target], options: PlanOptions
 ) -> Document:
     settings, graph = evidence.settings, result.document["graph"]
     edges = _edges(result, evidence)

@@ -97,11 +97,7 @@ class JointPlan:
         plan, text = _planned_again(directory, result, axis_set)
         prompts = joint_prompts(text, [axis for axis in axis_set.axes if axis.name in chosen])
         job = Job.reopen(
-            directory,
-            vqa=graph["vqa"],
-            makes_images=True,
-            command=command,
-            progress=progress,
+            directory, vqa=graph["vqa"], makes_images=True, command=command, progress=progress
         )
         job.generator.check_prompts([prompt.text for prompt in prompts])
         total = graph["images"]["initial"] + graph["images"]["interventions"]

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 import biasgraph
-from biasgraph.audits.compare.comparison import Comparison, compare, compare_results
+from biasgraph.audits.api import compare
+from biasgraph.audits.compare.comparison import Comparison, compare_results
 from biasgraph.audits.compare.gates import Gate
 from biasgraph.causal.comparing import CLASSES
 from biasgraph.data.result import Result
