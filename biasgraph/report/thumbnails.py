@@ -138,12 +138,22 @@ def _evenly(images: Sequence[str]) -> list[str]:
     return [images[i * len(images) // count] for i in range(count)]
 
 
-def data_uri(picture: Image) -> str:
-    """A JPEG of at most `LONGEST_SIDE` pixels a side; a smaller picture keeps its size."""
+def data_uri(
+    picture: Image, longest: int = LONGEST_SIDE, quality: int = QUALITY, lossless: int = 0
+) -> str:
+    """A picture to stand in a page; a small one keeps its size.
+
+    Args:
+        picture: May be made smaller in place.
+        longest: Pixels that a side of the JPEG has at most.
+        quality: Of the JPEG.
+        lossless: Pixels of the longer side up to which it is a PNG instead.
+    """
     from PIL.Image import Resampling
 
     small = picture if picture.mode == "RGB" else picture.convert("RGB")
-    small.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Resampling.LANCZOS, reducing_gap=2.0)
+    kind = "png" if max(picture.size) <= lossless else "jpeg"
+    small.thumbnail((longest, longest), Resampling.LANCZOS, reducing_gap=2.0)
     buffer = io.BytesIO()
-    small.save(buffer, "JPEG", quality=QUALITY, optimize=True)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+    small.save(buffer, kind, **({"quality": quality, "optimize": True} if kind == "jpeg" else {}))
+    return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"

@@ -28,7 +28,7 @@ def summarize_agreement(record: Record) -> Iterator[ScreenPart]:
     yield Facts(
         [
             ("Judge", words.name(record["judge"] or "not recorded in an answers table", 300)),
-            ("TrustedAnswers", judge_words.reference(record)),
+            ("Reference", judge_words.reference(record)),
             ("Images", f"{record['images']:,} of {record['images_in_all']:,}"),
         ]
     )

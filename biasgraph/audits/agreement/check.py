@@ -20,6 +20,7 @@ from biasgraph.audits.agreement.trusted_answers import (
     from_file,
     from_judge,
     is_table,
+    wanted_axes,
 )
 from biasgraph.audits.pipeline_options import CheckOptions
 from biasgraph.causal.agreement import Agreement, accuracy, cross_table, uneven_errors
@@ -27,7 +28,7 @@ from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes
 from biasgraph.data.file_names import AGREEMENT
 from biasgraph.data.result import Result, load
-from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.writing import write_files
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.report.saving import write
@@ -105,12 +106,9 @@ def kept(directory: Path | None, about: Mapping[str, Any]) -> Record | None:
     if directory is None or not (directory / AGREEMENT).is_file():
         return None
     record = read(directory / AGREEMENT)
-    same = (
-        (record["judge"], about.get("vqa")),
-        (record["judge_fingerprint"], about.get("vqa_fingerprint")),
-        (record.get("model"), about.get("model")),
-    )
-    return record if all(one == other for one, other in same) else None
+    graph = (about.get(name) for name in ("vqa", "vqa_fingerprint", "model"))
+    own = (record.get(name) for name in ("judge", "judge_fingerprint", "model"))
+    return record if tuple(own) == tuple(graph) else None
 
 
 def compared(
@@ -131,18 +129,13 @@ def compared(
             f"no image has answers of both: {printable(reference.name)} is about other images or "
             "axes"
         )
-    judge = about.get("vqa")
     return {
         "schema": SCHEMA,
         "toy": about.get("toy"),
         "model": about.get("model"),
-        "judge": judge,
+        "judge": about.get("vqa"),
         "judge_fingerprint": about.get("vqa_fingerprint"),
-        "reference": {
-            "name": reference.name,
-            "kind": reference.kind,
-            "fingerprint": reference.fingerprint,
-        },
+        "reference": {name: getattr(reference, name) for name in ("name", "kind", "fingerprint")},
         "images": int(frame["image"].nunique()),
         "images_in_all": int(answers["image"].nunique()),
         "replicates": options.replicates,
@@ -151,7 +144,7 @@ def compared(
             _axis(axis, attributes, frame[frame["target"] == axis], options)
             for axis, attributes in axes.items()
         ],
-        "notes": [*reference.notes, *([ITSELF] if reference.name == judge else [])],
+        "notes": [*reference.notes, *([ITSELF] if reference.name == about.get("vqa") else [])],
     }
 
 
@@ -162,13 +155,7 @@ def _axes_of(result: Result, only: Sequence[str]) -> Axes:
         node["id"]: node["attributes"][:-1] if with_unknown else node["attributes"]
         for node in result.document["nodes"]
     }
-    for name in only:
-        if name not in axes:
-            raise InputError(
-                f"the result has no axis '{printable(name)}' (it has "
-                f"{', '.join(map(printable, axes))}).{did_you_mean(name, axes)}"
-            )
-    return {name: axes[name] for name in axes if not only or name in only}
+    return {name: axes[name] for name in wanted_axes(axes, only)}
 
 
 def _joined(answers: pd.DataFrame, reference: TrustedAnswers) -> pd.DataFrame:

@@ -6,9 +6,7 @@ what the judge said: a label that knew would agree too well.
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import io
 import json
 from collections.abc import Sequence
 from contextlib import closing
@@ -16,18 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.agreement.sampling import sample
-from biasgraph.audits.agreement.trusted_answers import asked_of
+from biasgraph.audits.agreement.trusted_answers import asked_of, wanted_axes
 from biasgraph.audits.pipeline_options import LabelOptions
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.result import read_document, why_no_run
-from biasgraph.errors import InputError, ModelError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, ModelError, shown
 from biasgraph.models.pixels import pixels_digest
 from biasgraph.report import html, words
+from biasgraph.report.thumbnails import data_uri
 from biasgraph.runs.directory import Run, read_run
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from biasgraph.models.base import Question
     from biasgraph.runs.ledger_rows import ImageRow
 
@@ -54,7 +51,7 @@ def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:
     answered = [[picture["picture"] for picture in pictures], asked]
     key = hashlib.sha256(json.dumps(answered).encode()).hexdigest()
     model = {"key": key[:16], "images": pictures, "questions": asked}
-    count = len(pictures)
+    count, title = len(pictures), f"{words.counted(len(pictures), 'picture')} to label"
     page = html.render(
         "label.html",
         model=model,
@@ -64,7 +61,7 @@ def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:
         digest=html.digest_of(model),
         toy=graph["toy"],
         count=count,
-        title=f"{count:,} {'picture' if count == 1 else 'pictures'} to label",
+        title=title,
         model_name=words.label(graph["model"]),
     )
     return page, count
@@ -72,18 +69,9 @@ def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:
 
 def _questions(run: Run, judge: str, only: Sequence[str]) -> list[dict[str, Any]]:
     gate, axes = asked_of(run, judge)
-    names = [axis.axis for axis in axes]
-    for name in only:
-        if name not in names:
-            raise InputError(
-                f"the run has no axis '{printable(name)}' (it has "
-                f"{', '.join(map(printable, names))}).{did_you_mean(name, names)}"
-            )
-    kept = [axis for axis in axes if not only or axis.axis in only]
-    return [
-        _question("", gate),
-        *(_question(axis.axis, question) for axis in kept for question in axis.questions),
-    ]
+    kept = wanted_axes([axis.axis for axis in axes], only)
+    own = [(axis.axis, part) for axis in axes if axis.axis in kept for part in axis.questions]
+    return [_question(axis, question) for axis, question in [("", gate), *own]]
 
 
 def _question(axis: str, question: Question) -> dict[str, Any]:
@@ -104,24 +92,9 @@ def _picture(run: Run, image: ImageRow) -> dict[str, Any]:
             f"{shown(run.image_path(image))} is missing or damaged: rerun the run's build "
             "command to make it again"
         )
-    small = max(picture.size) <= SMALL
     return {
         "picture": pixels_digest(picture),
         "image": image.id,
-        "src": _data_uri(picture, small),
+        "src": data_uri(picture.convert("RGB"), LONGEST_SIDE, QUALITY, SMALL),
         "pixels": max(picture.size) <= 128,
     }
-
-
-def _data_uri(picture: Image, lossless: bool) -> str:
-    from PIL.Image import Resampling
-
-    buffer = io.BytesIO()
-    small = picture.convert("RGB")
-    if lossless:
-        small.save(buffer, "PNG")
-    else:
-        small.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Resampling.LANCZOS, reducing_gap=2.0)
-        small.save(buffer, "JPEG", quality=QUALITY, optimize=True)
-    kind = "png" if lossless else "jpeg"
-    return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"

@@ -72,13 +72,15 @@ class Trust:
 
     def record(self) -> dict[str, Any]:
         """What a graph says of it."""
-        correction = None
-        if self.labelled is not None:
-            correction = {
+        correction = (
+            None
+            if self.labelled is None
+            else {
                 "source": self.source,
                 "axes": list(self.labelled),
                 "left_out": dict(self.left_out),
             }
+        )
         return {"agreement": self.agreement, "correction": correction}
 
 
@@ -110,10 +112,8 @@ def refuse_another_judge(
     path: Path, agreement: Record, judge: str | None, fingerprint: str | None
 ) -> None:
     """Raise InputError unless the agreement is about this judge; a table may not name its own."""
-    if judge is None:
-        return
     named = agreement["judge"]
-    if (named, agreement["judge_fingerprint"]) == (judge, fingerprint):
+    if judge is None or (named, agreement["judge_fingerprint"]) == (judge, fingerprint):
         return
     same = " with other weights" if named == judge else ""
     raise InputError(

@@ -6,7 +6,7 @@ All of them end as the same table: image, target, answer.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal
 from biasgraph.audits.agreement.sampling import sample
 from biasgraph.data.answers import Answers
 from biasgraph.data.file_names import RECORD
-from biasgraph.data.result import why_no_run
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
@@ -57,6 +56,17 @@ class TrustedAnswers:
     fingerprint: str
     said: Said
     notes: Sequence[str] = field(default=())
+
+
+def wanted_axes(axes: Collection[str], only: Sequence[str]) -> list[str]:
+    """Those of a run's axes that `only` names, or all; raises InputError for one it lacks."""
+    for name in only:
+        if name not in axes:
+            raise InputError(
+                f"the run has no axis '{printable(name)}' (it has "
+                f"{', '.join(map(printable, axes))}).{did_you_mean(name, axes)}"
+            )
+    return [name for name in axes if not only or name in only]
 
 
 def is_table(text: str) -> bool:
@@ -166,8 +176,7 @@ def _labelled(run: Run, labels: Labels) -> Iterator[tuple[str, str]]:
 
 
 def _label(labels: Labels, picture: str, gate: Question, axis: AxisQuestion) -> str | None:
-    shown_no = labels.has(picture, gate) and labels.answer(picture, gate).choice not in (YES, None)
-    if shown_no:
+    if labels.has(picture, gate) and labels.answer(picture, gate).choice not in (YES, None):
         return GATED
     if not all(labels.has(picture, question) for question in axis.questions):
         return None
@@ -210,7 +219,11 @@ def from_judge(
         ModelError: the judge failed, or images of the run are missing.
         Interrupted: the user stopped it.
     """
-    job = _second_judge(spec, directory, options, progress)
+    try:
+        refuse_unread(options, {JUDGE: spec})
+        job = Job.reopen(directory, vqa=spec, options=options, inherit=False, progress=progress)
+    except InputError as error:  # it names the option that judges are usually given by
+        raise InputError(str(error).replace("--vqa ", "--with ", 1)) from None
     with job.opened() as run:
         gate, questions = asked_of(run, judge)
         only = None if sampled is None else {image.id for image in sample(run, judge, *sampled)}
@@ -222,18 +235,3 @@ def from_judge(
             if only is None or image in only
         }
     return TrustedAnswers(job.vqa, "judge", job.judge_fingerprint, said)
-
-
-def _second_judge(
-    spec: str, directory: Path, options: ModelOptions, progress: Progress | None
-) -> Job:
-    if not (directory / RECORD).is_file():
-        raise InputError(
-            f"{shown(directory)} has no images to ask another judge about: "
-            f"{why_no_run(directory)}; give a table of answers ({', '.join(ANSWER_COLUMNS)})"
-        )
-    try:
-        refuse_unread(options, {JUDGE: spec})
-        return Job.reopen(directory, vqa=spec, options=options, inherit=False, progress=progress)
-    except InputError as error:  # it names the option that judges are usually given by
-        raise InputError(str(error).replace("--vqa ", "--with ", 1)) from None

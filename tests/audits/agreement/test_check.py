@@ -230,7 +230,7 @@ def test_an_answers_table_can_be_checked_too(run: Path, tmp_path: Path) -> None:
     assert found["judge"] is None and by_axis(found)["age"]["kappa"] == 1
     with pytest.raises(InputError, match="matched by pictures"):
         check(tmp_path / "table", saved(labels_of(run), tmp_path / "labels.csv"), FEW)
-    with pytest.raises(InputError, match="no images to ask another judge about"):
+    with pytest.raises(InputError, match="no images to work on"):
         check(tmp_path / "table", "sandbox", FEW)
 
 
