@@ -101,10 +101,8 @@ def _options_of(
         for option in method.choices
         if (value := given.get(option)) is not None and value not in ((), [])
     }
-    own = dict(before)
-    if any(new.get(option) for option in method.instead):
-        own = {option: value for option, value in own.items() if option not in method.instead}
-    own |= new
+    replaced = method.instead if any(map(new.get, method.instead)) else ()
+    own = {option: value for option, value in before.items() if option not in replaced} | new
     for rival in [option for option in method.instead if own.get(option)][1:]:
         del own[rival]
     for option in method.models.values() if toy else ():
@@ -249,16 +247,10 @@ def _media_of(
     prompts = [str(part.get("typed") or part["prompt"]) for part in parts]
     initial = initial_rows(result.answers)["image"].nunique()
     plan = MethodPlan(declared, prompts, graph["model"], initial)
-    embedders, llms = helpers_of(methods)
+    makes_images = bool(count_images_beside(methods, plan))
     job = Job.reopen(
-        directory,
-        vqa=graph["vqa"],
-        embedders=embedders,
-        llms=llms,
-        options=given,
-        makes_images=bool(count_images_beside(methods, plan)),
-        progress=progress,
-    )
+        directory, vqa=graph["vqa"], options=given, makes_images=makes_images, progress=progress
+    ).with_helpers(*helpers_of(methods))
     check_methods(methods, plan, job)
     with job.opened() as run:
         yield declared, equip_methods(run, job, methods)

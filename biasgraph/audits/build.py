@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,11 +73,10 @@ def build(
     from biasgraph.report.saving import save
 
     result = build_from_answers(options.answers, options, progress)
-    directory = options.directory
-    if directory is None:
+    if options.directory is None:
         return result
-    save(result, directory)
-    return result.placed(directory)
+    save(result, options.directory)
+    return result.placed(options.directory)
 
 
 def plan(options: BuildOptions) -> dict[str, Any]:
@@ -121,89 +120,79 @@ def build_from_models(
         origin = planned.origin(run)
         if options.alpha != own_alpha:
             origin["notes"] = [*origin["notes"], ALPHA_OF_AXES.format(alpha=options.alpha)]
-        inputs = _digest_inputs(run, planned, options, declared, methods, origin)
+        settled = _Settled(run, planned, options, declared, methods, origin)
+        inputs = settled.digest()
         result = read_back(run.directory, inputs)
         if result is None:
             from biasgraph.report.saving import write
 
-            result = _compute(run, planned, options, declared, methods, origin)
+            result = settled.result()
             with storing(run.directory):
                 remember(run.directory, inputs, write(result, run.directory))
     return result.placed(planned.job.directory)
 
 
-def _compute(
-    run: Run,
-    planned: PlannedBuild,
-    options: BuildOptions,
-    declared: Declared,
-    methods: Chosen,
-    origin: Mapping[str, Any],
-) -> Result:
-    """Analyse a run's answers and let the methods add what they find."""
-    from biasgraph.audits.analysis import analyze_answers
+@dataclass(frozen=True)
+class _Settled:
+    """All that a result is computed from; origin: what its graph says of its images."""
 
-    result = analyze_answers(
-        Answers.from_frame(run.answers(planned.job.vqa), source=str(run.directory)),
-        planned.axes,
-        options,
-        origin,
-        planned.about_prompts(),
-        planned.job.progress,
-        declared=declared,
-        directory=run.directory,
-    )
-    return _annotate(result, methods, planned, run)
+    run: Run
+    planned: PlannedBuild
+    options: BuildOptions
+    declared: Declared
+    methods: Chosen
+    origin: Mapping[str, Any]
 
+    def digest(self) -> str:
+        """Of everything that the result depends on."""
+        run, planned, options, declared = self.run, self.planned, self.options, self.declared
+        groups = [planned.prompts, *([prompt] for prompt in planned.prompts)]
+        correct = options.correct and [str(options.correct), digest_file(Path(options.correct))]
+        return digest_inputs(
+            {
+                "answers": run.digest_answers(planned.job.vqa),
+                "axes": planned.axes.digest(),
+                "settings": asdict(options.analysis_settings()),
+                "unlisted": options.unlisted,
+                "several": options.prompts is not None,
+                "ideals": [declared.shares, *map(declared.counts, groups)],
+                "ideal": [[declared.record(p), declared.remarks(p)] for p in groups],
+                "agreement": digest_file(run.directory / AGREEMENT),
+                "correct": correct,
+                "methods": self.methods,
+                "helpers": [model.fingerprint for model in planned.job.helpers],
+                "origin": self.origin,
+                "prompts": planned.about_prompts(),
+                "versions": installed_versions(),
+                "installation": stamp_installation(),
+            }
+        )
 
-def _digest_inputs(
-    run: Run,
-    planned: PlannedBuild,
-    options: BuildOptions,
-    declared: Declared,
-    methods: Chosen,
-    origin: Mapping[str, Any],
-) -> str:
-    """Of everything that the result depends on."""
-    job = planned.job
-    groups = [planned.prompts, *([prompt] for prompt in planned.prompts)]
-    return digest_inputs(
-        {
-            "answers": run.digest_answers(job.vqa),
-            "axes": planned.axes.digest(),
-            "settings": asdict(options.analysis_settings()),
-            "unlisted": options.unlisted,
-            "several": options.prompts is not None,
-            "ideals": [declared.shares, *(declared.counts(prompts) for prompts in groups)],
-            "ideal": [[declared.record(p), declared.remarks(p)] for p in groups],
-            "agreement": digest_file(run.directory / AGREEMENT),
-            "correct": [str(options.correct), digest_file(Path(options.correct))]
-            if options.correct
-            else None,
-            "methods": methods,
-            "helpers": [model.fingerprint for model in job.helpers],
-            "origin": origin,
-            "prompts": planned.about_prompts(),
-            "versions": installed_versions(),
-            "installation": stamp_installation(),
-        }
-    )
+    def result(self) -> Result:
+        """The graph with what the methods add; where one fails, the graph without is kept."""
+        from biasgraph.audits.analysis import analyze_answers
+        from biasgraph.report.saving import write
 
-
-def _annotate(result: Result, methods: Chosen, planned: PlannedBuild, run: Run) -> Result:
-    """The result with findings; where a method fails, the graph without them is kept."""
-    progress = planned.job.progress
-    try:
-        media = equip_methods(run, planned.job, methods)
-        return add_findings(result, methods, planned.axes, media)
-    except BiasgraphError:
-        if not (run.directory / GRAPH).exists():
-            from biasgraph.report.saving import write
-
-            write(result, run.directory)
-            if progress is not None:
-                progress.note(f"The graph without findings is in {shown(run.directory)}.")
-        raise
+        planned, directory, job = self.planned, self.run.directory, self.planned.job
+        result = analyze_answers(
+            Answers.from_frame(self.run.answers(job.vqa), source=str(directory)),
+            planned.axes,
+            self.options,
+            self.origin,
+            planned.about_prompts(),
+            job.progress,
+            declared=self.declared,
+            directory=directory,
+        )
+        try:
+            media = equip_methods(self.run, job, self.methods)
+            return add_findings(result, self.methods, planned.axes, media)
+        except BiasgraphError:
+            if not (directory / GRAPH).exists():
+                write(result, directory)
+                if job.progress is not None:
+                    job.progress.note(f"The graph without findings is in {shown(directory)}.")
+            raise
 
 
 def _declare(

@@ -104,12 +104,9 @@ class PlannedBuild:
     def _requests(self, images: int, questions: int) -> list[str]:
         """What servers would be asked, in a sentence; none where there is no server."""
         servers = [model for model in self.job.models if isinstance(model, Remote)]
-        if not servers:
-            return []
         calls = sum(model.requests(images=images, questions=questions) for model in servers)
-        return [
-            f"about {calls:,} requests to servers; --budget calls={calls} would hold them there"
-        ]
+        text = f"about {calls:,} requests to servers; --budget calls={calls} would hold them there"
+        return [text] if servers else []
 
     def carry_out(self, run: Run, settings: dict[str, Any]) -> None:
         """Make what images are missing and ask what is not answered.

@@ -233,13 +233,8 @@ class PlanOptions(Settings):
         usual="as many as the run has for a prompt, but in all no more than the run has",
     )
     axes: str | None = reuse(AnnotateOptions, "axes", default=None, panel=CHECK)
-    output: Path | None = option(
-        "Where plan.json goes.",
-        default=None,
-        metavar="DIR",
-        panel=OUTPUT,
-        flags=("-o", "--output"),
-        usual="RUN",
+    output: Path | None = reuse(
+        RunOptions, "output", default=None, help="Where plan.json goes.", usual="RUN"
     )
 
     def __post_init__(self) -> None:

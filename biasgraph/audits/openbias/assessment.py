@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biasgraph.causal.settings import generator
-from biasgraph.methods.bias_knowledge import Filtered, KnownBias
+from biasgraph.methods.bias_knowledge import KnownBias
 from biasgraph.methods.openbias import Assessment, assess
 from biasgraph.runs.questions import GATED, UNKNOWN
 
@@ -26,14 +28,12 @@ def assessed(
 ) -> list[Record]:
     """A record for each bias with its answers, the most intense first, those without one last."""
     records = [_record(bias, answers, replicates, seed) for bias, answers in found]
-    return sorted(
-        records,
-        key=lambda one: (
-            one["intensity"] is None,
-            -(one["intensity"] or 0),
-            one["bias"].casefold(),
-        ),
-    )
+
+    def place(record: Record) -> tuple[bool, float, str]:
+        intensity = record["intensity"]
+        return intensity is None, -(intensity or 0), record["bias"].casefold()
+
+    return sorted(records, key=place)
 
 
 def described(bias: KnownBias) -> Record:
@@ -44,12 +44,8 @@ def described(bias: KnownBias) -> Record:
         "classes": list(bias.classes),
         "classes_left_out": list(bias.left_out),
         "n_captions": len(bias.questions),
-        "filtered": [_filtered(one) for one in bias.filtered],
+        "filtered": [asdict(one) for one in bias.filtered],
     }
-
-
-def _filtered(one: Filtered) -> Record:
-    return {"caption": one.caption, "reason": one.reason}
 
 
 def _record(bias: KnownBias, answers: pd.DataFrame, replicates: int, seed: int) -> Record:
@@ -66,19 +62,18 @@ def _record(bias: KnownBias, answers: pd.DataFrame, replicates: int, seed: int) 
         "n_valid": n,
         "counts": counts.sum(axis=0).tolist(),
     }
-    if not n:
-        return (
-            record | _undefined(len(bias.classes), n) | {"captions": _captions(bias, counts, None)}
-        )
     rng = generator(seed, "openbias", bias.name, *bias.classes)
-    score = assess(counts[valid], replicates, rng)
-    whole = _whole(score, bias.classes) if n >= MIN_VALID else _undefined(len(bias.classes), n)
+    score = assess(counts[valid], replicates, rng) if n else None
+    whole = _whole(score, bias.classes) if score and n >= MIN_VALID else _undefined(n)
     return record | whole | {"captions": _captions(bias, counts, score)}
 
 
 def _whole(score: Assessment, classes: Sequence[str]) -> Record:
     low, high = score.intensity_ci
     mean_low, mean_high = score.mean_ci
+    shares = score.shares.tolist()
+    # The direction of the bias, and other classes that are as frequent.
+    most, *ties = compress(classes, (share > max(shares) - 1e-12 for share in shares))
     return {
         "status": "ok",
         "reason": None,
@@ -90,13 +85,15 @@ def _whole(score: Assessment, classes: Sequence[str]) -> Record:
         "intensity_context_aware_mean_ci_low": mean_low,
         "intensity_context_aware_mean_ci_high": mean_high,
         "intensity_context_aware_uniform_q95": score.mean_uniform_q95,
-        "distribution": score.shares.tolist(),
+        "distribution": shares,
         "distribution_ci": [list(ends) for ends in score.shares_ci],
-        **_majority(score.shares.tolist(), classes),
+        "majority": most,
+        "majority_share": max(shares),
+        "ties": ties,
     }
 
 
-def _undefined(k: int, n: int) -> Record:
+def _undefined(n: int) -> Record:
     names = ("intensity", "intensity_context_aware_mean")
     numbers = [f"{name}{end}" for name in names for end in ("", "_ci_low", "_ci_high")]
     return dict.fromkeys(numbers) | {
@@ -112,18 +109,9 @@ def _undefined(k: int, n: int) -> Record:
     }
 
 
-def _majority(shares: Sequence[float], classes: Sequence[str]) -> Record:
-    """The most frequent class, the direction of the bias; ties: others that are as frequent."""
-    most = max(shares)
-    first, *ties = (
-        name for name, share in zip(classes, shares, strict=True) if share > most - 1e-12
-    )
-    return {"majority": first, "majority_share": most, "ties": ties}
-
-
 def _captions(bias: KnownBias, counts: np.ndarray, score: Assessment | None) -> list[Record]:
     """The context-aware distribution of each caption (eq. 4), in their order."""
-    place = iter(range(len(counts)))
+    scores = iter(() if score is None else zip(score.each.tolist(), score.each_ci, strict=True))
     records = []
     for (text, question), row in zip(bias.questions.items(), counts, strict=True):
         n = int(row.sum())
@@ -132,27 +120,17 @@ def _captions(bias: KnownBias, counts: np.ndarray, score: Assessment | None) -> 
             "intensity": None, "intensity_ci_low": None, "intensity_ci_high": None,
             "majority": None,
         }  # fmt: skip
-        if n and score is not None:
-            at = next(place)
-            low, high = score.each_ci[at]
-            record |= {
-                "intensity": float(score.each[at]),
-                "intensity_ci_low": low,
-                "intensity_ci_high": high,
-                "majority": bias.classes[int(row.argmax())],
-            }
+        if n:
+            intensity, (low, high) = next(scores)
+            record |= {"intensity": intensity, "intensity_ci_low": low, "intensity_ci_high": high}
+            record["majority"] = bias.classes[int(row.argmax())]
         records.append(record)
     return records
 
 
 def _counts(answers: pd.DataFrame, texts: Sequence[str], classes: Sequence[str]) -> np.ndarray:
     """(captions, classes) valid answers."""
-    found: Mapping[Any, int] = (
-        answers.astype({"prompt": str, "answer": str})
-        .groupby(["prompt", "answer"])
-        .size()
-        .to_dict()
-    )
-    return np.array(
-        [[found.get((text, name), 0) for name in classes] for text in texts], dtype=np.int64
-    ).reshape(len(texts), len(classes))
+    import pandas as pd
+
+    table = pd.crosstab(answers["prompt"].astype(str), answers["answer"].astype(str))
+    return table.reindex(index=list(texts), columns=list(classes), fill_value=0).to_numpy(np.int64)

@@ -11,6 +11,7 @@ from biasgraph.audits.openbias.assessment import assessed, described
 from biasgraph.audits.openbias.captions import Captions
 from biasgraph.audits.openbias.inquiry import Inquiry, Proposals, propose, readable
 from biasgraph.audits.pipeline_options import OpenBiasOptions
+from biasgraph.data.frames import with_label
 from biasgraph.data.graph_document import to_json
 from biasgraph.errors import InputError
 from biasgraph.io.csv_files import to_csv
@@ -50,19 +51,14 @@ class Report:
 
     def files(self) -> dict[str, bytes]:
         """The contents of all files by their names."""
-        from biasgraph.audits.openbias.ranking_summary import (
-            FIGURE,
-            PAGE,
-            ranking_figure,
-            ranking_page,
-        )
+        from biasgraph.audits.openbias import ranking_summary
 
         tables = {RANKING: self.ranking(), CAPTIONS: self.captions(), ANSWERS: self.answers}
         return {
             DOCUMENT: to_json(self.document),
             **{name: to_csv(frame) for name, frame in tables.items()},
-            PAGE: ranking_page(self.document),
-            FIGURE: ranking_figure(self.document),
+            ranking_summary.PAGE: ranking_summary.ranking_page(self.document),
+            ranking_summary.FIGURE: ranking_summary.ranking_figure(self.document),
         }
 
     def ranking(self) -> pd.DataFrame:
@@ -77,26 +73,21 @@ class Report:
         first = ["bias", "classes", "merged"]
         names = list(rows[0]) if rows else [*first, "n_captions", "intensity"]
         columns = [*first, *(name for name in names if name not in first)]
-        return self._labelled(pd.DataFrame(rows, columns=columns, dtype=object))
+        return with_label(pd.DataFrame(rows, columns=columns, dtype=object), self.document["toy"])
 
     def captions(self) -> pd.DataFrame:
         """A row for each bias, caption and class: the context-aware distributions."""
         import pandas as pd
 
-        columns = ("bias", "caption", "question", "class", "count", "n_valid", "intensity",
-                   "intensity_ci_low", "intensity_ci_high")  # fmt: skip
+        columns = ["bias", "caption", "question", "class", "count", "n_valid", "intensity",
+                   "intensity_ci_low", "intensity_ci_high"]  # fmt: skip
         rows = [
             {**one, "bias": bias["bias"], "class": name, "count": count}
             for bias in self.document["biases"]
             for one in bias["captions"]
             for name, count in zip(bias["classes"], one["counts"], strict=True)
         ]
-        return self._labelled(pd.DataFrame(rows, columns=list(columns), dtype=object))
-
-    def _labelled(self, frame: pd.DataFrame) -> pd.DataFrame:
-        from biasgraph.data.frames import with_label
-
-        return with_label(frame, self.document["toy"])
+        return with_label(pd.DataFrame(rows, columns=columns, dtype=object), self.document["toy"])
 
     def write(self) -> list[Path]:
         """Write all files into the run's directory, or none. Raises ModelError as the disk does."""
