@@ -122,16 +122,15 @@ def _read_labels(
     frame: pd.DataFrame, file: CsvFile, source: str
 ) -> dict[Place, dict[str, tuple[str, int]]]:
     """The labels of all rows; a row without an answer is one that nobody filled in."""
-    texts = {name: frame[name].astype(str).str.strip().tolist() for name in COLUMNS}
-    annotators = frame["annotator"].astype(str).str.strip().tolist() if "annotator" in frame else ()
+    annotated = frame if "annotator" in frame else frame.assign(annotator="")
+    columns = [annotated[name].astype(str).str.strip() for name in (*COLUMNS, "annotator")]
     given: dict[Place, dict[str, tuple[str, int]]] = {}
-    for row, (picture, question, answer) in enumerate(zip(*texts.values(), strict=True)):
-        if not (picture or question or answer) or not answer:
+    for row, (picture, question, answer, annotator) in enumerate(zip(*columns, strict=True)):
+        if not answer:
             continue
         for name, text in (("picture", picture), ("question", question)):
             if not text:
                 raise InputError(f"{source}, {file.place(row)}, column {name}: the cell is empty")
-        annotator = annotators[row] if annotators else ""
         given.setdefault((picture, question), {})[annotator] = (answer, row)
     if not given:
         raise InputError(f"{source} has no labels: every answer is empty")

@@ -118,22 +118,20 @@ class ModelOptions(Settings):
 
     def model_options(self) -> ModelOptions:
         """These alone, where they came with others."""
-        return ModelOptions(**{f.name: getattr(self, f.name) for f in fields(ModelOptions)})
+        return ModelOptions(**{name: getattr(self, name) for name in MODEL_OPTIONS})
 
     def record(self) -> dict[str, Any]:
         """The options that were set, by name, in JSON types."""
-        values = {f.name: getattr(self, f.name) for f in fields(ModelOptions)}
         return {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-            if is_given(value)
+            for name in MODEL_OPTIONS
+            if is_given(value := getattr(self, name))
         }
 
     @classmethod
     def recorded(cls, record: Mapping[str, Any]) -> ModelOptions:
         """The options that `record` returned, as they were."""
-        known = {f.name for f in fields(ModelOptions)}
-        values = {name: value for name, value in record.items() if name in known}
+        values = {name: record[name] for name in MODEL_OPTIONS if name in record}
         return cls(**{**values, "lora": tuple(values.get("lora", ()))})
 
 

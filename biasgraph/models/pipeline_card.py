@@ -147,10 +147,8 @@ class Card:
         Where ``guidance_scale`` is there for models that are not (its default is None), the one
         that is heeded is ``true_cfg_scale`` (Qwen-Image).
         """
-        names = ("guidance_scale", "true_cfg_scale")
-        there = [name for name in names if name in self.defaults]
-        heeded = [name for name in there if self.defaults[name] is not None]
-        return next(iter([*heeded, *there]), None)
+        there = [name for name in ("guidance_scale", "true_cfg_scale") if name in self.defaults]
+        return min(there, key=lambda name: self.defaults[name] is None, default=None)
 
     @property
     def switches(self) -> dict[str, Any]:
@@ -232,13 +230,11 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _brings_code(folder: Path, index: Mapping[str, Any]) -> bool:
     """Whether a component's class is in a Python file of the model's own."""
-    return any(
-        isinstance(component, list)
-        and len(component) == 2
-        and isinstance(component[0], str)
-        and (folder / name / f"{Path(component[0]).name}.py").is_file()
-        for name, component in index.items()
-    )
+    for name, component in index.items():
+        match component:
+            case [str(module), _] if (folder / name / f"{Path(module).name}.py").is_file():
+                return True
+    return False
 
 
 def _library() -> Path:

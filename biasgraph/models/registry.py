@@ -11,13 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from biasgraph.errors import (
-    InputError,
-    MissingExtra,
-    ModelError,
-    did_you_mean,
-    printable,
-)
+from biasgraph.errors import InputError, MissingExtra, ModelError, did_you_mean, printable
 from biasgraph.models.backend import (
     EMBEDDER,
     GENERATOR,
@@ -145,11 +139,6 @@ BACKENDS: dict[str, Backend] = {
 }
 
 
-def backend_of(spec: str) -> str:
-    """``sandbox:stereotyped`` -> ``sandbox``."""
-    return Spec(spec).backend
-
-
 def traits_of(spec: str) -> Backend:
     """The backend of a spec, to be asked for its flags; an unknown one has none of them."""
     name = Spec(spec).backend
@@ -258,5 +247,4 @@ def _load(spec: Spec, role: str, options: ModelOptions | None) -> Any:
         raise ModelError(f"{printable(spec.backend)} models: {obstacle_of(backend)}")
     foreign = f"the plug-in {printable(spec.backend)} cannot load '{printable(spec.text)}'"
     with nullcontext() if spec.backend in BACKENDS else blame(foreign):
-        model = import_function(backend.roles[role].loader)(spec, options or ModelOptions())
-    return model
+        return import_function(backend.roles[role].loader)(spec, options or ModelOptions())

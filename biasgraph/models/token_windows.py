@@ -54,12 +54,8 @@ def find_window(
         if not isinstance(encoder, list) or encoder[0] is None:  # saved without its encoder
             continue
         tokens = _tokens(folder / name)
-        if longest is not None:
-            tokens = min(tokens, longest)
-        windows.append((tokens, folder / name))
-    if not windows:
-        return None
-    tokens, place = max(windows, key=lambda pair: pair[0])
+        windows.append((min(tokens, longest or tokens), folder / name))
+    tokens, place = max(windows, key=lambda pair: pair[0], default=(NO_LIMIT, folder))
     return Window(tokens, _counter(place, spec)) if tokens < NO_LIMIT else None
 
 

@@ -18,13 +18,12 @@ from biasgraph.data.result import why_no_run
 from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.folder_names import OUTPUTS, slug
 from biasgraph.models.base import Noting
-from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.registry import (
     EMBEDDER,
     GENERATOR,
     JUDGE,
     LANGUAGE_MODEL,
-    backend_of,
     load_embedder,
     load_generator,
     load_judge,
@@ -61,7 +60,7 @@ TOY_JUDGE = (
 def companion_of(spec: str, role: str) -> str | None:
     """The model that stands in for `role` where none is named: a toy's own; None for any other."""
     backend = traits_of(spec)
-    return backend_of(spec) if backend.toy and role in backend.roles else None
+    return Spec(spec).backend if backend.toy and role in backend.roles else None
 
 
 def judge_of(spec: str, named: str | None) -> str:

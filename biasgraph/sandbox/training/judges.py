@@ -120,8 +120,8 @@ def train_clip(tokenizer: CLIPTokenizer, pictures: Drawings, work: Path) -> CLIP
     from torch import nn
 
     clip = new_clip(tokenizer, OF_CLIP.seed)
-    readers = nn.ModuleList(nn.Linear(96, len(values) + 1) for values in AXES.values())
-    readers.append(nn.Linear(96, len(OCCUPATIONS) + 1))
+    read = (*AXES.values(), OCCUPATIONS)
+    readers = nn.ModuleList(nn.Linear(96, len(values) + 1) for values in read)
     context_reader = nn.Linear(96, len(CONTEXTS))
     both = nn.ModuleDict({"clip": clip, "readers": readers, "contexts": context_reader})
     ids = _tokenize(tokenizer, pictures.captions)
@@ -233,15 +233,12 @@ def _reading(
     import torch
     from torch.nn import functional
 
+    labels = np.column_stack([pictures.shown, pictures.occupation])[rows]
+    said = np.column_stack([pictures.revealed, pictures.named])[rows]
     total = torch.zeros(())
-    said = pictures.revealed[rows]
-    truths = [
-        np.where(said[:, i], pictures.shown[rows, i], len(values))
-        for i, values in enumerate(AXES.values())
-    ]
-    truths.append(np.where(pictures.named[rows], pictures.occupation[rows], len(OCCUPATIONS)))
-    for reader, truth in zip(readers, truths, strict=True):
-        total = total + functional.cross_entropy(10 * reader(captions), torch.from_numpy(truth))
+    for reader, label, told in zip(readers, labels.T, said.T, strict=True):
+        truth = torch.from_numpy(np.where(told, label, reader.out_features - 1))
+        total = total + functional.cross_entropy(10 * reader(captions), truth)
     context = torch.from_numpy(pictures.context[rows]).float()
     return total + 5 * functional.binary_cross_entropy_with_logits(
         10 * context_reader(captions), context
