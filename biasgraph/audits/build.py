@@ -95,6 +95,12 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     methods = _methods(options, planned)
     made = count_images_beside(methods, _method_plan(planned)).items()
     size["notes"] += [f"{name} generates {count:,} more images" for name, count in made]
+    fewest = options.suited_to(planned.axes).analysis_settings().min_valid
+    if planned.images < fewest:
+        size["notes"].append(
+            f"{planned.images:,} images of each prompt are fewer than the {fewest:,} of "
+            "--min-valid: nothing could be measured"
+        )
     return size | ({"reference": photographs.size()} if photographs else {})
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.data.answer_codes import variable_of
 from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import BiasgraphError, InputError, did_you_mean, printable
 from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
 from biasgraph.models.base import Remote
 from biasgraph.models.registry import traits_of
@@ -20,6 +20,7 @@ from biasgraph.runs.job import AXES, MODEL, SEED, TOY_JUDGE, Job, judge_of
 from biasgraph.runs.pictures.picture_sets import PictureSets, name_of, read_picture_sets
 from biasgraph.runs.proposed_axes import LLM, WAYS, Proposal, proposed_axes
 from biasgraph.runs.questions import UNKNOWN, questions_about
+from biasgraph.runs.unloaded import UnloadedModel
 
 if TYPE_CHECKING:
     from biasgraph.audits.build_options import BuildOptions
@@ -42,6 +43,7 @@ class PlannedBuild:
         images: Of each prompt.
         pictures: What is given, where no image is made.
         proposal: Where the axes come from, if they were proposed.
+        unchecked: What could not be checked for a plan.
     """
 
     job: Job
@@ -50,6 +52,7 @@ class PlannedBuild:
     images: int
     pictures: PictureSets | None = None
     proposal: Proposal | None = None
+    unchecked: tuple[str, ...] = ()
 
     @property
     def variables(self) -> list[Variable]:
@@ -99,7 +102,7 @@ class PlannedBuild:
 
     def _notes(self) -> list[str]:
         notes = list(self.pictures.notes) if self.pictures else []
-        return notes + list(self.proposal.notes if self.proposal else ())
+        return [*notes, *(self.proposal.notes if self.proposal else ()), *self.unchecked]
 
     def _requests(self, images: int, questions: int) -> list[str]:
         """What servers would be asked, in a sentence; none where there is no server."""
@@ -218,13 +221,26 @@ def plan_build(
         )
         axes = proposal.axes
     axes = axes.only(options.only) if options.only else axes
+    unchecked: list[str] = []
+
+    def check(texts: Sequence[str]) -> None:
+        try:
+            job.generator.check_prompts(texts)
+        except BiasgraphError as error:
+            if not options.dry_run:
+                raise
+            unchecked.append(str(error))
+
     if listed is None:
         plans = [plan_prompts(str(options.prompt), axes)]
-        job.generator.check_prompts([prompt.text for prompt in plans[0].prompts])
+        check([prompt.text for prompt in plans[0].prompts])
     else:
-        plans = listed.plans(axes, job.generator.check_prompts)
+        plans = listed.plans(axes, check)
+    if isinstance(job.judge, UnloadedModel):
+        unchecked.append(job.judge.why)
     images = IMAGES if options.images is None else options.images
-    return PlannedBuild(job, axes, tuple(plans), images, proposal=proposal)
+    notes = tuple(dict.fromkeys(unchecked))
+    return PlannedBuild(job, axes, tuple(plans), images, proposal=proposal, unchecked=notes)
 
 
 def _named_axes(options: BuildOptions) -> AxisSet | None:
@@ -261,6 +277,7 @@ def _job(
         checked=models if given else replace(models, max_pixels=None),
         seed=options.seed,
         fresh=options.fresh,
+        plans_only=options.dry_run,
         command=command,
         progress=progress,
     )

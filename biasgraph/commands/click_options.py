@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Collection
 from dataclasses import MISSING
 from pathlib import Path
@@ -12,6 +13,7 @@ import rich_click as click
 
 from biasgraph.audits.build_options import METHODS, OUTPUT
 from biasgraph.data.options import Option, Settings, options_of
+from biasgraph.errors import printable
 from biasgraph.methods.registry import find_methods, method_options
 from biasgraph.models.inference_options import MODELS
 
@@ -60,7 +62,16 @@ class CommandWithMethods(click.RichCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Gather the methods' options under one name."""
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            extra = re.match(r"Got unexpected extra arguments? \((.*)\)$", error.message, re.S)
+            if extra is None or all(parameter.name != "prompt" for parameter in self.params):
+                raise
+            meant = printable(extra[1][:80])
+            raise click.UsageError(
+                f"unexpected argument '{meant}'. Did you mean --prompt '{meant}'?", ctx
+            ) from None
         names = [parameter.name for parameter in ctx.meta[_KEY]]
         ctx.params["method_options"] = {name: ctx.params.pop(name, None) for name in names}
         return rest

@@ -243,10 +243,13 @@ def _about(node: Mapping[str, Any], given: MethodInput) -> Finding:
 
 def _ranking(findings: Mapping[str, Finding], further: Sequence[Part]) -> Finding:
     bars = rank_axes(findings, "intensity", "intensity_uniform_q95")
+    if not bars:
+        undefined = Number("Intensity", None, reason="no axis has enough valid answers")
+        return Finding(TITLE, ABOUT, [undefined, *further])
     sizes = sorted(int(findings[bar.label].numbers["n_valid"] or 0) for bar in bars)
     answers = " to ".join(f"{size:,}" for size in dict.fromkeys([*sizes[:1], *sizes[-1:]]))
     caption = (
-        f"Intensity of every axis ({answers or 'no'} valid answers each), with what uniform "
+        f"Intensity of every axis ({answers} valid answers each), with what uniform "
         "answers stay below in 95 % of cases."
     )
     return Finding(TITLE, ABOUT, [Ranking(bars, caption), *further])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from biasgraph.runs.image_store import ImageStore
 from biasgraph.runs.ledger import Ledger
 from biasgraph.runs.ledger_rows import Given, ImageRow, Made, NewImage
 from biasgraph.runs.record import Record
-from biasgraph.runs.storage import LEDGER, storing
+from biasgraph.runs.storage import LEDGER, NEW_RUN, storing
 from biasgraph.runs.wanted_images import (
     digest,
     given_images,
@@ -172,6 +172,7 @@ class Run:
         for row in rows.values():
             if any("\ud800" <= character <= "\udfff" for character in row.text):
                 raise InputError(f"the prompt '{printable(row.text)}' is not valid Unicode text")
+        self._refuse_other_prompts({plan[0].text for plan in plans})
         record = runrecord.with_build(self._record, settings, command)
         with storing(self.directory):
             pictures = numbered(given, self.ledger.given(), images, self.directory)
@@ -181,6 +182,17 @@ class Run:
             if record is not self._record:
                 runrecord.write_record(self.directory, record)
         self._record = record
+
+    def _refuse_other_prompts(self, texts: Collection[str]) -> None:
+        """Raise InputError where the latest request was about none of these initial prompts."""
+        rows = self.ledger.requested_prompts()
+        before = [row.text for row in rows if row.role == "initial"]
+        if before and not set(before) & set(texts):
+            was, now = (printable(next(iter(names))[:80]) for names in (before, texts))
+            raise InputError(
+                f"{shown(self.directory)} cannot go on: its prompt was '{was}' and is now "
+                f"'{now}'; {NEW_RUN}"
+            )
 
     def wanted_images(self) -> list[NewImage]:
         """Every requested image, made or not: each prompt's first, each prompt's second ..."""

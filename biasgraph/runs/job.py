@@ -7,15 +7,16 @@ document tells of its origin. No weights load before a model is first used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.data.file_names import GRAPH
 from biasgraph.data.result import why_no_run
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, ModelError, printable, shown
 from biasgraph.io.folder_names import OUTPUTS, slug
 from biasgraph.models.base import Noting
 from biasgraph.models.inference_options import ModelOptions, Spec
@@ -24,6 +25,7 @@ from biasgraph.models.registry import (
     GENERATOR,
     JUDGE,
     LANGUAGE_MODEL,
+    find_backend,
     load_embedder,
     load_generator,
     load_judge,
@@ -35,6 +37,7 @@ from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.local_engine import ask, declare, generate
 from biasgraph.runs.record import read_record
 from biasgraph.runs.recorded_generator import RecordedGenerator
+from biasgraph.runs.unloaded import UnloadedModel
 
 if TYPE_CHECKING:
     from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel, Question, VisualQA
@@ -67,10 +70,12 @@ def judge_of(spec: str, named: str | None) -> str:
     """The judge's spec for a generator's: the one that is named, or a toy's own.
 
     Raises:
-        InputError: None is named and the generator has none of its own; suggests one.
+        InputError: None is named and the generator has none of its own, or is not known; suggests
+            one.
     """
     judge = named or companion_of(spec, JUDGE)
     if judge is None:
+        find_backend(Spec(spec), GENERATOR)  # a misspelt generator is named first
         raise InputError(
             f"--vqa is needed for {printable(spec)}: name the model that answers questions about "
             "its images, for example --vqa vlm:Qwen/Qwen3-VL-2B-Instruct (`biasgraph models` lists "
@@ -153,6 +158,7 @@ class Job:
         checked: ModelOptions | None = None,
         seed: int | None = None,
         fresh: bool = False,
+        plans_only: bool = False,
         command: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> Job:
@@ -168,6 +174,7 @@ class Job:
             checked: Those of `options` that one of these models has to read, where not all.
             seed: Of the run's images; None for `SEED`.
             fresh: Move a run that is there aside first.
+            plans_only: Nothing is to be made or asked: models that cannot be loaded are named.
             command: What was typed.
             progress: What shows where the work stands.
 
@@ -177,11 +184,11 @@ class Job:
         """
         specs = {GENERATOR: model, JUDGE: vqa, EMBEDDER: embedder, LANGUAGE_MODEL: llm}
         refuse_unread(checked or options, {role: spec for role, spec in specs.items() if spec})
-        generator = load_generator(model, options, directory / JOURNAL)
+        load = partial(_load_or_name, plans_only)
         return cls(
             directory=directory,
-            generator=generator,
-            judge=load_judge(vqa, options, directory / JOURNAL) if vqa else None,
+            generator=load(load_generator, model, options, directory / JOURNAL),
+            judge=load(load_judge, vqa, options, directory / JOURNAL) if vqa else None,
             **_load_helpers(directory, options, filter(None, [embedder]), filter(None, [llm])),
             options=options,
             seed=SEED if seed is None else seed,
@@ -367,6 +374,20 @@ class Job:
         return [
             note for model in self.models if isinstance(model, Noting) for note in model.notes()
         ]
+
+
+def _load_or_name(
+    plans_only: bool, load: Callable[..., Any], spec: str, options: ModelOptions, journal: Path
+) -> Any:
+    """A model by its loader; for a plan, one that cannot be loaded or identified is named."""
+    if not plans_only:
+        return load(spec, options, journal)
+    try:
+        model = load(spec, options, journal)
+        model.fingerprint  # noqa: B018  may have to ask the hub
+    except ModelError as error:
+        return UnloadedModel(spec, str(error))
+    return model
 
 
 def _load_helpers(

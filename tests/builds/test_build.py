@@ -137,6 +137,17 @@ def test_another_seed_or_model_is_refused_by_name(small: Path, tmp_path: Path) -
     assert images_of(directory) == before
 
 
+def test_another_prompt_is_refused_by_name(small: Path, tmp_path: Path) -> None:
+    directory = copy_of(small, tmp_path)
+    before = (directory / "graph.json").read_bytes()
+    refused = run("build", "--prompt", "a nurse", *SMALL, "-o", str(directory), expect=2)
+    assert "its prompt was 'a librarian' and is now 'a nurse'" in refused.stderr
+    assert (directory / "graph.json").read_bytes() == before
+    prompts = tmp_path / "both.txt"
+    prompts.write_text("a librarian\na nurse\n")
+    run("build", "--prompts", str(prompts), *SMALL, "--images", "2", "-o", str(directory))
+
+
 def test_fresh_keeps_the_old_run_aside(small: Path, tmp_path: Path) -> None:
     directory = copy_of(small, tmp_path)
     before = images_of(directory)
@@ -176,6 +187,18 @@ def test_a_dry_run_does_nothing(tmp_path: Path) -> None:
     plan = json.loads(build(tmp_path / "run", "--dry-run", "--json").stdout)
     assert plan["images"] == 1296
     assert plan["seconds"] > 0
+
+
+def test_a_dry_run_needs_no_model_and_tells_what_is_too_little(tmp_path: Path) -> None:
+    models = ("--model", "diffusers:nowhere/none", "--vqa", "vlm:nowhere/none")
+    planned = build(tmp_path / "run", "--dry-run", *models, "--images", "8").stdout
+    assert "27 prompts, 216 images" in planned
+    assert "Note: cannot load diffusers:nowhere/none: " in planned
+    assert "Note: cannot load vlm:nowhere/none: " in planned
+    assert "8 images of each prompt are fewer than the 16 of --min-valid" in planned
+    long = "a photo of a [cook] " + "in a small village " * 9
+    planned = run("build", "--prompt", long, "--dry-run").stdout
+    assert "Note: " in planned and "tokens" in planned
 
 
 def test_fixed_axes_and_unseen_words_are_named(tmp_path: Path) -> None:

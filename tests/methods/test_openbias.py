@@ -88,7 +88,7 @@ def test_too_few_answers_have_no_intensity() -> None:
     found = annotation_of({"a nurse": ["male"] * 3 + ["unknown"] * 30})
     assert found.nodes["gender"].numbers["intensity"] is None
     assert found.nodes["gender"].show[0].reason == "too few valid answers (3)"
-    assert found.graph.show[0].items == []
+    assert found.graph.show[0].reason == "no axis has enough valid answers"
 
 
 def test_several_prompts_are_averaged_before_and_after_the_entropy() -> None:

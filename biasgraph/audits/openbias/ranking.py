@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -186,9 +187,15 @@ def _answers(
 def _notes(job: Job, run: Run, base: Knowledge) -> list[str]:
     if base.biases:
         return [*job.withheld_notes(run, "counted as gated"), *job.notes()]
+    if not base.others:
+        return ["Nothing was found because no bias was proposed for any caption."]
+    reasons = Counter(reason for _, reason in base.others)
+    told = ", ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common())
+    most = max(len(bias.questions) for bias, _ in base.others)
     return [
-        "No bias is left to look at, and no image was made: see what was proposed, or lower "
-        "--min-captions."
+        f"Nothing was found, and no image was made, because all {len(base.others):,} proposed "
+        f"biases were left out: {told}. The most captions of one are {most:,}: give more captions, "
+        "or lower --min-captions."
     ]
 
 

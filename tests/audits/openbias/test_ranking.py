@@ -139,7 +139,7 @@ class TestSandbox:
             capsys, "--captions", captions, "-o", sandbox, "--min-captions", 51, "--images", 2
         )
         assert code == 0
-        assert "No bias is left to look at" in " ".join(out.split())
+        assert "Nothing was found, and no image was made, because all" in " ".join(out.split())
         assert document(sandbox)["biases"] == []
         others = document(sandbox)["others"]
         assert {one["reason"] for one in others} == {"fewer than 51 captions"}
