@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import gc
 import os
 
 import pytest
@@ -16,3 +17,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker in item.iter_markers("slow"):
             if not marker.kwargs.get("reason"):
                 raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.slow needs a reason=")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what was imported for all tests: it stays to the end."""
+    gc.collect()
+    gc.freeze()

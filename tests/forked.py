@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,19 +46,23 @@ def started(function: Callable[..., object], *arguments: Any) -> Any:
     return process
 
 
-def biasgraph(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def biasgraph(
+    *arguments: str, cwd: Path = ROOT, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """What the command line does with these arguments, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = [Path(folder, name) for name in ("stdout", "stderr")]
-        process = started(_command, arguments, outputs, cwd)
+        process = started(_command, arguments, outputs, cwd, environment)
         process.join()
         texts = [path.read_text("utf-8") if path.exists() else "" for path in outputs]
     return subprocess.CompletedProcess(arguments, process.exitcode, *texts)
 
 
-def _command(arguments: Sequence[str], outputs: Sequence[Path], cwd: Path | None) -> int:
-    if cwd is not None:
-        os.chdir(cwd)
+def _command(
+    arguments: Sequence[str], outputs: Sequence[Path], cwd: Path, environment: Mapping[str, str]
+) -> int:
+    os.chdir(cwd)
+    os.environ.update(environment)
     for path, stream in zip(outputs, (1, 2), strict=True):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
     from biasgraph.commands import main

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,17 @@ from biasgraph.models.clip import ClipJudge
 from biasgraph.models.json_chat import ReplyError
 from tests.openai_server import Behaviour, serving
 
-SMALL = {"images": 16, "only": ("gender", "age"), "bootstrap": 200}
+SMALL = {"images": 6, "only": ("gender", "age"), "min_valid": 2, "bootstrap": 100}
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> biasgraph.Result:
     return biasgraph.build("a librarian", **SMALL, output=tmp_path_factory.mktemp("run") / "r")
+
+
+@pytest.fixture
+def copy(built: biasgraph.Result, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(str(built.directory), tmp_path / "r", copy_function=shutil.copy2))
 
 
 def numbers(result: biasgraph.Result, method: str) -> dict:
@@ -37,7 +43,7 @@ def test_the_sandbox_gets_every_method(built: biasgraph.Result) -> None:
     gender = next(node for node in built.document["nodes"] if node["id"] == "gender")
     assert 0 <= gender["findings"]["openbias"]["intensity"] <= 1
     assert graph["findings"]["minethegap"]["score"] > 0
-    assert graph["findings"]["minethegap"]["n_images"] == 16
+    assert graph["findings"]["minethegap"]["n_images"] == 6
     table = built.nodes.set_index("id")
     assert table.loc["gender", "findings.openbias.intensity"] == pytest.approx(
         gender["findings"]["openbias"]["intensity"]
@@ -58,20 +64,19 @@ def test_a_second_build_embeds_nothing_again(built: biasgraph.Result, monkeypatc
     assert again.document == built.document
 
 
-def test_a_method_is_added_to_a_finished_run(built: biasgraph.Result, tmp_path: Path) -> None:
-    directory = tmp_path / "r"
-    plain = biasgraph.build("a librarian", **SMALL, annotate="none", output=directory)
+def test_a_method_is_added_to_a_finished_run(built: biasgraph.Result, copy: Path) -> None:
+    plain = biasgraph.build("a librarian", **SMALL, annotate="none", output=copy)
     assert plain.document["graph"]["findings"] == {}
     assert "methods" not in plain.document["graph"]
-    assert main(["annotate", str(directory), "openbias", "--quiet"]) == 0
-    added = biasgraph.load(directory)
+    assert main(["annotate", str(copy), "openbias", "--quiet"]) == 0
+    added = biasgraph.load(copy)
     assert list(added.document["graph"]["findings"]) == ["openbias"]
     assert numbers(added, "openbias") == numbers(built, "openbias")
 
 
-def test_a_choice_is_kept_by_later_builds(tmp_path: Path) -> None:
+def test_a_choice_is_kept_by_later_builds(copy: Path) -> None:
     def build(**more):
-        return biasgraph.build("a librarian", **SMALL, output=tmp_path / "r", **more)
+        return biasgraph.build("a librarian", **SMALL, output=copy, **more)
 
     first = build(annotate=["minethegap"], method_options={"vary": "age"})
     assert numbers(first, "minethegap")["n_variations"] == 3
@@ -83,17 +88,17 @@ def test_a_choice_is_kept_by_later_builds(tmp_path: Path) -> None:
 def test_answers_get_what_needs_no_images(built: biasgraph.Result, tmp_path: Path) -> None:
     built.answers.to_csv(tmp_path / "a.csv", index=False)
     result = biasgraph.build(
-        answers=tmp_path / "a.csv", annotate="openbias", bootstrap=200, output=tmp_path / "out"
+        answers=tmp_path / "a.csv", annotate="openbias", bootstrap=100, output=tmp_path / "out"
     )
     assert list(result.document["graph"]["findings"]) == ["openbias"]
-    kept = biasgraph.build(answers=tmp_path / "a.csv", bootstrap=300, output=tmp_path / "out")
+    kept = biasgraph.build(answers=tmp_path / "a.csv", bootstrap=150, output=tmp_path / "out")
     assert list(kept.document["graph"]["findings"]) == ["openbias"]
 
 
 def test_several_prompts_have_theirs_and_a_ranking(tmp_path: Path) -> None:
     prompts = ["a librarian", "a photo of a [chef] at home"]
     result = biasgraph.build(
-        prompts=prompts, images=8, only=("gender",), bootstrap=200, output=tmp_path / "r"
+        prompts=prompts, images=4, only=("gender",), bootstrap=100, output=tmp_path / "r"
     )
     found = numbers(result, "minethegap")
     scores = [numbers(part, "minethegap")["score"] for part in result.prompts]
@@ -134,7 +139,7 @@ def test_other_models_name_their_embedder() -> None:
 
 def test_a_method_that_fails_leaves_the_graph(tmp_path: Path) -> None:
     with serving(Behaviour(says=lambda _: "I would rather not.")) as fake:
-        options = {**SMALL, "annotate": "minethegap", "llm": "openai:writer"}
+        options = {**SMALL, "images": 2, "annotate": "minethegap", "llm": "openai:writer"}
         with pytest.raises(ReplyError, match=r"-failed\.json"):
             biasgraph.build("a nurse", **options, base_url=fake.base_url, output=tmp_path)
     found = biasgraph.load(tmp_path)
@@ -144,7 +149,7 @@ def test_a_method_that_fails_leaves_the_graph(tmp_path: Path) -> None:
 
 def test_a_finished_run_is_annotated_by_a_server_of_ones_choice(tmp_path: Path, capsys) -> None:
     run = tmp_path / "r"
-    biasgraph.build("a nurse", **{**SMALL, "images": 4}, annotate="none", output=run)
+    biasgraph.build("a nurse", **{**SMALL, "images": 2}, annotate="none", output=run)
     reply = json.dumps({"variations": [f"a nurse in room {number}" for number in range(15)]})
     words = ["annotate", str(run), "minethegap", "--llm", "openai:writer", "--quiet"]
     with serving(Behaviour(says=lambda _: reply)) as fake:
@@ -186,7 +191,7 @@ def test_only_the_sandbox_alone_is_asked_without_being_told() -> None:
 
 def test_one_prompt_of_many_is_referred_to_the_run(tmp_path: Path, capsys) -> None:
     biasgraph.build(
-        prompts=["a nurse"], images=4, only=("gender",), bootstrap=200, output=tmp_path / "r",
+        prompts=["a nurse"], images=2, only=("gender",), bootstrap=100, output=tmp_path / "r",
         annotate="none",
     )  # fmt: skip
     [part] = (tmp_path / "r" / "prompts").iterdir()
@@ -198,12 +203,12 @@ def test_one_prompt_of_many_is_referred_to_the_run(tmp_path: Path, capsys) -> No
 def test_images_of_the_variations_are_made_once_and_stay_out_of_the_tables(tmp_path: Path) -> None:
     run = tmp_path / "r"
     vary = ("gender", "age")  # together: what no counterfactual says
-    options = {**SMALL, "images": 8, "annotate": "minethegap", "output": run}
+    options = {**SMALL, "images": 4, "annotate": "minethegap", "output": run}
     plain = biasgraph.build("a nurse", **options, method_options={"vary": vary})
     assert main(["annotate", str(run), "minethegap", "--null", "-q"]) == 0
     found = biasgraph.load(run)
     made = list((run / "images").glob("*.png"))
-    assert len(made) == len(set(plain.answers["image"])) + 8
+    assert len(made) == len(set(plain.answers["image"])) + 4
     assert numbers(found, "minethegap")["score_null"] > numbers(plain, "minethegap")["score"]
     assert numbers(found, "minethegap")["score"] == numbers(plain, "minethegap")["score"]
     assert found.tables.equals(plain.tables)
@@ -217,7 +222,7 @@ def test_images_of_the_variations_are_made_once_and_stay_out_of_the_tables(tmp_p
 
 def test_a_language_model_proposes_the_variations_once(tmp_path: Path) -> None:
     run = tmp_path / "r"
-    options = {**SMALL, "images": 4, "annotate": "minethegap", "output": run}
+    options = {**SMALL, "images": 2, "annotate": "minethegap", "output": run}
     first = biasgraph.build("a nurse", **options, llm="sandbox")
     [transcript] = (run / "transcripts").iterdir()
     assert numbers(first, "minethegap")["n_variations"] == 15

@@ -20,7 +20,7 @@ from biasgraph.data.result import load
 from biasgraph.io.folder_names import folder_name
 from biasgraph.models.diffusers import DiffusersGenerator
 
-SMALL = ("--images", "8", "--only", "gender,age", "--min-valid", "4", "--bootstrap", "100")
+SMALL = ("--images", "4", "--only", "gender,age", "--min-valid", "2", "--bootstrap", "100")
 SETS = 6  # the prompt, two of gender, three of age
 PROMPTS = "# two\na librarian\na photo of a [nurse]\n"
 BOTH = ["a librarian", "a photo of a nurse"]
@@ -75,8 +75,8 @@ def test_one_run_holds_all_prompts(small: Path) -> None:
     assert "toy" in graph["toy"]
     assert [part["prompt"] for part in graph["prompts"]] == BOTH
     assert [part["subject"] for part in graph["prompts"]] == ["a librarian", "a nurse"]
-    assert images_by_prompt(small) == dict.fromkeys(BOTH, SETS * 8)
-    assert graph["images"] == {"initial": 16, "interventions": 2 * (SETS - 1) * 8}
+    assert images_by_prompt(small) == dict.fromkeys(BOTH, SETS * 4)
+    assert graph["images"] == {"initial": 8, "interventions": 2 * (SETS - 1) * 4}
     for prompt, part in zip(BOTH, result.prompts, strict=True):
         assert part.directory == small / "prompts" / folder_name(prompt)
         assert not {"images", "ledger.sqlite", "run.json"} & {
@@ -100,7 +100,7 @@ def test_batches_mix_prompts_and_are_full(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(DiffusersGenerator, "generate", spied)
     content = "a librarian\na nurse\na cook\n"
-    assert build(tmp_path / "run", content, "--images", "4", "--quiet") == 0
+    assert build(tmp_path / "run", content, "--quiet") == 0
     size = len(batches[0])
     assert [len(batch) for batch in batches] == [size] * -(-3 * SETS * 4 // size)
     assert {prompt.split()[-1] for prompt in batches[0]} == {"librarian", "nurse", "cook"}
@@ -129,7 +129,7 @@ def test_more_and_fewer_prompts(copy: Path) -> None:
     assert build(copy, PROMPTS + "a cook\n") == 0
     more = pictures(copy)
     assert before.items() <= more.items() and len(more) > len(before)
-    assert images_by_prompt(copy) == dict.fromkeys([*BOTH, "a cook"], SETS * 8)
+    assert images_by_prompt(copy) == dict.fromkeys([*BOTH, "a cook"], SETS * 4)
     assert len(load(copy).prompts) == 3
     assert build(copy, "a cook\na librarian\n") == 0
     assert pictures(copy) == more
@@ -148,7 +148,7 @@ def test_one_prompt_of_the_run_alone(copy: Path) -> None:
 
 
 def test_a_list_of_one_prompt_is_a_global_graph_of_one(tmp_path: Path) -> None:
-    assert build(tmp_path / "run", "a librarian\n", "--images", "4") == 0
+    assert build(tmp_path / "run", "a librarian\n", "--images", "2") == 0
     result = load(tmp_path / "run")
     assert result.document["graph"]["kind"] == "global"
     assert (result.pairs["n_prompts"] == 1).all()

@@ -19,9 +19,11 @@ import pytest
 
 from biasgraph.models.openai import CONCURRENCY
 from biasgraph.models.openai.journal import FILE
+from tests.forked import biasgraph
 from tests.openai_server import Behaviour, FakeServer, faults, serving
 
 KEY = "sk-test-0123456789abcdef"
+PROGRAM = (sys.executable, "-m", "biasgraph")
 IMAGES, QUESTIONS, ORDERS = 6 * 3, 3, 3
 """A nurse, 2 genders and 3 ages, three each; gender, age and the gate, in three orders."""
 CALLS = IMAGES + IMAGES * QUESTIONS * ORDERS
@@ -29,7 +31,7 @@ CALLS = IMAGES + IMAGES * QUESTIONS * ORDERS
 
 def command(fake: FakeServer, directory: Path, *more: str) -> list[str]:
     return [
-        *(sys.executable, "-m", "biasgraph", "build", "--prompt", "a nurse"),
+        *("build", "--prompt", "a nurse"),
         *("--only", "gender,age", "--images", "3", "-o", str(directory)),
         *("--model", "openai:painter", "--vqa", "openai:judge", "--base-url", fake.base_url),
         *("--min-valid", "1", "--bootstrap", "100", *more),
@@ -42,7 +44,8 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def build(arguments: Sequence[str], **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(arguments, env=environment(**more), capture_output=True, text=True)
+    words = [*PROGRAM, *arguments]
+    return subprocess.run(words, env=environment(**more), capture_output=True, text=True)
 
 
 def answers(directory: Path) -> list[str]:
@@ -51,7 +54,8 @@ def answers(directory: Path) -> list[str]:
 
 def start(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
     silent = subprocess.DEVNULL
-    return subprocess.Popen(arguments, env=environment(), stdout=silent, stderr=silent)
+    words = [*PROGRAM, *arguments]
+    return subprocess.Popen(words, env=environment(), stdout=silent, stderr=silent)
 
 
 @dataclass(frozen=True)
@@ -68,13 +72,14 @@ class Undisturbed:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     directory = tmp_path_factory.mktemp("undisturbed") / "run"
     with serving(Behaviour(echo=True, revises=True)) as fake:
-        done = build(command(fake, directory), OPENAI_LOG="debug")
+        done = biasgraph(*command(fake, directory), OPENAI_API_KEY=KEY, OPENAI_LOG="debug")
         assert done.returncode == 0, done.stderr
         assert (fake.counted.calls, fake.counted.images) == (CALLS, IMAGES)
         assert fake.counted.keys == {f"Bearer {KEY}"}
         table = answers(directory)
         fake.behaviour.fault = lambda: "refused key"
-        refused = build(command(fake, directory, "--images", "4"), OPENAI_LOG="debug")
+        more = command(fake, directory, "--images", "4")
+        refused = biasgraph(*more, OPENAI_API_KEY=KEY, OPENAI_LOG="debug")
         assert refused.returncode == 1
     screens = "".join((done.stdout, done.stderr, refused.stdout, refused.stderr))
     return Undisturbed(directory, table, screens, refused.stderr)

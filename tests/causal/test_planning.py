@@ -138,7 +138,7 @@ def test_more_arms_are_no_advantage() -> None:
     """Six arms hold thrice the images of two, so their plain distance leans less upwards."""
     rng = np.random.default_rng(3)
     shares = []
-    for _ in range(80):
+    for _ in range(40):
         n = 24
 
         def draw(size: int, n: int = n) -> np.ndarray:
@@ -184,7 +184,7 @@ def test_with_no_structure_it_hardly_ever_recommends() -> None:
             {arm: obeyed.initial[rng.integers(0, 48, 48)] for arm in obeyed.arms},
             obeyed.variables,
         )
-        for one in ranked([images], bootstrap=300)["axes"]:
+        for one in ranked([images], bootstrap=150)["axes"]:
             if one["near_ideal"] is False:
                 weighed += 1
                 claims += one["verdict"] in ("recommended", "any")

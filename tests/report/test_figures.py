@@ -23,6 +23,8 @@ from tests.report.pictured import renamed
 
 SVG = "{http://www.w3.org/2000/svg}"
 
+MANY = pytest.mark.slow(reason="a larger figure on the same way; twelve axes stay")
+
 
 @pytest.fixture(scope="module")
 def result() -> biasgraph.Result:
@@ -134,7 +136,7 @@ def test_letters_that_no_font_has_are_no_error(result: biasgraph.Result) -> None
     assert {*figure_files(document, pairs, "png", 1)} == {"graph.png", "matrix.png"}
 
 
-@pytest.mark.parametrize("count", [1, 2, 30])
+@pytest.mark.parametrize("count", [1, 2, 12, pytest.param(30, marks=MANY)])
 def test_any_number_of_axes_can_be_drawn(result: biasgraph.Result, count: int) -> None:
     document = renamed(result.document, [f"axis {number}" for number in range(count)])
     for columns in (1, 2):

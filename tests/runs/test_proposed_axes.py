@@ -19,7 +19,7 @@ from biasgraph.sandbox.proposer import ABOUT
 from tests.models import tiny_lm
 from tests.openai_server import Behaviour, FakeServer, serving
 
-SMALL = ("--images", "4", "--min-valid", "1", "--bootstrap", "100", "--annotate", "none", "-q")
+SMALL = ("--images", "2", "--min-valid", "1", "--bootstrap", "100", "--annotate", "none", "-q")
 GOOD = {
     "Gender bias": ["a male librarian", "a female librarian"],
     "Occupation": ["a nurse", "a doctor"],

@@ -40,7 +40,7 @@ def prompts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def command(prompts: Path) -> list[object]:
-    return ["--prompts", prompts, "--images", 6, "--vary", "gender,age"]
+    return ["--prompts", prompts, "--images", 4, "--vary", "gender,age"]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_the_ranking(ranked: Path) -> None:
     assert [row["rank"] for row in found["prompts"]] == [1, 2]
     first, second = found["prompts"]
     assert first["score"] < second["score"]
-    assert {row["n_images"] for row in found["prompts"]} == {6}
+    assert {row["n_images"] for row in found["prompts"]} == {4}
     assert {row["n_variations"] for row in found["prompts"]} == {6}
     assert len(first["missed"]) == 2  # a quarter of six, rounded up
     assert set(first["missed"][0]["says"]) == {"gender", "age"}
@@ -76,11 +76,11 @@ def test_the_ranking(ranked: Path) -> None:
 def test_what_is_made_stands_in_no_table(ranked: Path) -> None:
     opened = read_run(ranked)
     try:
-        assert len(opened.ledger.images()) == 12
+        assert len(opened.ledger.images()) == 8
         pictures = opened.ledger._connection.execute(
             "SELECT role, count(*) FROM images JOIN prompts ON prompts.id = prompt GROUP BY role"
         ).fetchall()
-        assert dict(pictures) == {"initial": 12, "other": 12}
+        assert dict(pictures) == {"initial": 8, "other": 8}
     finally:
         opened.close()
 
@@ -114,7 +114,7 @@ def test_an_annotated_build_scores_the_same(ranked: Path, tmp_path: Path) -> Non
 
     built = biasgraph.build(
         "a nurse",
-        images=6,
+        images=3,
         only=("gender",),
         bootstrap=100,
         annotate="minethegap",
@@ -124,7 +124,7 @@ def test_an_annotated_build_scores_the_same(ranked: Path, tmp_path: Path) -> Non
     target = tmp_path / "s"
     path = tmp_path / "p.txt"
     path.write_text("a nurse\n")
-    arguments = ["--prompts", path, "--images", 6, "--vary", "gender", "-o", target, "-q"]
+    arguments = ["--prompts", path, "--images", 3, "--vary", "gender", "-o", target, "-q"]
     assert main(["minethegap", "score", *map(str, arguments)]) == 0
     assert document(target)["prompts"][0]["score"] == pytest.approx(
         built.document["graph"]["findings"]["minethegap"]["score"]

@@ -20,7 +20,8 @@ from biasgraph.runs.directory import read_run
 from tests.models import tiny_lm
 from tests.openai_server import Behaviour, serving
 
-CAPTIONS = 50
+CAPTIONS = 18
+SMALL = ("--images", "2", "--min-captions", "10", "--bootstrap", "100")
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -32,9 +33,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 @pytest.fixture(scope="module")
 def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     people = ["nurse", "pilot", "chef", "librarian", "farmer", "judge", "doctor", "teacher"]
-    frames = ["a photo of a {}", "a {}", "a {} at work", "a picture of a {}", "a {} outside",
-              "a portrait of a {}"]  # fmt: skip
-    texts = [frame.format(one) for frame in frames for one in people]
+    texts = [frame.format(one) for frame in ("a photo of a {}", "a {}") for one in people]
     path = tmp_path_factory.mktemp("captions") / "c.txt"
     path.write_text("\n".join([*texts, "a woman", "a young nurse", "a woman"]) + "\n")
     assert len(set(texts)) == CAPTIONS - 2
@@ -45,8 +44,8 @@ def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sandbox(captions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with the sandbox's rules, generator and judge."""
     directory = tmp_path_factory.mktemp("sandbox") / "run"
-    command = ["openbias", "--captions", str(captions), "-o", str(directory), "--images", "2"]
-    assert main([*command, "--bootstrap", "100", "-q"]) == 0
+    command = ["openbias", "--captions", str(captions), "-o", str(directory), *SMALL]
+    assert main([*command, "-q"]) == 0
     return directory
 
 
@@ -114,10 +113,8 @@ class TestSandbox:
         with_lists = read_run(sandbox)
         images = {row.id: row.file.mtime_ns for row in with_lists.ledger.images()}
         with_lists.close()
-        code, out, err = run(
-            capsys, "--captions", captions, "-o", sandbox, "--images", 2, "--bootstrap", 100,
-            "--json",
-        )  # fmt: skip
+        command = ("--captions", captions, "-o", sandbox, *SMALL)
+        code, out, err = run(capsys, *command, "--json")
         assert (code, json.loads(out)) == (0, document(sandbox))
         assert "Images" not in err and "Answers" not in err
         again = read_run(sandbox)
@@ -126,7 +123,7 @@ class TestSandbox:
         assert {path: path.read_bytes() for path in kept} == kept
 
     def test_the_ranking_in_the_terminal(self, sandbox: Path, captions: Path, capsys) -> None:
-        command = ("--captions", captions, "-o", sandbox, "--images", 2, "--bootstrap", 100)
+        command = ("--captions", captions, "-o", sandbox, *SMALL)
         code, out, _ = run(capsys, *command)
         assert code == 0
         first = document(sandbox)["biases"][0]
@@ -136,13 +133,13 @@ class TestSandbox:
 
     def test_more_captions_are_needed(self, sandbox: Path, captions: Path, capsys) -> None:
         code, out, _ = run(
-            capsys, "--captions", captions, "-o", sandbox, "--min-captions", 51, "--images", 2
+            capsys, "--captions", captions, "-o", sandbox, "--min-captions", 19, "--images", 2
         )
         assert code == 0
         assert "Nothing was found, and no image was made, because all" in " ".join(out.split())
         assert document(sandbox)["biases"] == []
         others = document(sandbox)["others"]
-        assert {one["reason"] for one in others} == {"fewer than 51 captions"}
+        assert {one["reason"] for one in others} == {"fewer than 19 captions"}
 
 
 class TestNonsense:
@@ -221,9 +218,9 @@ def served(captions: Path, tmp_path_factory: pytest.TempPathFactory):
     proposing = Proposing()
     with serving(Behaviour(says=proposing)) as fake:
         command = [
-            *("openbias", "--captions", str(captions), "-o", str(directory), "--images", "2"),
+            *("openbias", "--captions", str(captions), "-o", str(directory), *SMALL),
             *("--model", "openai:painter", "--vqa", "openai:judge", "--llm", "openai:writer"),
-            *("--base-url", fake.base_url, "--permutations", "1", "--bootstrap", "100", "-q"),
+            *("--base-url", fake.base_url, "--permutations", "1", "-q"),
         ]
         codes, charged = [], []
         for _ in range(2):
@@ -307,7 +304,7 @@ def test_captions_that_cannot_be_used_are_passed_over_and_named(tmp_path: Path, 
     path = tmp_path / "c.csv"
     path.write_text(f'caption\n"a nurse"\n"{"a nurse " * 60}"\n"of the and"\n')
     code, out, _ = run(
-        capsys, "--captions", path, "-o", tmp_path / "run", "--images", 16,
+        capsys, "--captions", path, "-o", tmp_path / "run", "--images", 4,
         "--min-captions", 1, "--bootstrap", 100,
     )  # fmt: skip
     assert code == 0

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from biasgraph.audits.pipeline_options import PlanOptions
+from biasgraph.audits.plan.mitigation import plan
 from biasgraph.audits.plan.verification import JointPlan
 from biasgraph.data.result import load
 from biasgraph.errors import InputError
+from biasgraph.runs.directory import Run
 from tests import forked
 from tests.shared_runs import copy_run
 
@@ -105,20 +108,24 @@ def test_nothing_is_made_twice_and_a_build_is_not_confused(
         assert (directory / name).read_bytes() == (built / name).read_bytes()
 
 
+def verify_and_die(directory: Path) -> None:
+    """End after the first batch of images as by a kill."""
+    add = Run.add_images
+
+    def add_and_die(self: Run, made: Any, *, plan: Any) -> None:
+        add(self, made, plan=plan)
+        os._exit(9)
+
+    Run.add_images = add_and_die  # type: ignore[method-assign]
+    plan(PlanOptions(run=directory, verify=True, verify_images=16))
+
+
 def test_a_verification_that_died_confuses_nobody(built: Path, tmp_path: Path) -> None:
     """Killed in the middle: the ledger asks for the joint prompts, half of them are made."""
     directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
-    code = (
-        "import os, sys; from pathlib import Path; from biasgraph.runs.directory import Run;"
-        "from biasgraph.audits.pipeline_options import PlanOptions;"
-        "from biasgraph.audits.plan.mitigation import plan; add = Run.add_images;\n"
-        "def die(self, made, *, plan):\n"
-        "    add(self, made, plan=plan); os._exit(9)\n"
-        "Run.add_images = die\n"
-        "plan(PlanOptions(run=Path(sys.argv[1]), verify=True, verify_images=16))"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(directory)], check=False)
-    assert done.returncode == 9
+    process = forked.started(verify_and_die, directory)
+    process.join()
+    assert process.exitcode == 9
     made = [one for one in query(directory, IMAGES) if one[1] == "other"]
     assert 0 < len(made) < 64
     again = Path(shutil.copytree(directory, tmp_path / "again", copy_function=shutil.copy2))
