@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -68,15 +68,11 @@ def codes_of(answers: Answers, variables: tuple[Variable, ...]) -> list[CodedIma
         InputError: An answer is about another axis, or an intervention names one, or an attribute
             that its axis lacks.
     """
-    frame, names = answers.frame, [variable.name for variable in variables]
-    for column in ("target", "axis"):
-        strange = ~frame[column].isin(names) & frame[column].notna()
-        answers.refuse(strange.to_numpy(), column, lambda row: "the result has no such axis")
-    lacking = _attribute_codes(variables, frame["axis"], frame["attribute"]) < 0
-    answers.refuse(
-        lacking & frame["axis"].notna().to_numpy(),
-        "attribute",
-        lambda row: "the result has no such attribute",
+    _refuse_others(
+        answers,
+        variables,
+        lambda axis: "the result has no such axis",
+        lambda word, axis: "the result has no such attribute",
     )
     codes, _ = _answer_codes(answers, variables, refuse=False)
     return _by_prompt(answers, variables, codes)
@@ -108,8 +104,29 @@ def _by_prompt(
     return coded
 
 
+def _refuse_others(
+    answers: Answers,
+    variables: tuple[Variable, ...],
+    no_axis: Callable[[str], str],
+    no_attribute: Callable[[str, str], str],
+) -> None:
+    """Refuse axes that are none of the variables, and interventions that are none of theirs."""
+    frame, names = answers.frame, [variable.name for variable in variables]
+    intervened = frame["axis"].notna().to_numpy()
+    strange = ~frame["axis"].isin(names).to_numpy() & intervened
+    answers.refuse(strange, "axis", lambda row: no_axis(row["axis"]))
+    strange = ~frame["target"].isin(names).to_numpy()
+    answers.refuse(strange, "target", lambda row: no_axis(row["target"]))
+    lacking = _attribute_codes(variables, frame["axis"], frame["attribute"]) < 0
+    answers.refuse(
+        lacking & intervened,
+        "attribute",
+        lambda row: no_attribute(row["attribute"], row["axis"]),
+    )
+
+
 def _declared(answers: Answers, axes: AxisSet) -> tuple[Variable, ...]:
-    frame, names = answers.frame, [axis.name for axis in axes.axes]
+    names = [axis.name for axis in axes.axes]
 
     def no_axis(word: str) -> str:
         return (
@@ -117,17 +134,11 @@ def _declared(answers: Answers, axes: AxisSet) -> tuple[Variable, ...]:
             + did_you_mean(word, names)
         )
 
-    undeclared = ~frame["axis"].isin(names) & frame["axis"].notna()
-    answers.refuse(undeclared.to_numpy(), "axis", lambda row: no_axis(row["axis"]))
-    undeclared = ~frame["target"].isin(names)
-    answers.refuse(undeclared.to_numpy(), "target", lambda row: no_axis(row["target"]))
+    def no_attribute(word: str, axis: str) -> str:
+        return _no_attribute(word, axes.axis(axis).names, axis)
+
     variables = tuple(variable_of(axis) for axis in axes.axes if axis.name in answers.axes)
-    lacking = _attribute_codes(variables, frame["axis"], frame["attribute"]) < 0
-    answers.refuse(
-        lacking & frame["axis"].notna().to_numpy(),
-        "attribute",
-        lambda row: _no_attribute(row["attribute"], axes.axis(row["axis"]).names, row["axis"]),
-    )
+    _refuse_others(answers, variables, no_axis, no_attribute)
     return variables
 
 

@@ -214,29 +214,19 @@ def _shape_problems(error: ValidationError) -> Iterator[Problem]:
         if kind == "inconsistent":
             continue
         key = printable(str(location[-1]))[:100] if location else ""
-        match kind:
-            case "extra_forbidden":
-                yield location, f"unknown key '{key}'.{did_you_mean(key, _keys(location))}"
-            case "missing":
-                yield location, f"'{key}' is missing"
-            case "model_type":
-                keys = ", ".join(_keys((*location, "")))
-                yield location, f"expected an entry with the keys {keys}"
-            case "string_type":
-                yield location, f"'{key}' must be text (quote what YAML takes for another type)"
-            case "tuple_type":
-                yield location, f"'{key}' must be a list, as in [one, two]"
-            case "literal_error":
-                known = re.findall("'([^']+)'", detail["ctx"]["expected"])
-                said = str(detail["input"])[:100]
-                hint = did_you_mean(said, known)
-                yield (
-                    location,
-                    f"'{key}' must be {' or '.join(known)}, not '{printable(said)}'.{hint}",
-                )
-            case _:
-                text = detail["msg"].removeprefix("Value error, ")
-                yield location, f"'{key}': {printable(text)}"
+        known = re.findall("'([^']+)'", detail.get("ctx", {}).get("expected", ""))
+        said = str(detail["input"])[:100]
+        problems = {
+            "extra_forbidden": f"unknown key '{key}'.{did_you_mean(key, _keys(location))}",
+            "missing": f"'{key}' is missing",
+            "model_type": f"expected an entry with the keys {', '.join(_keys((*location, '')))}",
+            "string_type": f"'{key}' must be text (quote what YAML takes for another type)",
+            "tuple_type": f"'{key}' must be a list, as in [one, two]",
+            "literal_error": f"'{key}' must be {' or '.join(known)}, not '{printable(said)}'."
+            f"{did_you_mean(said, known)}",
+        }
+        text = detail["msg"].removeprefix("Value error, ")
+        yield location, problems.get(kind, f"'{key}': {printable(text)}")
 
 
 def _keys(location: Location) -> list[str]:

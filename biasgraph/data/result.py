@@ -182,15 +182,10 @@ def read_pairs(folder: Path) -> pd.DataFrame:
 def _typed(
     reader: Callable[[pd.DataFrame], pd.DataFrame], path: Path, columns: Sequence[str]
 ) -> pd.DataFrame:
-    try:
-        return reader(_read_cells(path, columns))
-    except ValueError as error:
-        raise InputError(f"{shown(path)} is damaged: {printable(str(error))}") from None
-
-
-def _read_cells(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    raw = read_bytes(path)
-    cells = CsvFile(raw, shown(path), columns).frame()
+    cells = CsvFile(read_bytes(path), shown(path), columns).frame()
     if not {*columns} <= {*cells.columns}:
         raise InputError(f"{shown(path)} is damaged: columns are missing")
-    return cells
+    try:
+        return reader(cells)
+    except ValueError as error:
+        raise InputError(f"{shown(path)} is damaged: {printable(str(error))}") from None

@@ -122,12 +122,9 @@ def writing_to(directory: Path, option: str = "-o") -> Iterator[None]:
         yield
     except OSError as error:
         full = error.errno in FULL_DISK
-        hint = (
-            f"free some space, or choose another {option}" if full else f"choose another {option}"
-        )
+        hint = f"{'free some space, or ' if full else ''}choose another {option}"
         reason = error.strerror or str(error)
-        message = f"cannot write to {shown(directory)}: {reason}; {hint}"
-        raise ModelError(message) from None
+        raise ModelError(f"cannot write to {shown(directory)}: {reason}; {hint}") from None
 
 
 def _write(path: Path, content: bytes, durable: bool) -> None:

@@ -17,7 +17,7 @@ from biasgraph.errors import ModelError, printable
 from biasgraph.models.image_files import reduce_to_kept
 from biasgraph.runs.batches import Batch, batches_to_do
 from biasgraph.runs.ledger_rows import GATE, Answered, AnswerRow, ImageRow, NewImage
-from biasgraph.runs.progress import Interrupted, Progress, Quiet, Stop, showing
+from biasgraph.runs.progress import Progress, showing
 from biasgraph.runs.questions import GATED, AxisQuestion, Verdict, check_reply
 
 if TYPE_CHECKING:
@@ -56,21 +56,20 @@ def make_missing(
     progress: Progress | None,
 ) -> int:
     """As `generate`, for any `wanted` images; `there` looks up those of them that are made."""
-    progress = progress or Quiet()
     damaged = run.damaged_images(there())
     if damaged:
-        with showing(progress, "Damaged images", total=len(damaged), done=0) as stop:
+        with showing(progress, "Damaged images", total=len(damaged), done=0) as shown:
             for images in _make_again(run, generator, damaged):
-                _recorded(len(images), progress, stop)
+                shown.advance(len(images))
     made = {image.id: image.plan for image in there()}
     if len(made) < len(wanted):
         size = generator.batch_size
         plan = run.plan(work, [size, [image.id for image in wanted]])
         items = [image for image in wanted if made.get(image.id, plan) == plan]
-        with showing(progress, work.capitalize(), total=len(wanted), done=len(made)) as stop:
+        with showing(progress, work.capitalize(), total=len(wanted), done=len(made)) as shown:
             for batch in batches_to_do(items, size, is_done=lambda image: image.id in made):
                 run.add_images(batch.kept(_draw(generator, batch.items)), plan=plan)
-                _recorded(len(batch.missing), progress, stop)
+                shown.advance(len(batch.missing))
     return len(damaged) + len(wanted) - len(made)
 
 
@@ -111,19 +110,18 @@ def ask(
 
     Raises as `declare` and `generate` do.
     """
-    progress = progress or Quiet()
     keys = declare(run, judge, questions, gate)
     by_target = _by_target(questions, gate)
     asking = _Asking(run, judge, generator, by_target, keys, only, about, at_most)
     asked = 0
     # An image that had to be drawn anew on the way has lost all its answers: look once more.
     while work := asking.work():
-        with showing(progress, "Answers", total=work.total, done=work.done) as stop:
+        with showing(progress, "Answers", total=work.total, done=work.done) as shown:
             for targets, batch in work.batches:
                 answers = asking.answers(targets, batch)
                 run.ledger.add_answers([row for rows in answers for row in rows], plan=work.plan)
                 asked += len(answers)
-                _recorded(len(answers), progress, stop)
+                shown.advance(len(answers))
     return asked
 
 
@@ -312,9 +310,3 @@ def _make_again(
                     stacklevel=2,
                 )
         yield images
-
-
-def _recorded(count: int, progress: Progress, stop: Stop) -> None:
-    progress.advance(count)
-    if stop.requested:
-        raise Interrupted("stopped after a whole batch; rerun the same command to resume")

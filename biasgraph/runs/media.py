@@ -15,7 +15,7 @@ from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.base import Describer
 from biasgraph.models.image_files import reduce_to_kept
 from biasgraph.runs.other_images import imagine
-from biasgraph.runs.progress import Interrupted, Quiet, showing
+from biasgraph.runs.progress import showing
 from biasgraph.runs.transcripts import answered, written_by
 
 if TYPE_CHECKING:
@@ -154,14 +154,11 @@ class RunMedia:
     def _portions(self, items: list[Any], what: str, total: int) -> Iterator[list[Any]]:
         if not items:
             return
-        progress = self.job.progress or Quiet()
-        with showing(progress, what, total=total, done=total - len(items)) as stop:
+        with showing(self.job.progress, what, total=total, done=total - len(items)) as work:
             for start in range(0, len(items), PORTION):
                 portion = items[start : start + PORTION]
                 yield portion
-                progress.advance(len(portion))
-                if stop.requested:
-                    raise Interrupted("stopped; rerun the same command to resume")
+                work.advance(len(portion))
 
     def _vectors(self) -> dict[str, bytes]:
         return self.run.ledger.vectors(self._embedding.fingerprint)

@@ -58,13 +58,19 @@ class Interrupted(BiasgraphError):
     exit_code = 130
 
 
-class Stop:
-    """Whether to stop after the batch in flight."""
+class ShownWork:
+    """Work that is shown, and that stops, when asked to, after the batch in flight."""
 
     requested = False
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
+
+    def advance(self, count: int) -> None:
+        """`count` more items are recorded. Raises Interrupted where the user asked to stop."""
+        self._progress.advance(count)
+        if self.requested:
+            raise Interrupted("stopped; rerun the same command to resume")
 
     def heard(self, signum: int, frame: FrameType | None) -> None:
         """First time: finish the batch. Second time: stop where we are (raises Interrupted)."""
@@ -77,16 +83,19 @@ class Stop:
 
 
 @contextmanager
-def showing(progress: Progress, description: str, *, total: int, done: int) -> Iterator[Stop]:
+def showing(
+    progress: Progress | None, description: str, *, total: int, done: int
+) -> Iterator[ShownWork]:
     """Show progress and listen to Ctrl-C and SIGTERM for as long as the block runs."""
-    stop = Stop(progress)
+    progress = progress or Quiet()
+    work = ShownWork(progress)
     before = {}
     if threading.current_thread() is threading.main_thread():  # others may not listen
         for number in (signal.SIGINT, signal.SIGTERM):
-            before[number] = signal.signal(number, stop.heard)
+            before[number] = signal.signal(number, work.heard)
     try:
         progress.start(description, total=total, done=done)
-        yield stop
+        yield work
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

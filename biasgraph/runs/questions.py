@@ -52,14 +52,6 @@ class AxisQuestion:
     default: str | None = None
 
     @classmethod
-    def of(cls, axis: Axis, questions: Sequence[Question]) -> AxisQuestion:
-        """The questions about `axis`; yes/no questions in the order of ``axis.yes_no``."""
-        if axis.yes_no:
-            attributes = tuple(question.attribute for question in axis.yes_no)
-            return cls(axis.name, tuple(questions), attributes, axis.default)
-        return cls(axis.name, tuple(questions), tuple(axis.names))
-
-    @classmethod
     def recorded(cls, axis: str, asked: Mapping[str, Any]) -> AxisQuestion:
         """The questions of which `asked` returned this, read back from JSON."""
         questions = (
@@ -83,7 +75,9 @@ class AxisQuestion:
         a question was left unknown.
         """
         if self.default is None:
-            return choice(replies[0], self.attributes)
+            reply = replies[0]
+            answer = UNKNOWN if reply.choice is None else self.attributes[reply.choice]
+            return Verdict(answer, confidence_of(reply), tuple(reply.probabilities))
         said_yes = [place for place, reply in enumerate(replies) if reply.choice == YES]
         probabilities = tuple(reply.probabilities[YES] for reply in replies if reply.probabilities)
         if said_yes:
@@ -115,21 +109,15 @@ def questions_about(axes: AxisSet) -> tuple[Question, list[AxisQuestion]]:
 def _about(axis: Axis, subject: str) -> AxisQuestion:
     if axis.question is not None:
         captions = tuple(describe(axis, name, subject) for name in axis.names)
-        return AxisQuestion.of(axis, [Question(axis.question, tuple(axis.names), captions)])
+        question = Question(axis.question, axis.names, captions)
+        return AxisQuestion(axis.name, (question,), axis.names)
     default = describe(axis, str(axis.default), subject)
-    return AxisQuestion.of(
-        axis,
-        [
-            Question(asked.text, YES_NO, (describe(axis, asked.attribute, subject), default))
-            for asked in axis.yes_no
-        ],
+    questions = tuple(
+        Question(asked.text, YES_NO, (describe(axis, asked.attribute, subject), default))
+        for asked in axis.yes_no
     )
-
-
-def choice(reply: Answer, names: Sequence[str]) -> Verdict:
-    """The answer to one multiple-choice question whose choices stand for `names`."""
-    answer = UNKNOWN if reply.choice is None else names[reply.choice]
-    return Verdict(answer, confidence_of(reply), tuple(reply.probabilities))
+    attributes = tuple(asked.attribute for asked in axis.yes_no)
+    return AxisQuestion(axis.name, questions, attributes, axis.default)
 
 
 def confidence_of(reply: Answer) -> float | None:

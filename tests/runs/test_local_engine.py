@@ -395,7 +395,7 @@ class TestInterruption:
             process.send_signal(signal.SIGINT)
             _, words = process.communicate()
         assert process.returncode == 130
-        assert words.strip() == "stopped after a whole batch; rerun the same command to resume"
+        assert words.strip() == "stopped; rerun the same command to resume"
         assert subprocess.run(command).returncode == 0
         generated = (tmp_path / "run.generated").read_text().splitlines()
         assert len(generated) == len(set(generated)) == 72 / 4

@@ -7,7 +7,7 @@ import pytest
 from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import ModelError
 from biasgraph.models.base import Answer, Question
-from biasgraph.runs.questions import AxisQuestion, Verdict, check_reply
+from biasgraph.runs.questions import AxisQuestion, Verdict, check_reply, questions_about
 from tests.fake_models import AGE, DISABILITY
 
 YES = Answer(0, (0.9, 0.1))
@@ -64,13 +64,15 @@ def test_the_words_asked_are_plain_json() -> None:
 
 
 def test_are_made_from_the_axes_of_an_axis_set() -> None:
-    age, disability = (load_axis_set("occupation").axis(name) for name in ("age", "disability"))
-    question = Question("Age?", age.names, age.names)
-    assert AxisQuestion.of(age, [question]) == AxisQuestion("age", (question,), age.names)
-    asked = [Question(each.text, ("yes", "no"), ("a", "b")) for each in disability.yes_no]
-    made = AxisQuestion.of(disability, asked)
+    axes = load_axis_set("occupation")
+    about = {question.axis: question for question in questions_about(axes)[1]}
+    age, disability = axes.axis("age"), axes.axis("disability")
+    assert about["age"].attributes == about["age"].questions[0].choices == age.names
+    assert about["age"].default is None
+    made, asked = about["disability"], disability.yes_no
     assert made.default == disability.default
+    assert [question.text for question in made.questions] == [each.text for each in asked]
     assert [
         made.verdict([YES if i == j else NO for j in range(len(asked))]).answer
         for i in range(len(asked))
-    ] == [each.attribute for each in disability.yes_no]
+    ] == [each.attribute for each in asked]

@@ -15,7 +15,7 @@ from biasgraph.models.base import Question
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import traits_of
 from biasgraph.prompts.instructions import Bias, Biases
-from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing
+from biasgraph.runs.progress import Progress, showing
 from biasgraph.runs.questions import AxisQuestion
 from biasgraph.runs.transcripts import answered
 
@@ -54,8 +54,7 @@ def propose(
     found: dict[str, Sequence[Bias]] = {}
     without: dict[str, str] = {}
     failed: list[ReplyError] = []
-    progress = progress or Quiet()
-    with showing(progress, "Proposals", total=len(captions), done=0) as stop:
+    with showing(progress, "Proposals", total=len(captions), done=0) as work:
         for caption in captions:
             try:
                 found[caption] = answered(
@@ -73,9 +72,7 @@ def propose(
                 if not traits_of(model.spec).toy:
                     raise
                 without[caption] = str(error)
-            progress.advance(1)
-            if stop.requested:
-                raise Interrupted("stopped; rerun the same command to resume")
+            work.advance(1)
     return Proposals(found, without)
 
 

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from biasgraph.errors import listed, printable
 from biasgraph.models.image_files import THREADS, Look, lift_pixel_limit, read_picture
-from biasgraph.runs.progress import Interrupted, Progress, Quiet, showing
+from biasgraph.runs.progress import Progress, showing
 
 PICTURES = "pictures.json"
 """The file of a run that says what was found in the folder."""
@@ -132,13 +132,10 @@ def inspect_files(
     }
     new = [path for path in files if path not in seen]
     if new:
-        shown = progress or Quiet()
-        with showing(shown, "Files", total=len(files), done=len(seen)) as stop:
+        with showing(progress, "Files", total=len(files), done=len(seen)) as work:
             for path, found in _looks(root, new, max_pixels):
                 seen[path] = found
-                shown.advance(1)
-                if stop.requested:
-                    raise Interrupted("stopped; rerun the same command to resume")
+                work.advance(1)
     return Inspection(root, max_pixels, {path: seen[path] for path in files})
 
 
