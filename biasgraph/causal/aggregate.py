@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from biasgraph.causal.intervals import Interval
+from biasgraph.causal.intervals import Interval, noise_floor
 from biasgraph.causal.resampling import pool_counts
 from biasgraph.causal.sensitivity import mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
@@ -67,7 +67,7 @@ def amplification(
     result: dict[str, Any] = {
         "value": None,
         "ci": None,
-        "noise_floor": {"mean": None, "q95": None},
+        "noise_floor": noise_floor(np.zeros(0)),
         "pairs": len(values),
         "pairs_defined": len(defined),
         "metrics": sorted({ideals[y].metric for _, y in values}),
@@ -82,11 +82,7 @@ def amplification(
             result["ci"] = list(Interval.of(total, totals).distance)
     if settings.noise_draws:
         totals = _replicated(pool, ideals, list(defined), settings, noise=True)
-        if len(totals):
-            result["noise_floor"] = {
-                "mean": float(totals.mean()),
-                "q95": float(np.quantile(totals, 0.95)),
-            }
+        result["noise_floor"] = noise_floor(totals)
     return result
 
 

@@ -72,10 +72,7 @@ class Agreement:
         shares = (counts + more / counts.size) / max(valid + more, 1)
         draws = rng.multinomial(valid, shares.ravel(), size=replicates if valid else 0)
         draws = draws.reshape(-1, *counts.shape)
-        flags = [
-            *(["few_images"] if valid < FEW else []),
-            *(["zero_width"] if same and valid else []),
-        ]
+        flags = {"few_images": valid < FEW, "zero_width": same and valid}
         truth, seen = self.table[:-2].sum(axis=1), self.table[:, :-2].sum(axis=0)
         kappa = _number(cohens_kappa(counts))
         return {
@@ -91,7 +88,7 @@ class Agreement:
             "kl_reference_judge": _number(divergence(truth, seen)),
             "kl_judge_reference": _number(divergence(seen, truth)),
             "tv": _number(total_variation(truth, seen)),
-            "flags": flags,
+            "flags": [name for name, holds in flags.items() if holds],
         }
 
 
@@ -160,6 +157,4 @@ def _number(value: Any) -> float | None:
 
 def _percentiles(draws: Floats) -> list[float] | None:
     known = draws[np.isfinite(draws)]
-    if not len(known):
-        return None
-    return [float(q) for q in np.quantile(known, [TAIL, 1 - TAIL])]
+    return np.quantile(known, [TAIL, 1 - TAIL]).tolist() if len(known) else None

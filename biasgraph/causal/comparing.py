@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,8 +54,7 @@ def growth_of(estimates: Sequence[Estimate], run: int) -> Fields:
     return {"growth": growth, "growth_ci": list(interval.hull)}
 
 
-@dataclass(frozen=True)
-class PairEstimate:
+class PairEstimate(NamedTuple):
     """IS of one pair in one audit, and IS_matched, which tells whether it changed."""
 
     plain: Estimate
@@ -194,13 +193,14 @@ class Comparing:
         return self.ideals[y].distance(pooled / pooled.sum(axis=-1, keepdims=True))
 
     def _starts(self, run: int, y: int) -> Starts:
-        counts, replicates = self.pools[run].initial(y), self.settings.bootstrap
-        rng = self._rng("start", run, y)
-        return Starts(
-            counts,
-            resample(counts, replicates, rng),
-            resample(counts, replicates, rng, smooth=True),
-        )
+        counts, rng = self.pools[run].initial(y), self._rng("start", run, y)
+        draws, smooth = self._resampled(counts, rng)
+        return Starts(counts, draws, smooth)
+
+    def _resampled(self, counts: Counts, rng: np.random.Generator) -> list[Counts]:
+        """Resamples of answers (..., k) as they are, and smoothed."""
+        replicates = self.settings.bootstrap
+        return [resample(counts, replicates, rng, smooth=smooth) for smooth in (False, True)]
 
     def _rng(self, *names: object) -> np.random.Generator:
         return generator(self.settings.seed, "compare", *map(str, names))
@@ -226,17 +226,14 @@ class Comparing:
             return "there is no intervention on the source"
         if any(one != of_each[0] for one in of_each):
             return "the interventions on the source differ"
-        fewest = min(
-            *(int(one.sum()) for one in initials),
-            *(int(one.sum(axis=(0, 2)).min()) for one in arms),
-        )
+        fewest = min(min(map(np.sum, initials)), min(one.sum(axis=(0, 2)).min() for one in arms))
         return "too few valid answers" if fewest < self.settings.min_valid else None
 
     def _estimate(
         self, run: int, x: int, y: int, start: Starts, arms: Counts, sizes: Sizes
     ) -> PairEstimate:
         rng = self._rng("arms", run, x, y)
-        ideal, replicates = self.ideals[y], self.settings.bootstrap
+        ideal = self.ideals[y]
         matching = Matching.of(sizes.initial, sizes.arms)
 
         def plain(starts: Counts, others: Counts) -> Floats:
@@ -251,8 +248,7 @@ class Comparing:
             shares = np.broadcast_to(ideal.shares, (len(starts), len(ideal.shares)))
             return matching.difference(starts, others, ideal, shares, rng)
 
-        others = resample(arms, replicates, rng)
-        smooth = resample(arms, replicates, rng, smooth=True)
+        others, smooth = self._resampled(arms, rng)
         draws = plain(start.draws, others)
         if is_flat(draws):
             draws = plain(start.smooth, smooth)
@@ -330,9 +326,6 @@ def _classify(
     # over all pairs, says "changed" (STATISTICS (g)).
     for pair, value in zip(known, values, strict=True):
         edges = pair["edge_baseline"] + pair["edge_run"]
+        unchanged = ("in neither", "undecided in the other", "in both")[edges]
         pair["p_adjusted"] = float(value)
-        pair["class"] = (
-            "changed"
-            if value <= FDR_LEVEL
-            else ("in neither", "undecided in the other", "in both")[edges]
-        )
+        pair["class"] = "changed" if value <= FDR_LEVEL else unchanged

@@ -32,8 +32,7 @@ class Interval:
             estimate: The number itself.
             draws: Its bootstrap replicates, at least one of them finite.
         """
-        ends = np.quantile(draws[np.isfinite(draws)], [TAIL, 1 - TAIL])
-        low, high = (float(q) for q in ends)
+        low, high = np.quantile(draws[np.isfinite(draws)], [TAIL, 1 - TAIL]).tolist()
         return cls((low, high), (2 * estimate - high, 2 * estimate - low))
 
     @property
@@ -46,6 +45,13 @@ class Interval:
         """The hull for a number that cannot be below 0."""
         low, high = self.hull
         return max(0.0, low), high
+
+
+def noise_floor(draws: Floats) -> dict[str, float | None]:
+    """Mean and 95 % quantile of what appears without any effect; None without replicates."""
+    if not len(draws):
+        return {"mean": None, "q95": None}
+    return {"mean": float(draws.mean()), "q95": float(np.quantile(draws, 0.95))}
 
 
 def is_flat(draws: Floats) -> bool:

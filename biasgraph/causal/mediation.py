@@ -95,9 +95,8 @@ class Mediation:
         if any(arm not in self.tallies.arms for arm in do.values()):
             return undefined
         sets: list[Arm | None] = [*arms, *do.values()]
-        if any(self._tally(arm, y).sum() == 0 for arm in sets):
-            return undefined
-        if any(self._tally(arm, z).sum() == 0 for arm in arms):
+        answers = [*(self._tally(arm, y) for arm in sets), *(self._tally(arm, z) for arm in arms)]
+        if not all(counts.any() for counts in answers):
             return undefined
 
         def gap(arm: Arm | None, shares: Callable[[Arm | None, int], Floats]) -> Floats:

@@ -54,14 +54,9 @@ def rank_strategies(
     measured = [pair for pair in pairs if pair["is"] is not None]
     axes = []
     for node in nodes:
-        into = [pair for pair in measured if pair["target"] == node["id"]]
-        best = _best_shares(
-            pool,
-            index[node["id"]],
-            [index[pair["source"]] for pair in into],
-            ideals[index[node["id"]]],
-            settings,
-        )
+        into, y = [pair for pair in measured if pair["target"] == node["id"]], index[node["id"]]
+        sources = [index[pair["source"]] for pair in into]
+        best = _best_shares(pool, y, sources, ideals[y], settings)
         axes.append(_ranked(node, into, best, settings))
     recommended = [axis["recommended"] for axis in axes if axis["recommended"]]
     chosen = [name for name in index if name in recommended]
@@ -209,8 +204,7 @@ def _distance_after(
     """(B,) expected distance of `images` answers out of all arms (B, J, k), arms kept even."""
     sizes = arms[0].sum(axis=1)
     if _even(sizes):
-        return matched_distance(
-            arms.sum(axis=1, keepdims=True), np.array([images]), ideal, rng, shares=shares
-        )
-    each = images // len(sizes)
-    return matched_distance(arms, np.full(len(sizes), each), ideal, rng, shares=shares)
+        arms, taken = arms.sum(axis=1, keepdims=True), np.array([images])
+    else:
+        taken = np.full(len(sizes), images // len(sizes))
+    return matched_distance(arms, taken, ideal, rng, shares=shares)

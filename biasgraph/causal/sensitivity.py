@@ -148,7 +148,7 @@ def measure_sensitivity(
 def _describe_matched(draws: Floats) -> tuple[float, float, float]:
     """The ends of the interval of replicates (B,), and the share of them above 0."""
     draws = np.where(np.abs(draws) < ROUNDING, 0.0, draws)
-    low, high = (float(q) for q in np.quantile(draws, [TAIL, 1 - TAIL]))
+    low, high = np.quantile(draws, [TAIL, 1 - TAIL]).tolist()
     # Half of the ties: where nothing ever moves, neither direction is the likelier one.
     return low, high, float((draws > 0).mean() + 0.5 * (draws == 0).mean())
 

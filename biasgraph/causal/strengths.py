@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from biasgraph.causal.comparing import Estimate, first_shares, growth_of
+from biasgraph.causal.intervals import noise_floor
 from biasgraph.causal.resampling import image_sizes, pool_counts
 from biasgraph.causal.sensitivity import UNEQUAL, mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
@@ -101,14 +102,11 @@ class Strengths:
             )
             for run in runs
         ]
+        ways = {"in": "incoming", "out": "outgoing"}
         axes = [
             [
-                {
-                    "axis": axis,
-                    "run": run,
-                    "in": self._strength(axis, run, audits, "incoming"),
-                    "out": self._strength(axis, run, audits, "outgoing"),
-                }
+                {"axis": axis, "run": run}
+                | {name: self._strength(axis, run, audits, way) for name, way in ways.items()}
                 for run in runs
             ]
             for axis in range(len(self.ideals))
@@ -181,7 +179,7 @@ class Strengths:
         first_of_axes = first_shares(towards * of_run[:, counted].T)[counted.index(axis)]
         return {
             **_number(Estimate(float(getattr(audit.point, which)[0, axis]), of_axis[run])),
-            "floor": _floor(getattr(audit.floor, which)[:, axis]),
+            "floor": noise_floor(getattr(audit.floor, which)[:, axis]),
             "lowest_of_runs": float(first_shares(-of_axis)[run]),
             "first_of_axes": float(first_of_axes),
         }
@@ -189,14 +187,13 @@ class Strengths:
     def _amplification(self, run: int, audits: Sequence[AuditSums], at_common_size: bool) -> Fields:
         about = {"run": run, "pairs": len(self.pairs), "at_common_size": at_common_size}
         if not self.pairs or not len(audits[run].draws.total):
-            return about | dict.fromkeys(
-                ("value", "ci", "floor", "lowest_of_runs", "growth", "growth_ci")
-            )
+            undefined = ("value", "ci", "floor", "lowest_of_runs", "growth", "growth_ci")
+            return about | dict.fromkeys(undefined)
         totals = [Estimate(float(audit.point.total[0]), audit.draws.total) for audit in audits]
         return {
             **about,
             **_number(totals[run]),
-            "floor": _floor(audits[run].floor.total),
+            "floor": noise_floor(audits[run].floor.total),
             "lowest_of_runs": float(first_shares(-np.stack([one.draws for one in totals]))[run]),
             **growth_of(totals, run),
         }
@@ -204,9 +201,3 @@ class Strengths:
 
 def _number(estimate: Estimate) -> Fields:
     return {"value": estimate.value, "ci": estimate.distance_ci}
-
-
-def _floor(draws: Floats) -> Fields:
-    if not len(draws):
-        return {"mean": None, "q95": None}
-    return {"mean": float(draws.mean()), "q95": float(np.quantile(draws, 0.95))}

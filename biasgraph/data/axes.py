@@ -38,22 +38,13 @@ def _visible_only(text: str) -> str:
     return text
 
 
-ShortText = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
-    AfterValidator(_visible_only),
-]
-_Long = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
-    AfterValidator(_visible_only),
-]
+def _at_most(characters: int) -> StringConstraints:
+    return StringConstraints(strip_whitespace=True, min_length=1, max_length=characters)
 
-PromptText = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000),
-    AfterValidator(_visible_only),
-]
+
+ShortText = Annotated[str, _at_most(100), AfterValidator(_visible_only)]
+_Long = Annotated[str, _at_most(500), AfterValidator(_visible_only)]
+PromptText = Annotated[str, _at_most(2_000), AfterValidator(_visible_only)]
 
 
 class _Record(BaseModel):

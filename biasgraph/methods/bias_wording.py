@@ -64,13 +64,12 @@ class CaptionReader:
     def said(self, caption: str, classes: Sequence[str]) -> str | None:
         """The first of the classes that a caption says; None where it says none."""
         words = words_in(caption)
-        stems = [_stem(word) for word in words]
-        meant = self._meant(words)
+        stems, meant = _stems(words), self._meant(words)
         return next((name for name in classes if self._is_said(name, stems, meant)), None)
 
-    def _is_said(self, name: str, stems: Sequence[str], meant: frozenset[Hashable]) -> bool:
-        phrases = [words_in(name), *_shipped().get(words_in(name), ())]
-        if any(_stands_in([_stem(word) for word in phrase], stems) for phrase in phrases):
+    def _is_said(self, name: str, stems: str, meant: frozenset[Hashable]) -> bool:
+        phrases = filter(None, [words_in(name), *_shipped().get(words_in(name), ())])
+        if any(_stems(phrase) in stems for phrase in phrases):
             return True
         return not meant.isdisjoint(self._senses(words_in(name)))
 
@@ -108,11 +107,9 @@ def captions_of(bias: str, classes: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"a photo of {indefinite_article(name)} {name} {noun}" for name in classes)
 
 
-def _stands_in(phrase: Sequence[str], words: Sequence[str]) -> bool:
-    size = len(phrase)
-    return size > 0 and any(
-        list(words[start : start + size]) == list(phrase) for start in range(len(words) - size + 1)
-    )
+def _stems(words: Sequence[str]) -> str:
+    """The words without the endings of plurals, each between two blanks."""
+    return f" {' '.join(map(_stem, words))} "
 
 
 def _stem(word: str) -> str:

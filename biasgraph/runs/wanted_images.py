@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,11 +103,10 @@ def numbered(
 
 
 def _gone(sources: Sequence[str], directory: Path) -> str:
-    names = ", ".join(printable(source) for source in sources[:NAMED])
+    names = ", ".join(map(printable, sources[:NAMED]))
     more = f" and {len(sources) - NAMED:,} more" if len(sources) > NAMED else ""
     verb = "are" if len(sources) > 1 else "is"
-    repeated = Counter(sources)
-    these = "them" if len(repeated) > 1 else "it"
+    these = "them" if len(set(sources)) > 1 else "it"
     return (
         f"{shown(directory)} cannot go on: {names}{more} {verb} not there any more, or changed; "
         f"put {these} back, or {NEW_RUN}"

@@ -88,8 +88,12 @@ def read_tibet(listing: Listing, axes: AxisSet | None, prompt: str | None) -> La
     folders = {key_of(name): name for name in listing.folders()}
     initial = folders.pop(key_of(TIBET_INITIAL))
     listing.leave_out_beside(NO_SET)
-    arms = _declared(told, axes) if axes is not None else None
-    asked = axes if axes is not None else _own_axes(told)
+    if axes is None:
+        axes = _own_axes(told)
+        own = {name: axes.axis(_title(name)) for name, texts in told.axes.items() if len(texts) > 1}
+        arms = {name: [(axis.name, said) for said in axis.names] for name, axis in own.items()}
+    else:
+        arms = _declared(told, axes)
     sets = [PictureSet("", "", tuple(listing.pictures(initial)))]
     for key, folder in folders.items():
         if not listing.holds_pictures(folder):
@@ -101,19 +105,12 @@ def read_tibet(listing: Listing, axes: AxisSet | None, prompt: str | None) -> La
                 f"{told.source} (it has {', '.join(map(printable, told.axes))})."
                 f"{did_you_mean(folder, told.axes)}"
             )
-        if arms is None and len(told.axes[name]) < 2:
-            listing.leave_out_below(ALONE, folder)
-            continue
-        if arms is None:
-            axis = asked.axis(_title(name))
-            meant = [(axis.name, attribute) for attribute in axis.names]
+        if name in arms:
+            sets += _sets(listing, folder, told.axes[name], arms[name])
         else:
-            meant = arms[name]
-        sets += _sets(listing, folder, told.axes[name], meant)
-    return Layout(
-        listing.root, asked, (PicturedPrompt(prompt or told.prompt, tuple(sets)),), (),
-        listing.left_out,
-    )  # fmt: skip
+            listing.leave_out_below(ALONE, folder)
+    pictured = PicturedPrompt(prompt or told.prompt, tuple(sets))
+    return Layout(listing.root, axes, (pictured,), (), listing.left_out)
 
 
 def _sets(
@@ -164,10 +161,9 @@ def _entry(path: Path, name: str) -> Described | None:
         if path.stem == name:
             raise InputError(f"{source} is not readable JSON") from None
         return None
-    alone = _is_entry(data) and ("id" not in data or path.parent.name == name)
-    if alone or (_is_entry(data) and str(data["id"]) == name):
+    if _is_entry(data) and ("id" not in data or path.parent.name == name):
         return _checked(data, source)
-    entries = data if isinstance(data, list) else []
+    entries = data if isinstance(data, list) else [data]
     entries = [entry for entry in entries if _is_entry(entry) and str(entry.get("id")) == name]
     if isinstance(data, dict) and _is_entry(data.get(name)):
         entries.append(data[name])
@@ -247,48 +243,38 @@ def _own_axes(told: Described) -> AxisSet:
     except InputError:
         kind, head = "unknown", 0
     subject: Subject = "person" if kind == "person" else "animal" if kind == "animal" else "object"
-    axes = [
-        _own_axis(name, subject, texts, told, head)
-        for name, texts in told.axes.items()
-        if len(texts) > 1
-    ]
     try:
-        return AxisSet(
-            name=OWN, subject=subject, gate=GATES[subject], alpha=ALPHA, axes=tuple(axes)
+        axes = tuple(
+            _own_axis(name, subject, texts, told, head)
+            for name, texts in told.axes.items()
+            if len(texts) > 1
         )
+        return AxisSet(name=OWN, subject=subject, gate=GATES[subject], alpha=ALPHA, axes=axes)
     except ValidationError as error:
-        raise _no_axes(told, error) from None
+        first = printable(error.errors(include_url=False)[0]["msg"])
+        raise InputError(f"{told.source}: its axes cannot be used: {first}") from None
 
 
 def _own_axis(
     name: str, subject: Subject, texts: Sequence[str], told: Described, head: int
 ) -> Axis:
     said = [find_difference(told.prompt, text, head) for text in texts]
-    whole = [text.strip() == one.phrase for text, one in zip(texts, said, strict=True)]
     names = make_distinct(
         [
-            one.phrase if same else trim_phrase(one.phrase)
-            for one, same in zip(said, whole, strict=True)
+            one.phrase if one.phrase == text.strip() else trim_phrase(one.phrase)
+            for text, one in zip(texts, said, strict=True)
         ]
     )
-    try:
-        return Axis(
-            name=_title(name),
-            attributes=tuple(
-                Attribute(name=one, phrase=one, placement=words.placement)
-                for one, words in zip(names, said, strict=True)
-            ),
-            question=told.questions.get(name) or closed_question(bare_axis_name(name), subject),
-        )
-    except ValidationError as error:
-        raise _no_axes(told, error) from None
+    return Axis(
+        name=_title(name),
+        attributes=tuple(
+            Attribute(name=one, phrase=one, placement=words.placement)
+            for one, words in zip(names, said, strict=True)
+        ),
+        question=told.questions.get(name) or closed_question(bare_axis_name(name), subject),
+    )
 
 
 def _title(name: str) -> str:
     """What an axis of the JSON's is called."""
     return printable(name)[:LONGEST].strip()
-
-
-def _no_axes(told: Described, error: ValidationError) -> InputError:
-    first = error.errors(include_url=False)[0]["msg"]
-    return InputError(f"{told.source}: its axes cannot be used: {printable(first)}")
