@@ -18,7 +18,7 @@ from biasgraph.io.yaml_files import Problem
 from biasgraph.prompts.counterfactuals import PromptPlan, describe, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.prompts.intervention import intervene
-from biasgraph.prompts.nounphrase import ends_phrase, is_adjective, is_participle
+from biasgraph.prompts.kinds import ends_phrase, is_adjective, is_participle
 from biasgraph.prompts.subject import find_subject, strip_brackets
 
 SubjectKind = Literal["person", "animal", "object", "scene"]

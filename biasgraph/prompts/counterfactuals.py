@@ -11,7 +11,7 @@ from typing import Literal
 from biasgraph.data.axes import Axis, AxisSet
 from biasgraph.errors import InputError, printable
 from biasgraph.prompts.intervention import intervene, intervene_jointly
-from biasgraph.prompts.nounphrase import Kind
+from biasgraph.prompts.kinds import Kind
 from biasgraph.prompts.subject import Subject, find_subject, strip_brackets
 
 STRANGERS: Mapping[str, tuple[Kind, ...]] = {
@@ -82,6 +82,12 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
             f"is about {axes.subject}s: put the {axes.subject} in brackets, as in "
             f"'{EXAMPLES[axes.subject]}', or choose another set (biasgraph axes list)"
         )
+    if subject.named and bracket is None and axes.prompt is None:
+        raise InputError(
+            f"the prompt seems to be about one person or character, '{_cut(subject.text)}', whose "
+            "pictures have no population to compare: name a kind of person instead, or put the "
+            "name in brackets if it is one"
+        )
     fixed: dict[str, str] = {}
     counterfactuals: list[Prompt] = []
     for axis in axes.axes:
@@ -95,6 +101,10 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
             counterfactuals.append(Prompt(changed, "counterfactual", axis.name, attribute.name))
     initial = Prompt(clean, "initial")
     return PromptPlan(initial, tuple(counterfactuals), subject, MappingProxyType(fixed), text)
+
+
+def _cut(text: str) -> str:
+    return printable(text[:80]) + ("..." if len(text) > 80 else "")
 
 
 def _whole(axes: Sequence[Axis]) -> list[str]:

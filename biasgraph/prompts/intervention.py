@@ -24,7 +24,7 @@ from biasgraph.prompts.grammar import (
     singular_in,
     words,
 )
-from biasgraph.prompts.nounphrase import (
+from biasgraph.prompts.kinds import (
     determiner_number,
     ends_phrase,
     is_adjective,
@@ -33,9 +33,9 @@ from biasgraph.prompts.nounphrase import (
     is_participle,
     is_relative,
     kind_of,
-    tokenize,
 )
 from biasgraph.prompts.subject import Subject
+from biasgraph.prompts.tokens import tokenize
 from biasgraph.prompts.vocabulary import Vocabulary, agree, vocabulary_of
 
 _AGE = re.compile(r"\d+(-years?-old)?|years?")  # the parts of "70-year-old" and "70 year old"

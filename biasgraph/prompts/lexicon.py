@@ -104,6 +104,14 @@ def is_past_form(word: str) -> bool:
     return any(_lemmas(word, _ED_ENDINGS, "v")) or is_verb(_irregular().get(word, ""))
 
 
+@functools.lru_cache(maxsize=4096)
+def compound(word: str) -> tuple[str, str] | None:
+    """The two listed words that an unlisted one is made of (treehouse), or None."""
+    halves = ((word[:i], word[i:]) for i in range(3, len(word) - 2) if len(word) > 6)
+    named = NOUN_LETTERS.intersection
+    return next((pair for pair in halves if all(named(noun_senses(half)) for half in pair)), None)
+
+
 def is_known(word: str) -> bool:
     """Whether a word, or what it is a form of, is listed."""
     degrees = (("er", ""), ("est", ""), ("r", ""), ("st", ""), ("ier", "y"), ("iest", "y"))

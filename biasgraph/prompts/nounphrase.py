@@ -8,127 +8,55 @@ open it raises `Unsure`: a wrong guess would spoil every counterfactual.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
+from biasgraph.prompts import lexicon
 from biasgraph.prompts.grammar import is_plural, singular_in, word_rows, words
+from biasgraph.prompts.kinds import (
+    describes,
+    determiner_number,
+    ends_phrase,
+    is_adjective,
+    is_adverb,
+    is_being,
+    is_participle,
+    kind_of,
+    looks_like_adjective,
+)
+from biasgraph.prompts.language import is_word
+from biasgraph.prompts.tokens import PromptToken
 
 MAX_WORDS = 12  # after the determiners; more are believed to be several phrases in a row
 MAX_WORDS_UNKNOWN = 5  # where the head noun is in no list
 
-Kind = Literal["person", "animal", "thing", "unknown"]
-
-_NOUN_LISTS: tuple[tuple[str, Kind], ...] = (
-    ("persons", "person"),
-    ("animals", "animal"),
-    ("things", "thing"),
-)
-_PERSON_ENDING = re.compile(
-    r"(..(man|woman|person)|...(men|women|people)|(...[a-z]ist|ologist|...grapher|...maker|...worker"
-    r"|...keeper|...driver|...teacher|...smith|....eer)s?)$"
-)
-_ADJECTIVE_ENDING = re.compile(r"...(ful|ous|ive|less|ish|ic|al|able|ible|ent|ant|esque|'s|s')$")
-_DEPICTING = ("of", "depicting", "showing", "featuring", "portraying", "capturing")
+_DEPICTING = ("of", "depicting", "showing", "featuring", "portraying", "capturing", "shows")
 _NAMING = ("named", "called", "titled", "aged")
-_CONJUNCTIONS = ("and", "or", "&", "+")
+_CONJUNCTIONS = ("and", "or", "&", "+", "vs", "versus")
 _PARTICLES = ("up", "down", "out")  # "close up of", "zoomed out view of"
+_YEARS = ("year", "years", "y.o", "yo", "yr")
+
+
+def is_frame(lower: str) -> bool:
+    """Whether a word is a noun for the picture itself, slips of spelling included."""
+    if lower in words("frames"):
+        return True
+    slip = len(lower) > 5 and not is_word(lower)
+    return slip and bool(difflib.get_close_matches(lower, words("frames"), n=1, cutoff=0.9))
+
+
+TO_SEE = "name a person, an animal, a thing or a place, or put it in brackets"
+IN_ENGLISH = "write it in English, or put its subject in brackets"
 
 
 class Unsure(Exception):
-    """Why a prompt has no subject that one can be sure of."""
+    """Why a prompt has no subject that one can be sure of, and what to do."""
 
-
-@dataclass(frozen=True)
-class PromptToken:
-    """A word or a sign of a prompt."""
-
-    text: str
-    lower: str
-    start: int
-    end: int
-
-    @property
-    def is_word(self) -> bool:
-        """Whether it is a word, not a sign."""
-        return self.text[0].isalnum() or self.text[0] == "_"
-
-
-def tokenize(text: str) -> list[PromptToken]:
-    """Split a text into words (with hyphens and apostrophes inside) and single signs."""
-    matches = re.finditer(r"\w+(?:[-'\u2019.&/]\w+)*|[^\w\s]", text)
-    return [PromptToken(m[0], m[0].lower().replace("\u2019", "'"), *m.span()) for m in matches]
-
-
-def determiner_number(lower: str) -> str | None:
-    """The number a determiner or numeral asks for (s, p, - for either); None for other words."""
-    if lower.isdecimal():
-        return "s" if lower == "1" else "p"
-    return _determiners().get(lower)
-
-
-@functools.cache
-def _determiners() -> dict[str, str]:
-    return {word: number for word, number in word_rows("determiners")}
-
-
-def kind_of(noun: str) -> Kind:
-    """Say whether a noun is a known person, animal or thing, by the lists or by its ending."""
-    lower = noun.lower()
-    part = lower.rpartition("-")[2]  # co-pilot, ex-soldier
-    for name, kind in _NOUN_LISTS:
-        if singular_in(name, lower) or singular_in(name, part):
-            return kind
-    if lower not in words("demonyms") and singular_in("demonyms", lower):
-        return "person"  # Americans; the singular is an adjective as well
-    return "person" if _PERSON_ENDING.search(lower) else "unknown"
-
-
-def is_being(noun: str) -> bool:
-    """Whether a noun is a known person or animal."""
-    return kind_of(noun) in ("person", "animal")
-
-
-def is_adjective(lower: str) -> bool:
-    """Whether a word is listed as one that describes; a noun for a person stays a noun."""
-    listed = any(
-        lower in words(name) for name in ("adjectives", "describers", "adverbs", "demonyms")
-    )
-    return listed and singular_in("persons", lower) is None
-
-
-def is_participle(lower: str) -> bool:
-    """Whether a word has the form of a present or past participle."""
-    regular = lower.endswith("ing") or (lower.endswith("ed") and not lower.endswith("eed"))
-    return (lower in words("participles") or (regular and len(lower) > 4)) and not is_being(lower)
-
-
-def is_adverb(lower: str) -> bool:
-    """Whether a word is an adverb in -ly."""
-    return (
-        lower.endswith("ly") and len(lower) > 4 and not is_adjective(lower) and not is_being(lower)
-    )
-
-
-def ends_phrase(lower: str) -> bool:
-    """Whether a word is a preposition, relative pronoun or auxiliary: none is in a noun phrase."""
-    return lower in words("prepositions") or lower in words("enders")
-
-
-def is_relative(lower: str) -> bool:
-    """Whether a word starts a relative clause."""
-    return lower in ("who", "that", "which")
-
-
-def is_clause(lower: str) -> bool:
-    """Whether a word after a noun starts a clause that says more of it: who, wearing, made."""
-    return is_relative(lower) or is_participle(lower)
-
-
-def _describes(lower: str) -> bool:
-    return is_adjective(lower) or is_participle(lower) or is_adverb(lower)
+    def __init__(self, reason: str, advice: str = "put it in brackets") -> None:
+        super().__init__(reason)
+        self.advice = advice
 
 
 def _owner(lower: str) -> str:
@@ -137,7 +65,7 @@ def _owner(lower: str) -> str:
 
 def _is_clause(noun: str, lower: str) -> bool:
     """Whether a participle after a noun may be its verb: "ball crashed (right)"."""
-    return is_participle(lower) and lower not in words("ing_nouns") and not _describes(noun)
+    return is_participle(lower) and lower not in words("ing_nouns") and not describes(noun)
 
 
 class NounPhraseReader:
@@ -145,6 +73,7 @@ class NounPhraseReader:
 
     def __init__(self, tokens: Sequence[PromptToken]) -> None:
         self.tokens = tokens
+        self.asks_one = False  # a singular determiner: no word in -s can be the head
 
     def word(self, index: int) -> str:
         """The word at an index in lower case."""
@@ -156,12 +85,12 @@ class NounPhraseReader:
 
     # What comes before the subject
 
-    def skip_openings(self) -> int:
+    def skip_openings(self, index: int = 0) -> int:
         """Return the index where the subject starts, after all that speaks of the picture."""
-        index, before = 0, -1
+        before = -1
         while index != before:
             before = index
-            for skip in (self._signs, self._segment, self._request, self._frame, self._amount):
+            for skip in (self._signs, self._request, self._frame, self._amount):
                 index = skip(index)
         return index
 
@@ -170,52 +99,58 @@ class NounPhraseReader:
             index += 1
         return index
 
-    def _segment(self, index: int) -> int:
-        """Skip "digital art," and "in Paris,"."""
-        end = index
-        while self.is_word(end):
-            end += 1
-        if end == index or self.word(end) not in (",", ":", ";") or not self.is_word(end + 1):
-            return index
-        segment = [self.word(i) for i in range(index, end)]
-        about_picture = words("styles") | words("frames") | words("describers")
-        skipped = about_picture.issuperset(segment) or segment[0] in words("prepositions")
-        return end + 1 if skipped else index
-
     def _request(self, index: int) -> int:
-        """Skip "draw me" and "there is"."""
-        if self.word(index) == "there" and self.word(index + 1) in ("is", "are"):
-            return index + 2
-        if self.word(index) in words("imperatives"):
-            after = index + 2 if self.word(index + 1) in ("me", "us") else index + 1
+        """Skip "draw me", "can you make" and "behind the house there is"."""
+        i = index
+        while self.is_word(i) and i < index + MAX_WORDS and self.word(i) != "there":
+            i += 1
+        opened = i == index or ends_phrase(self.word(index))
+        if (
+            opened
+            and self.word(i) == "there"
+            and self.word(i + 1) in ("is", "are", "stands", "sits")
+        ):
+            return i + 2
+        i = index
+        while self.word(i) in words("asking"):
+            i += 1
+        if self.word(i) in words("imperatives"):
+            after = i + 2 if self.word(i + 1) in ("me", "us") else i + 1
             return after if determiner_number(self.word(after)) else index
-        return index
+        return i if determiner_number(self.word(i)) else index
 
     def _frame(self, index: int) -> int:
-        """Skip "a close-up photo of" and "an image depicting"."""
+        """Skip "a close-up photo of", "a wide, low-angle shot of" and "an image depicting"."""
         first = self._after_determiners(index)
         for i in range(first, first + MAX_WORDS):
             word = self.word(i)
-            framed = word in words("frames") or (word == "up" and self.word(i - 1) == "close")
-            if framed and self.word(i + 1) in _DEPICTING:
+            framed = is_frame(word) or (word == "up" and self.word(i - 1) == "close")
+            viewed = word in ("view", "views") and self.word(i + 1) in ("over", "from", "across")
+            if (framed and self.word(i + 1) in _DEPICTING) or viewed:
                 return i + 2
-            joined = self.is_word(i) or word in ("-", "/")
-            ends = self._starts_or_ends(i) and word not in _PARTICLES
+            listing = word == "," and all(describes(self.word(j)) for j in range(first, i))
+            joined = self.is_word(i) or word in ("-", "/") or listing
+            ends = self._starts_or_ends(i) and word not in _PARTICLES and i > first
             if not joined or ends or is_being(word):
                 break
         return index
 
     def _amount(self, index: int) -> int:
-        """Skip "a group of", "one of", "dozens of"."""
+        """Skip "a multiethnic group of", "one of", "dozens of"."""
         i = index
         while determiner_number(self.word(i)) or is_adjective(self.word(i)):
             i += 1
-        if self.word(i) in words("collectives") and self.word(i + 1) == "of":
-            return i + 2
-        return i + 1 if i > index and self.word(i) == "of" else index
+        if i > index and self.word(i) == "of":
+            return i + 1
+        for j in range(i, i + 3):
+            if self.word(j) in words("collectives") and self.word(j + 1) == "of":
+                return j + 2
+            if not self.is_word(j) or self._starts_or_ends(j):
+                break
+        return index
 
     def _after_determiners(self, index: int) -> int:
-        while determiner_number(self.word(index)) and self.word(index + 1) not in ("year", "years"):
+        while determiner_number(self.word(index)) and self.word(index + 1) not in _YEARS:
             index += 1
         return index
 
@@ -233,38 +168,58 @@ class NounPhraseReader:
         if self.word(start).isdecimal() and self.word(start + 1) in words("styles"):
             start += 2  # "8 k"
         noun = self._after_determiners(start)
+        asked = [determiner_number(self.word(i)) for i in range(start, noun)]
+        number = next((n for n in reversed(asked) if n != "-"), "-")
+        self.asks_one = number == "s"
         run = self._run(noun)
         pictured = len(run)
         while len(run) > 1 and self.word(run[-1]) in words("frames") | words("styles"):
             run.pop()
         if not run:
             raise Unsure("it does not start with a noun")
+        if len(run) < pictured and self.word(run[-1]) in words("styles"):
+            raise Unsure("it names only the picture")
         head = self.word(run[-1])
         if kind_of(head) == "unknown":
             self._check_unknown(run, determined=noun > start, cut=len(run) < pictured)
+        self._check_known(run, determined=noun > start)
         self._check_single(run[-1])
-        asked = [determiner_number(self.word(i)) for i in range(start, noun)]
-        number = next((n for n in reversed(asked) if n != "-"), "-")
         if number == "s" and is_plural(head):
             raise Unsure(f"'{head}' does not fit '{self.word(noun - 1)}'")
         if number == "p" and not is_plural(head) and kind_of(head) == "unknown":
             raise Unsure(f"'{head}' does not fit '{self.word(noun - 1)}'")
         return start, noun, run[-1]
 
+    def _check_known(self, run: Sequence[int], *, determined: bool) -> None:
+        """Refuse what WordNet lists as a noun, but what hardly is one where it stands."""
+        *modifiers, head = [self.word(i) for i in run]
+        if is_being(head):
+            return
+        if is_adjective(head):
+            raise Unsure(f"'{head}' is not a noun")
+        first = modifiers[0] if modifiers else ""
+        listed = is_adjective(first) or singular_in("things", first) or is_being(first)
+        if lexicon.is_mostly(first, "v") and not listed and not determined:
+            raise Unsure(f"it starts with the verb '{modifiers[0]}'")
+        beings = [i for i, word in enumerate(modifiers) if singular_in("persons", word)]
+        if beings and len(modifiers) - beings[0] > 1 + any(map(describes, modifiers[beings[0] :])):
+            raise Unsure(f"'{modifiers[beings[0]]}' or '{head}' may be its subject")
+
     def _check_unknown(self, run: Sequence[int], *, determined: bool, cut: bool) -> None:
         """Refuse a head noun that is in no list where its place does not make it one."""
         *modifiers, head = [self.word(i) for i in run]
         pictures = words("frames") | words("styles")
-        if _describes(head) and head not in words("ing_nouns"):
+        if describes(head) and head not in words("ing_nouns"):
             raise Unsure(f"'{head}' is not a noun")
         if head in pictures or head.isdecimal() or head.endswith(("'s", "s'")):
             raise Unsure(f"'{head}' cannot be a subject")
-        if cut or any(is_being(_owner(word)) or word in pictures for word in modifiers):
+        odd = [word for word in modifiers if word in pictures and not is_adjective(word)]
+        if cut or odd or any(is_being(_owner(word)) for word in modifiers):
             raise Unsure(f"'{head}' may not be its noun")
         verbs = words("verbs") | _s_forms()
         if modifiers and (head in verbs or any(map(_is_clause, modifiers, modifiers[1:]))):
             raise Unsure("a verb may be among its words")
-        strange = sum(kind_of(word) == "unknown" and not _describes(word) for word in modifiers)
+        strange = sum(kind_of(word) == "unknown" and not describes(word) for word in modifiers)
         if len(run) > MAX_WORDS_UNKNOWN or (strange > 1 and not determined):
             raise Unsure("too many words that may be its noun")
         if not determined and self.word(run[0]) in words("verbs"):
@@ -272,8 +227,11 @@ class NounPhraseReader:
 
     def _check_single(self, head: int) -> None:
         """Refuse "the hands of a surgeon" and "a nurse, a doctor and a patient"."""
-        if self.word(head) in words("body_parts") and self.word(head + 1) == "of":
-            raise Unsure(f"'{self.word(head)}' is part of a subject")
+        if self.word(head) in words("body_parts"):
+            raise Unsure(
+                f"'{self.word(head)}' is only a part of somebody",
+                "name whose, or put it in brackets",
+            )
         listed = head + 2
         while self.word(listed - 1) == "," and determiner_number(self.word(listed)):
             while self.is_word(listed) and self.word(listed) not in _CONJUNCTIONS:
@@ -287,8 +245,13 @@ class NounPhraseReader:
         run: list[int] = []
         while len(run) <= MAX_WORDS:
             joins = self.word(index) in (",", "and", "&") and self.is_word(index + 1)
-            if run and joins and all(_describes(self.word(i)) for i in run):
+            if run and joins and all(describes(self.word(i)) for i in run):
                 index += 1
+            elif run and (self.word(run[-1]), self.word(index + 1)) in word_rows("joined_pairs"):
+                run += [index, index + 1]  # salt and pepper shakers
+                index += 2
+                if self._ends(index, self.word(index - 1)):
+                    raise Unsure(f"'{self.word(index - 2)}' joins several subjects")
             elif self._ends(index, self.word(run[-1]) if run else ""):
                 return run
             else:
@@ -299,25 +262,44 @@ class NounPhraseReader:
     def _ends(self, index: int, previous: str) -> bool:
         """Whether the noun phrase ends before a word; `previous` is its last word so far."""
         word = self.word(index)
-        if word in _CONJUNCTIONS:
+        if word in _CONJUNCTIONS or (word == "plus" and self.word(index + 1)[:4] != "size"):
             raise Unsure(f"'{word}' joins several subjects")
         if not self.is_word(index) or ends_phrase(word):
             return True
         if word in words("question_words"):
             raise Unsure(f"'{word}' belongs to no description")
         if determiner_number(word) and not word.isdecimal():
+            if word in words("owners") and kind_of(previous) not in ("person", "unknown"):
+                return True  # "the first computer my dad owned"
             raise Unsure(f"'{word}' starts another noun phrase")
         if is_participle(word):
             return self._participle_ends(index, previous)
         if is_adverb(word):
-            return bool(previous) and not _describes(previous)
+            return bool(previous) and not describes(previous)
         if is_being(previous):
             if is_adjective(word) or (word in words("styles") and not is_being(word)):
                 if any(is_being(later) for later in self._later(index + 1)):
                     raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")
                 return True
             return self._is_finite_verb(word, previous)
-        return False
+        return bool(previous) and self._says_of_thing(index, word, previous)
+
+    def _says_of_thing(self, index: int, word: str, noun: str) -> bool:
+        """Whether a word after a thing says something of it: "a bus drives", "a house full of"."""
+        closed = self._is_closed(index + 1)
+        if kind_of(noun) not in ("thing", "person", "animal") or describes(noun):
+            return False
+        if lexicon.noun_senses(word):
+            singular = lexicon.singular_of(word)
+            if is_plural(noun):
+                return lexicon.is_mostly(word, "v") and closed
+            if singular and lexicon.is_s_form(word):
+                return self.asks_one or (closed and lexicon.is_mostly(singular, "v"))
+            return is_adjective(word) and lexicon.is_mostly(word, "j") and closed
+        past = lexicon.is_past_form(word) or lexicon.is_s_form(word)
+        return (
+            past or (is_plural(noun) and lexicon.is_verb(word)) or (is_adjective(word) and closed)
+        )
 
     def _participle_ends(self, index: int, previous: str) -> bool:
         """Whether a participle ends the phrase: "a chef cooking rice", not "a smiling chef"."""
@@ -326,7 +308,7 @@ class NounPhraseReader:
             is_being(previous) and closed and word in _ing_forms()
         ):
             return False
-        if not previous or _describes(previous):
+        if not previous or describes(previous):
             joined = self.word(index + 1) in (",", *_CONJUNCTIONS)
             following_participle = is_participle(self.word(index + 1))
             if closed and not joined and not following_participle and not is_adjective(word):
@@ -338,10 +320,12 @@ class NounPhraseReader:
             raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")
         if is_being(previous) or word in _ing_forms():
             *_, last = self._later(index + 1)
-            if is_being(last) and not is_plural(last):
+            bare = index == 0 or not any(determiner_number(self.word(i)) for i in range(index))
+            if is_being(last) and not is_plural(last) and not bare:
                 raise Unsure(f"'{word}' may belong to '{previous}' or to '{last}'")
             return True
-        if not word.endswith("ing") or _ADJECTIVE_ENDING.search(previous):
+        noun = lexicon.noun_senses(previous)
+        if not word.endswith("ing") or (looks_like_adjective(previous) and not noun):
             return False
         raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")
 
@@ -370,7 +354,7 @@ class NounPhraseReader:
             return True
         if is_plural(noun):
             return word in words("verbs")
-        return word in _s_forms()
+        return word in _s_forms() or (self.asks_one and lexicon.is_s_form(word))
 
 
 @functools.cache

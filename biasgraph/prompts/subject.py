@@ -8,16 +8,13 @@ from dataclasses import dataclass
 
 from biasgraph.errors import InputError, printable
 from biasgraph.prompts.grammar import is_plural, words
-from biasgraph.prompts.nounphrase import (
-    Kind,
-    NounPhraseReader,
-    PromptToken,
-    Unsure,
-    determiner_number,
-    is_adjective,
-    kind_of,
-    tokenize,
-)
+from biasgraph.prompts.kinds import Kind, determiner_number, is_adjective, is_place, kind_of
+from biasgraph.prompts.language import other_script
+from biasgraph.prompts.names import is_name
+from biasgraph.prompts.noise import mask_edits, mask_noise
+from biasgraph.prompts.nounphrase import IN_ENGLISH, TO_SEE, NounPhraseReader, Unsure
+from biasgraph.prompts.tags import read_subject
+from biasgraph.prompts.tokens import PromptToken, tokenize
 
 MAX_PROMPT = 2_000  # characters
 
@@ -26,7 +23,8 @@ MAX_PROMPT = 2_000  # characters
 class Subject:
     """A noun phrase of a prompt without brackets: text[start:end], from determiner to head noun.
 
-    `noun_start` is where its determiners end, `head_start` where the head noun begins.
+    `noun_start` is where its determiners end, `head_start` where the head noun begins. `place`: the
+    thing is a place or a view; `named`: the words name one person or character.
     """
 
     text: str
@@ -37,6 +35,8 @@ class Subject:
     noun_start: int
     head_start: int
     kind: Kind
+    place: bool = False
+    named: bool = False
 
 
 def find_subject(text: str) -> Subject:
@@ -47,16 +47,20 @@ def find_subject(text: str) -> Subject:
             error then asks for brackets around it.
     """
     clean, bracket = strip_brackets(text)
-    tokens = tokenize(clean)
     if bracket:
-        return _bracketed(clean, tokens, *bracket)
+        return _bracketed(clean, tokenize(clean), *bracket)
+    tokens = tokenize(mask_noise(clean))
     try:
-        reader = NounPhraseReader(tokens)
-        return _subject(clean, tokens, *reader.noun_phrase(reader.skip_openings()))
+        if script := other_script(clean):
+            raise Unsure(f"it is written in {script}", IN_ENGLISH)
+        subject = _subject(clean, tokens, *read_subject(tokens))
+        if subject.kind == "abstract" and not subject.named:
+            raise Unsure(f"'{subject.head}' is nothing that a picture shows by itself", TO_SEE)
+        return subject
     except Unsure as reason:
         raise InputError(
             f"cannot tell the subject of the prompt '{_shown(clean)}' ({printable(str(reason))}): "
-            "put it in brackets, as in 'a photo of a [bird photographer] in the wild'"
+            f"{reason.advice}, as in 'a photo of a [bird photographer] in the wild'"
         ) from None
 
 
@@ -73,15 +77,16 @@ def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
         raise InputError(
             f"the prompt has {len(text):,} characters; at most {MAX_PROMPT:,} are allowed"
         )
-    if "[" not in text and "]" not in text:
+    marked = mask_edits(text)
+    if "[" not in marked and "]" not in marked:
         return text, None
-    match = re.fullmatch(r"([^\[\]]*)\[([^\[\]]*)\]([^\[\]]*)", text)
+    match = re.fullmatch(r"([^\[\]]*)\[([^\[\]]*)\]([^\[\]]*)", marked)
     inner = match.group(2).strip() if match else ""
     if match is None or not any(token.is_word for token in tokenize(inner)):
         raise InputError(
             f"brackets must enclose exactly one subject in the prompt '{_shown(text)}'"
         )
-    before, after = match.group(1), match.group(3)
+    before, after = text[: match.end(1)], text[match.start(3) :]
     return before + inner + after, (len(before), len(before) + len(inner))
 
 
@@ -108,6 +113,8 @@ def _bracketed(text: str, tokens: Sequence[PromptToken], start: int, end: int) -
 
 def _subject(text: str, tokens: Sequence[PromptToken], start: int, noun: int, head: int) -> Subject:
     first, last = tokens[start], tokens[head]
+    before = tokens[head - 1].lower if head > noun else ""
+    others = [token.lower for token in tokens if token != last]
     return Subject(
         text=text[first.start : last.end],
         head=last.text,
@@ -116,8 +123,16 @@ def _subject(text: str, tokens: Sequence[PromptToken], start: int, noun: int, he
         plural=_is_plural(last.lower, tokens[start:noun]),
         noun_start=tokens[noun].start,
         head_start=last.start,
-        kind=kind_of(last.text),
+        kind=kind_of(last.text, before, others),
+        place=is_place(last.text, before),
+        named=is_name([token.text for token in tokens[noun : head + 1]], _capitals(tokens)),
     )
+
+
+def _capitals(tokens: Sequence[PromptToken]) -> bool:
+    """Whether a capital tells a name: few words of the prompt have one."""
+    letters = [token.text for token in tokens if token.text[0].isalpha()]
+    return 2 * sum(word[0].isupper() for word in letters) <= len(letters) + 2
 
 
 def _is_plural(head: str, determiners: Sequence[PromptToken]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import InputError, printable
 from biasgraph.io import resources
-from biasgraph.prompts.grammar import indefinite_article, singular_in
+from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.prompts.subject import find_subject
 
 SETS = {"person": "occupation", "animal": "animal", "object": "object", "scene": "scene"}
@@ -22,8 +22,8 @@ def kind_of_subject(prompt: str) -> str:
     """
     subject = find_subject(prompt)
     if subject.kind == "thing":
-        return "scene" if singular_in("scenes", subject.head.lower()) else "object"
-    return subject.kind
+        return "scene" if subject.place else "object"
+    return "unknown" if subject.kind == "abstract" else subject.kind
 
 
 def suited_axes(prompt: str) -> AxisSet:

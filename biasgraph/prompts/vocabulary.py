@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from biasgraph.data.axes import Attribute, Axis
 from biasgraph.prompts.grammar import pluralize, word_rows, words
-from biasgraph.prompts.nounphrase import (
+from biasgraph.prompts.kinds import (
     determiner_number,
     ends_phrase,
     is_adverb,
@@ -16,8 +16,8 @@ from biasgraph.prompts.nounphrase import (
     is_clause,
     is_participle,
     kind_of,
-    tokenize,
 )
+from biasgraph.prompts.tokens import tokenize
 
 _WHO = r"(?:who|that|which)"
 _IS = r"(?:is|are|looks?|seems?)"

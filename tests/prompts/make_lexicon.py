@@ -119,7 +119,7 @@ def lexicon(folder: Path = FOLDER) -> dict[str, str]:
         (code,) = [code for _, code in found][:1]
         if pair and code[:1] in [*"paosc"]:
             alone = re.findall("[paoscgx]", singles.get(last, ""))
-            words |= {lemma: code[0]} if alone and alone[0] != code[0] else {}
+            words |= {lemma: code[0]} if alone and alone[0] not in code else {}
     return words
 
 

@@ -1,0 +1,135 @@
+"""The tags of a prompt, what stands between its commas, and which of them names the subject."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from biasgraph.prompts import lexicon
+from biasgraph.prompts.grammar import singular_in, word_rows, words
+from biasgraph.prompts.kinds import (
+    COUNT_TAG,
+    describes,
+    determiner_number,
+    is_being,
+    is_participle,
+    kind_of,
+)
+from biasgraph.prompts.language import is_foreign, is_word
+from biasgraph.prompts.nounphrase import IN_ENGLISH, TO_SEE, NounPhraseReader, Unsure, is_frame
+from biasgraph.prompts.tokens import PromptToken
+
+_MEASURE = re.compile(r"\d+(st|nd|rd|th|s)?|\d+(\.\d+)?(mm|k|d|p|px|fps)|f/?\d.*|iso\d+|xt?\d+")
+_NEGATIVE = ("no", "without", "not", "minus")
+
+
+def segments(tokens: Sequence[PromptToken]) -> list[tuple[int, int]]:
+    """The first index and the one after the last of what stands between commas and the like."""
+    found, start = [], 0
+    for i, token in enumerate(tokens):
+        if token.text in ",;:":
+            found.append((start, i))
+            start = i + 1
+    return [(first, end) for first, end in [*found, (start, len(tokens))] if first < end]
+
+
+def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
+    """Indices of the subject's first word, the first after its determiners, and its head.
+
+    Raises:
+        Unsure: no tag names a subject, several do, or one that cannot be read.
+    """
+    reader = NounPhraseReader(tokens)
+    spans = segments(tokens)
+    said = [[token.lower for token in tokens[start:end] if token.is_word] for start, end in spans]
+    if said[:1] == [["negative", "prompt"]]:
+        raise Unsure("it says only what the picture must not show", TO_SEE)
+    for (start, _), tag in zip(spans, said, strict=True):
+        opened = reader.skip_openings(start)
+        if not tag or (opened == start and is_about_picture(tag)):
+            continue
+        if is_foreign([word for word in tag if word not in words("styles")]):
+            raise Unsure("it does not seem to be English", IN_ENGLISH)
+        phrase = reader.noun_phrase(opened)
+        if start + len(tag) <= len(tokens) - 1 and _is_mood(tokens, phrase):
+            continue
+        _refuse_unknown(tokens, phrase)
+        _refuse_others(tokens, phrase, said)
+        return phrase
+    raise Unsure("it names only a style, a mood or features, and nothing that has them", TO_SEE)
+
+
+def is_about_picture(tag: Sequence[str]) -> bool:
+    """Whether a tag says how a picture is made, or what its subject looks like: no subject."""
+    first, last = tag[0], tag[-1]
+    pictures = words("styles") | words("frames") | words("describers")
+    if first in _NEGATIVE or all(word in pictures or _MEASURE.fullmatch(word) for word in tag):
+        return True
+    if first in words("prepositions") or (first == "art" and "by" in tag):
+        return True
+    determined = determiner_number(first) is not None
+    beings = any(is_being(word) or COUNT_TAG.fullmatch(word) for word in tag)
+    plain = first in words("styles") or words("prepositions").isdisjoint(tag)
+    if plain and (last in words("styles") or is_frame(last)):
+        return not beings or tuple(tag) in word_rows("picture_tags")
+    if "by" in tag[1:] and tag[tag.index("by") - 1] in pictures:
+        return True
+    if determined or beings:
+        return False
+    if last in words("body_parts") | words("features") and len(tag) <= 4:
+        return True
+    if is_participle(first) and first not in words("ing_nouns"):
+        return len(tag) == 1 or tag[1] in words("prepositions")
+    named = [lexicon.noun_senses(word)[:1] == "l" or word.isdecimal() for word in tag]
+    return all(named) or all(describes(word) for word in tag)
+
+
+def count_tags(said: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The beings counted by tags such as 1girl and 2boys."""
+    for tag in said:
+        match = COUNT_TAG.fullmatch(tag[0]) if len(tag) == 1 else None
+        if match and kind_of(match[2]) in ("person", "animal"):
+            yield tag[0]
+
+
+def _is_mood(tokens: Sequence[PromptToken], phrase: tuple[int, int, int]) -> bool:
+    """Whether a tag without a determiner names nothing to be seen: "bold lines"."""
+    start, noun, head = phrase
+    return start == noun and kind_of(tokens[head].lower) == "abstract" and head - noun < 3
+
+
+def _refuse_unknown(tokens: Sequence[PromptToken], phrase: tuple[int, int, int]) -> None:
+    """Refuse a tag of words that no list has: "wlop", "makima (...)", "asdfgh"."""
+    start, noun, head = phrase
+    run = [token.lower for token in tokens[noun : head + 1]]
+    ends = head + 1 == len(tokens) or not tokens[head + 1].is_word
+    if (
+        start == noun
+        and ends
+        and not any(is_word(word) or COUNT_TAG.fullmatch(word) for word in run)
+    ):
+        raise Unsure(f"no list has '{' '.join(run)}', a name perhaps")
+
+
+def _refuse_others(
+    tokens: Sequence[PromptToken], phrase: tuple[int, int, int], said: Sequence[Sequence[str]]
+) -> None:
+    """Refuse tags that name several subjects: "2boys, 1girl", "doctor, nurse, hospital"."""
+    start, noun, head = phrase
+    counted = list(count_tags(said))
+    if len(counted) > 1:
+        raise Unsure(f"'{counted[0]}' and '{counted[1]}' are several subjects")
+    if start != noun or counted:
+        return
+    others = [
+        tag[-1]
+        for tag in said
+        if tag
+        and singular_in("persons", tag[-1])
+        and all(describes(word) and word not in _NEGATIVE for word in tag[:-1])
+    ]
+    own = tokens[head].lower
+    if others and own != others[0] and own not in others:
+        raise Unsure(f"'{own}' or '{others[0]}' may be its subject")
+    if len(set(others)) > 1 and own in others and len(said) > 2:
+        raise Unsure(f"'{others[0]}' and '{others[1]}' are several subjects")
