@@ -16,7 +16,7 @@ from tests.browser.conftest import biasgraph as command_line
 from tests.hostile import HOSTILE, UNWRITABLE
 
 PAYLOADS = [text for text in HOSTILE if text not in UNWRITABLE]
-CHUNK = 12
+CHUNK = 5
 LATER = range(CHUNK, len(PAYLOADS), CHUNK)
 SLOW = pytest.mark.slow(reason="a page for each payload; report/test_page.py has them all as text")
 ELEMENTS = "iframe, object, embed, svg[onload], img[src='x'], a[href^='javascript'], title svg"

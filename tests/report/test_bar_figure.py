@@ -21,6 +21,7 @@ from tests.answer_tables import librarian_table
 from tests.hostile import HOSTILE
 
 SVG = "{http://www.w3.org/2000/svg}"
+WIDER = pytest.mark.slow(reason="the same names with more room; the narrow figure stays")
 
 
 def scored(**table: Any) -> dict[str, Any]:
@@ -105,7 +106,7 @@ def test_what_is_undefined_says_so() -> None:
     assert "BAV is undefined: no axis has one." in " ".join(shown)
 
 
-@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("columns", [1, pytest.param(2, marks=WIDER)])
 def test_hostile_names_stand_there_as_text(document, columns: int) -> None:
     names = [*HOSTILE, "$x^2$", "\u4e2d\u6587" * 30]
     first = document["nodes"][0]

@@ -35,6 +35,7 @@ def usual() -> Result:
     return biasgraph.analyze(librarian_table(), bootstrap=200)
 
 
+@functools.cache
 def global_result(prompts: str = "abc", seed: int = 0, **options: Any) -> Result:
     parts = [
         librarian_table(prompt=prompt, seed=10 * seed + i, **options)
