@@ -81,7 +81,8 @@ class ClipJudge(TransformersModel):
         """
         captions = list(dict.fromkeys(text for question in questions for text in question.captions))
         known = self._embed_captions(captions)
-        table = self._scale * self.embed_images(images) @ known.T
+        scale = float(self._model.logit_scale.detach().float().exp())
+        table = scale * self.embed_images(images) @ known.T
         columns = {caption: index for index, caption in enumerate(captions)}
         chosen = [
             self._choose(table[:, [columns[caption] for caption in question.captions]])
@@ -108,7 +109,7 @@ class ClipJudge(TransformersModel):
         self, items: Sequence[Any], embed: Callable[[Sequence[Any]], np.ndarray]
     ) -> np.ndarray:
         if not items:
-            return np.empty((0, self._width), dtype=np.float32)
+            return self._embed_text_batch(["a"])[:0]
         return np.stack(self._portions.run(items, lambda some: list(embed(some))))
 
     def _embed_image_batch(self, images: Sequence[Image]) -> np.ndarray:
@@ -122,7 +123,10 @@ class ClipJudge(TransformersModel):
     def _embed_text_batch(self, texts: Sequence[str]) -> np.ndarray:
         import torch
 
-        batch = self._tokenizer(list(texts), truncation=True, return_tensors="pt", **self._padding)
+        # SigLIP reads at the end of its window, so its texts are always filled up to that.
+        padding = "max_length" if "siglip" in self._model.config.model_type else True
+        filled = {"padding": padding, "max_length": self._window}
+        batch = self._tokenizer(list(texts), truncation=True, return_tensors="pt", **filled)
         with torch.no_grad():
             return _unit(self._model.get_text_features(**place_tensors(batch, self._model)))
 
@@ -141,21 +145,17 @@ class ClipJudge(TransformersModel):
 
         One at a time, because a batch pads to its longest and that moves the last bits.
         """
+        window = self._window
         for caption in captions:
             if caption not in self._embedded:
-                self._check_length(caption)
+                count = len(self._tokenizer(caption)["input_ids"])
+                if window is not None and count > window:
+                    raise InputError(
+                        f"'{printable(caption)}' has {count} tokens, and {printable(self.spec)} "
+                        f"reads {window}: shorten the prompt phrases of the axis"
+                    )
                 self._embedded[caption] = self.embed_texts([caption])[0]
         return np.stack([self._embedded[caption] for caption in captions])
-
-    def _check_length(self, caption: str) -> None:
-        if self._window is None:
-            return
-        count = len(self._tokenizer(caption)["input_ids"])
-        if count > self._window:
-            raise InputError(
-                f"'{printable(caption)}' has {count} tokens, and {printable(self.spec)} reads "
-                f"{self._window}: shorten the prompt phrases of the axis"
-            )
 
     @cached_property
     def _embedded(self) -> dict[str, np.ndarray]:
@@ -166,25 +166,11 @@ class ClipJudge(TransformersModel):
         return Portions("images", size=self.batch_size, limit=self.batch_size)
 
     @cached_property
-    def _scale(self) -> float:
-        return float(self._model.logit_scale.detach().float().exp())
-
-    @cached_property
-    def _width(self) -> int:
-        return int(self._embed_text_batch(["a"]).shape[1])
-
-    @cached_property
     def _window(self) -> int | None:
         """The most tokens that the text tower reads."""
         text = self._model.config.get_text_config()
         window = getattr(text, "max_position_embeddings", None)
         return int(window) if window is not None else None
-
-    @property
-    def _padding(self) -> dict[str, Any]:
-        """How texts are filled up: SigLIP reads at the end of its window, so always to that."""
-        siglip = "siglip" in self._model.config.model_type
-        return {"padding": "max_length" if siglip else True, "max_length": self._window}
 
     @cached_property
     def _model(self) -> Any:

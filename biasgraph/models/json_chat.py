@@ -13,6 +13,7 @@ from biasgraph.models.base import CannotContinue, LanguageModel, Message
 from biasgraph.models.json_replies import Schema, Unreadable, read_reply, shorten, strip_thoughts
 
 ATTEMPTS = 3
+CORRECT = "This does not fit: {}. Reply again with JSON only, that fits the JSON schema."
 REQUEST = "Reply with JSON only, without any other words, that fits this JSON schema:"
 REPEATED = 4_000
 """Characters of a wrong reply that the model is shown again: a context window is finite."""
@@ -121,7 +122,8 @@ def chat(
             unusable = _describe_failure(model, reply, str(error), attempt)
             if attempt == attempts:
                 raise ReplyError(unusable, tuple(transcript), forget) from error
-            correction = _correct(reply, str(error))
+            said = strip_thoughts(reply).strip()[:REPEATED] or "(nothing)"
+            correction = [Message("assistant", said), Message("user", CORRECT.format(error))]
             transcript.append(asdict(correction[-1]))
         else:
             transcript.append(_record_reply(model, reply))
@@ -136,17 +138,6 @@ def _forget(
     if forget is not None:
         for turns in sent:
             forget(turns, form)
-
-
-def _correct(reply: str, problem: str) -> list[Message]:
-    """The wrong reply, and the request to do better."""
-    return [
-        Message("assistant", strip_thoughts(reply).strip()[:REPEATED] or "(nothing)"),
-        Message(
-            "user",
-            f"This does not fit: {problem}. Reply again with JSON only, that fits the JSON schema.",
-        ),
-    ]
 
 
 def _describe_failure(model: LanguageModel, reply: str, problem: str, attempts: int) -> str:

@@ -45,7 +45,12 @@ class Prompter:
         Raises InputError for a text that holds commands to the model, and ModelError for a chat
         template that does not take one picture and a text.
         """
-        self._refuse_control_tokens(text)
+        for token in self._commands:  # a question must not end its turn, nor show pictures
+            if token in text:
+                raise InputError(
+                    f"'{printable(text)}' contains {printable(token)}, which is a control token of "
+                    f"{printable(self.spec)}"
+                )
         template = self._template
         if template is None:
             return self._before + WITHOUT_TEMPLATE.format(text=text)
@@ -94,15 +99,6 @@ class Prompter:
     def _special(self, prompt: str) -> dict[str, Any]:
         start = self.tokenizer.bos_token
         return {"add_special_tokens": False} if start and prompt.startswith(start) else {}
-
-    def _refuse_control_tokens(self, text: str) -> None:
-        """A question must not end its turn, nor show pictures of its own."""
-        for token in self._commands:
-            if token in text:
-                raise InputError(
-                    f"'{printable(text)}' contains {printable(token)}, which is a control token of "
-                    f"{printable(self.spec)}"
-                )
 
     @cached_property
     def _commands(self) -> list[str]:

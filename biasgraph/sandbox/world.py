@@ -73,14 +73,6 @@ class World:
         parents = {link.parent for link in self.links if link.child == axis}
         return tuple(name for name in AXES if name in parents)
 
-    def descendants(self, axis: str) -> frozenset[str]:
-        """The axes that an intervention on ``axis`` can move."""
-        moved = {axis}
-        for name in AXES:  # causal order: a parent is settled before its children
-            if moved.intersection(self.parents(name)):
-                moved.add(name)
-        return frozenset(moved - {axis})
-
 
 def _shares() -> dict[str, dict[str, tuple[float, ...]]]:
     shares = {}

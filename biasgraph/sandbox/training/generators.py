@@ -30,14 +30,14 @@ STEPS = 10
 """Sampling steps of the shipped pipelines."""
 
 
-def new_vae(seed: int) -> AutoencoderKL:
-    """An untrained VAE of the sandbox's size."""
+def train_vae(pictures: Drawings, work: Path) -> AutoencoderKL:
+    """Train on drawings; the scaling factor is set so that latents have unit variance."""
     import torch
     from diffusers import AutoencoderKL
 
-    torch.manual_seed(seed)
+    torch.manual_seed(OF_VAE.seed)
     widths = (16, 32, 64, 96)
-    return AutoencoderKL(
+    vae = AutoencoderKL(
         down_block_types=("DownEncoderBlock2D",) * len(widths),
         up_block_types=("UpDecoderBlock2D",) * len(widths),
         block_out_channels=widths,
@@ -47,11 +47,6 @@ def new_vae(seed: int) -> AutoencoderKL:
         sample_size=64,
         scaling_factor=1.0,
     )
-
-
-def train_vae(pictures: Drawings, work: Path) -> AutoencoderKL:
-    """Train on drawings; the scaling factor is set so that latents have unit variance."""
-    vae = new_vae(OF_VAE.seed)
 
     def loss(rng: np.random.Generator) -> torch.Tensor:
         batch = pixels(pictures.images[rng.integers(len(pictures), size=OF_VAE.batch)])
