@@ -11,6 +11,7 @@ from statsmodels.stats.inter_rater import cohens_kappa as oracle
 
 from biasgraph.causal.agreement import (
     Agreement,
+    accuracy,
     cohens_kappa,
     cross_table,
     divergence,
@@ -145,3 +146,8 @@ def test_errors_that_depend_on_the_images_are_told() -> None:
     assert uneven_errors(good, bad) < 0.001
     assert uneven_errors(good, good) == pytest.approx(1)
     assert uneven_errors(good, np.zeros((2, 2), dtype=int)) is None
+
+
+def test_accuracy_is_the_share_on_the_diagonal() -> None:
+    tables = np.array([[[3, 1], [2, 4]], [[0, 5], [5, 0]], [[0, 0], [0, 0]]])
+    assert accuracy(tables) == pytest.approx([0.7, 0, np.nan], nan_ok=True)

@@ -216,3 +216,21 @@ def test_first_places_are_shared_by_ties() -> None:
     assert first_shares(scores).tolist() == [0.5, 0.5]
     assert first_shares(scores[:, 1:3]).tolist() == [0.5, 0.5]
     assert first_shares(scores[:1]).tolist() == [1.0]
+
+
+def test_too_few_answers_have_no_distance_and_no_change() -> None:
+    [first, _] = comparing(pulled(0.5), pulled(0.5, n=12)).distances()
+    assert [run["w1"] for run in first] == [run["growth"] for run in first] == [None, None]
+    assert first[0]["n"] == 12
+
+
+def test_arms_too_small_to_be_matched_are_not_compared() -> None:
+    uneven = audit(
+        codes([[1, 0], [1, 0]]),
+        {(0, 0): codes([[9, 0], [9, 0]]), (0, 1): codes([[0, 1], [0, 1]])},
+        variables(2, 2),
+    )
+    [found] = comparing(uneven, uneven, min_valid=1).pairs([no_edges(2)] * 2)
+    [pair] = [pair for pair in found if (pair["source"], pair["target"]) == (0, 1)]
+    assert pair["reason"] == "too few valid answers to match sample sizes"
+    assert pair["class"] is None and pair["difference"] is None

@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.correction import CorrectedTarget, Unmixing, confusion
+from biasgraph.causal.graph import analyze
 from biasgraph.causal.rows import PairRow
 from biasgraph.causal.settings import AnalysisSettings, MetricName
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import Ideal, wasserstein
 from biasgraph.errors import InputError
+from tests.causal.worlds import chain
 
 PAPER_SIZES = (2, 3, 6, 3, 2, 2, 4, 4)
 
@@ -178,3 +181,44 @@ def test_an_ideal_from_images_was_seen_by_the_same_judge() -> None:
     )
     assert found.w1_before_corrected == pytest.approx(0, abs=1e-6)
     assert found.w1_after_corrected == pytest.approx(0.5)
+
+
+def test_shares_that_leave_zero_again_are_found() -> None:
+    """Taking negative shares out one by one ends beside the optimum here."""
+    errors = confusion(np.array([[7, 6, 6, 7], [1, 10, 3, 1], [1, 6, 12, 4], [5, 5, 7, 12]]))
+    observed = np.array([4, 3, 5, 4]) / 16
+    best = minimize(
+        lambda p: ((errors.T @ p - observed) ** 2).sum(),
+        np.full(4, 0.25),
+        method="SLSQP",
+        bounds=[(0, 1)] * 4,
+        constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+        options={"ftol": 1e-14},
+    )
+    found = true_shares(observed, errors)
+    assert found.sum() == pytest.approx(1)
+    assert ((errors.T @ found - observed) ** 2).sum() == pytest.approx(best.fun, abs=1e-9)
+    assert found == pytest.approx(best.x, abs=1e-3)
+
+
+def test_only_labelled_axes_are_corrected_with_the_pairs_that_lead_to_them() -> None:
+    labelled = np.array([[95, 5], [15, 85]])
+    settings = AnalysisSettings(bootstrap=200, amplification_replicates=0, noise_draws=0)
+    found = analyze(chain(200, 4), settings, Baseline(labelled={"b": labelled}))
+    nodes = {node.id: node for node in found.nodes}
+    assert nodes["a"].corrected is None and nodes["c"].corrected is None
+    truth = nodes["b"].corrected
+    seen = np.array(nodes["b"].initial.distribution)
+    assert confusion(labelled).T @ truth.distribution == pytest.approx(seen)
+    assert truth.ideal == (0.5, 0.5)
+    assert truth.w1 == pytest.approx(abs(truth.distribution[0] - 0.5))
+    assert truth.w1_ci[0] <= truth.w1 <= truth.w1_ci[1]
+    for low, share in zip(truth.distribution_ci, truth.distribution, strict=True):
+        assert low[0] < share < low[1]
+    for pair in found.pairs:
+        if pair.target != "b":
+            assert pair.is_corrected is pair.w1_after_corrected is pair.is_corrected_ci_low is None
+            continue
+        assert pair.w1_before_corrected == truth.w1
+        assert pair.is_corrected == truth.w1 - pair.w1_after_corrected
+        assert pair.is_corrected_ci_low <= pair.is_corrected <= pair.is_corrected_ci_high

@@ -182,3 +182,9 @@ def test_targets_may_have_other_metrics() -> None:
     plan = greedy_plan(pool, [Target(0, 1, ideal)], [], AnalysisSettings.resolve(bootstrap=200))
     start = pool.total.initial[0].shares
     assert plan["before"]["targets"][0]["distance"] == pytest.approx(float(ideal.distance(start)))
+
+
+def test_a_plan_without_a_target_is_refused() -> None:
+    pool = Pool.of("p", [independent((2, 2))])
+    with pytest.raises(ValueError, match="needs a target"):
+        greedy_plan(pool, [], [], AnalysisSettings())
