@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -121,11 +121,8 @@ def resolve_ideals(
     if twice:
         raise InputError(f"{twice[0]} has both an ideal and a reference; give one of them.")
     return [
-        replace(
-            _resolve(variable, metric, ideal.get(variable.name), reference.get(variable.name)),
-            judged=judged,
-        )
-        for variable in variables
+        _resolve(each, metric, ideal.get(each.name), reference.get(each.name), judged)
+        for each in variables
     ]
 
 
@@ -134,6 +131,7 @@ def _resolve(
     metric: MetricName | None,
     ideal: Mapping[str, float] | None,
     reference: Mapping[str, int] | None,
+    judged: bool,
 ) -> Ideal:
     counts = None
     shares = np.full(variable.size, 1 / max(variable.size, 1))
@@ -147,7 +145,7 @@ def _resolve(
         uniform = False  # even a level reference stops being level when it is resampled
     chosen: MetricName = metric or variable.metric
     _check_metric(variable, chosen, uniform)
-    return Ideal(chosen, shares, variable.cost if chosen == "cost" else None, counts)
+    return Ideal(chosen, shares, variable.cost if chosen == "cost" else None, counts, judged)
 
 
 def _given_shares(variable: Variable, ideal: Mapping[str, float]) -> Floats:

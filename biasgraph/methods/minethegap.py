@@ -226,7 +226,14 @@ class _Scoring:
         if not spanned.images:
             return Annotation(Finding(TITLE, ABOUT, parts, numbers))
         said = [said_by(self.varying.axes, text, prompt) for text in spanned.texts]
-        parts += _elements(spanned, scored)
+        least = [(spanned.images[j], scored.best_text[j]) for j in least_aligned(scored)]
+        parts += [
+            _ranking(spanned, scored, missed(scored), "with that similarity"),
+            Images(
+                [ShownImage(image, f"{similarity:.3f}") for image, similarity in least],
+                "Least-aligned images: those whose nearest variation is furthest",
+            ),
+        ]
         nodes = {
             str(node["id"]): _about_axis(node, spanned, scored, said)
             for node in self.given.document["nodes"]
@@ -313,19 +320,6 @@ def missed(scored: Score) -> list[int]:
 def least_aligned(scored: Score) -> list[int]:
     """The few images whose nearest variation is furthest, the worst first."""
     return [int(place) for place in np.argsort(scored.best_text, kind="stable")[:SHOWN]]
-
-
-def _elements(spanned: Spanned, scored: Score) -> list[Part]:
-    return [
-        _ranking(spanned, scored, missed(scored), "with that similarity"),
-        Images(
-            [
-                ShownImage(spanned.images[j], f"{scored.best_text[j]:.3f}")
-                for j in least_aligned(scored)
-            ],
-            "Least-aligned images: those whose nearest variation is furthest",
-        ),
-    ]
 
 
 def _ranking(spanned: Spanned, scored: Score, places: Sequence[int], what: str) -> Ranking:

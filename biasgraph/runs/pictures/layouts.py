@@ -43,28 +43,20 @@ class PictureSet:
 
 
 @dataclass(frozen=True)
-class PicturedPrompt:
-    """An initial prompt, None where it is not told, and its sets."""
-
-    text: str | None
-    sets: tuple[PictureSet, ...]
-
-
-@dataclass(frozen=True)
 class Layout:
     """What lies in a folder.
 
     Attributes:
         root: the folder.
         axes: what is asked about its pictures.
-        prompts: with their pictures.
+        prompts: initial prompt, None where it is not told -> its sets.
         missing: files that a manifest lists and that do not exist.
         left_out: why -> files that belong to no set.
     """
 
     root: Path
     axes: AxisSet
-    prompts: tuple[PicturedPrompt, ...]
+    prompts: Mapping[str | None, tuple[PictureSet, ...]]
     missing: tuple[str, ...] = ()
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -118,7 +110,7 @@ def read_folders(listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
             with at_place(shown(listing.root / folder)):
                 axis = find_axis(folder, axes)
             sets += _attribute_sets(listing, folder, axis)
-    return Layout(listing.root, axes, (PicturedPrompt(prompt, tuple(sets)),), (), listing.left_out)
+    return Layout(listing.root, axes, {prompt: tuple(sets)}, (), listing.left_out)
 
 
 def _attribute_sets(listing: Listing, folder: str, axis: Axis) -> list[PictureSet]:

@@ -24,7 +24,6 @@ from biasgraph.runs.pictures.layouts import (
     MANIFEST,
     SHOWN,
     Layout,
-    PicturedPrompt,
     PictureSet,
     find_attribute,
     find_axis,
@@ -76,10 +75,8 @@ def read_manifest(file: Path, listing: Listing, axes: AxisSet, prompt: str | Non
     rows = _rows(file, axes)
     files = _Files(listing, frozenset(row.path for row in rows))
     groups = _by_initial(rows, axes, prompt, shown(file))
-    prompts = tuple(
-        PicturedPrompt(initial, tuple(_sets(group, files))) for initial, group in groups.items()
-    )
-    if not any(one.files for prompt_ in prompts for one in prompt_.sets):
+    prompts = {initial: tuple(_sets(group, files)) for initial, group in groups.items()}
+    if not any(pictures.files for sets in prompts.values() for pictures in sets):
         missing = f": {printable(files.missing[0])} is the first" if files.missing else ""
         raise InputError(f"none of the pictures in {shown(file)} exists{missing}")
     if file.name.lower() == MANIFEST:  # it is the whole folder's

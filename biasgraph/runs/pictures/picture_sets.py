@@ -30,7 +30,7 @@ from biasgraph.runs.pictures.layouts import (
     OWN,
     TIBET_INITIAL,
     Layout,
-    PicturedPrompt,
+    PictureSet,
     key_of,
     read_folders,
 )
@@ -129,16 +129,16 @@ def read_picture_sets(
     made_by = generator(Spec(spec), options)
     layout = read_layout(spec, axes, prompt)
     chosen = layout.axes.only(only) if only else layout.axes
-    layout = replace(layout, axes=chosen, prompts=_in_order(layout.prompts, chosen))
-    root, sets = layout.root, [pictures for one in layout.prompts for pictures in one.sets]
+    prompts = {text: _in_order(own, chosen) for text, own in layout.prompts.items()}
+    root, sets = layout.root, [pictures for own in prompts.values() for pictures in own]
     files = [path for pictures in sets for path in pictures.files]
     known = read_inspection(run, root, made_by.max_pixels)
     inspection = inspect_files(root, files, made_by.max_pixels, known, progress)
     plans, given = [], dict[str, list[Given]]()
-    for one in layout.prompts:
-        plan, own = _plan(one, chosen, inspection, name_of(spec))
+    for text, own in prompts.items():
+        plan, pictures_of = _plan(text or name_of(spec), own, chosen, inspection)
         plans.append(plan)
-        given |= own
+        given |= pictures_of
     if not any(given.values()):
         raise InputError(
             f"{shown(root)} contains no readable picture: "
@@ -155,21 +155,17 @@ def read_picture_sets(
     )
 
 
-def _in_order(prompts: Sequence[PicturedPrompt], axes: AxisSet) -> tuple[PicturedPrompt, ...]:
+def _in_order(sets: Sequence[PictureSet], axes: AxisSet) -> list[PictureSet]:
     """The sets of these axes only, in their order, the initial one first."""
     arms = [("", ""), *((axis.name, name) for axis in axes.axes for name in axis.names)]
-    ordered = []
-    for prompt in prompts:
-        by_arm = {(pictures.axis, pictures.attribute): pictures for pictures in prompt.sets}
-        ordered.append(replace(prompt, sets=tuple(by_arm[arm] for arm in arms if arm in by_arm)))
-    return tuple(ordered)
+    by_arm = {(pictures.axis, pictures.attribute): pictures for pictures in sets}
+    return [by_arm[arm] for arm in arms if arm in by_arm]
 
 
 def _plan(
-    pictured: PicturedPrompt, axes: AxisSet, inspection: Inspection, name: str
+    text: str, sets: Sequence[PictureSet], axes: AxisSet, inspection: Inspection
 ) -> tuple[PromptPlan, dict[str, list[Given]]]:
     """The plan of one initial prompt, and its pictures by prompt id."""
-    text = pictured.text or name
     planned = _planned(text, axes)
     texts = {(made.axis, made.attribute): made.text for made in planned.counterfactuals}
     initial = planned.initial
@@ -182,7 +178,7 @@ def _plan(
             pictures.axis,
             pictures.attribute,
         )
-        for pictures in pictured.sets
+        for pictures in sets
         if pictures.axis
     )
     plan = replace(planned, counterfactuals=counterfactuals)
@@ -194,7 +190,7 @@ def _plan(
             if inspection.is_picture(path)
         ]
         + [Given(withheld_seed(why), f"withheld: {printable(why)}") for why in pictures.withheld]
-        for pictures in pictured.sets
+        for pictures in sets
     }
     return plan, given
 

@@ -33,7 +33,6 @@ from biasgraph.runs.pictures.layouts import (
     OWN,
     TIBET_INITIAL,
     Layout,
-    PicturedPrompt,
     PictureSet,
     key_of,
     match_name,
@@ -109,8 +108,7 @@ def read_tibet(listing: Listing, axes: AxisSet | None, prompt: str | None) -> La
             sets += _sets(listing, folder, told.axes[name], arms[name])
         else:
             listing.leave_out_below(ALONE, folder)
-    pictured = PicturedPrompt(prompt or told.prompt, tuple(sets))
-    return Layout(listing.root, axes, (pictured,), (), listing.left_out)
+    return Layout(listing.root, axes, {prompt or told.prompt: tuple(sets)}, (), listing.left_out)
 
 
 def _sets(

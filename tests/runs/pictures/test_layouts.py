@@ -22,8 +22,8 @@ def layout_of(root: Path, prompt: str | None = None) -> Layout:
 
 
 def sets_of(layout: Layout) -> dict[tuple[str, str], list[str]]:
-    (prompt,) = layout.prompts
-    return {(one.axis, one.attribute): list(one.files) for one in prompt.sets}
+    (sets,) = layout.prompts.values()
+    return {(one.axis, one.attribute): list(one.files) for one in sets}
 
 
 def refusal(root: Path) -> str:

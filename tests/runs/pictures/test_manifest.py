@@ -31,8 +31,8 @@ def layout_of(path: Path, prompt: str | None = None) -> Layout:
 
 def read(path: Path, prompt: str | None = None) -> dict:
     return {
-        one.text: {(each.axis, each.attribute): (each.text, each.files) for each in one.sets}
-        for one in layout_of(path, prompt).prompts
+        text: {(each.axis, each.attribute): (each.text, each.files) for each in sets}
+        for text, sets in layout_of(path, prompt).prompts.items()
     }
 
 
@@ -123,7 +123,7 @@ def test_no_file_stands_for_two_names(pics: Path) -> None:
         "a/1.webp,initial",  # that of the line before
     )
     layout = layout_of(path)
-    assert layout.prompts[0].sets[0].files == ("a/0.png", "a/1.png")
+    assert next(iter(layout.prompts.values()))[0].files == ("a/0.png", "a/1.png")
     assert layout.missing == ("a/0.jpg", "a/1.webp")
 
 
@@ -159,7 +159,7 @@ def test_what_a_service_refused_needs_no_file(pics: Path) -> None:
         "a/1.png,counterfactual,gender,male,",
     )
     layout = layout_of(path)
-    initial, male = layout.prompts[0].sets
+    initial, male = next(iter(layout.prompts.values()))
     assert (initial.files, initial.withheld) == (("a/0.png",), ())
     assert (male.files, male.withheld) == (("a/1.png",), ("policy", "policy"))
     assert layout.missing == ()

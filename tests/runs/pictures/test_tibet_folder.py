@@ -53,13 +53,15 @@ def layout_of(root: Path, axes=None, prompt: str | None = None) -> Layout:
 
 
 def sets_of(layout: Layout) -> dict[tuple[str, str], int]:
-    return {(one.axis, one.attribute): len(one.files) for one in layout.prompts[0].sets}
+    return {
+        (one.axis, one.attribute): len(one.files) for one in next(iter(layout.prompts.values()))
+    }
 
 
 def test_its_own_axes(root: Path) -> None:
     tell(root / "P_1.json", {**TOLD, "questions": ["Sex?", "Age?", "Where?", "Tone?"]})
     layout = layout_of(root)
-    assert layout.prompts[0].text == PROMPT
+    assert [*layout.prompts] == [PROMPT]
     assert {axis.name: axis.names for axis in layout.axes.axes} == {
         "gender_biases": ("female", "male"),
         "age": ("elderly", "young"),
@@ -72,7 +74,8 @@ def test_its_own_axes(root: Path) -> None:
     assert layout.left_out == {
         "of an axis with a single counterfactual": ["tone/0/0.jpeg", "tone/0/1.jpeg"]
     }
-    text = next(one.text for one in layout.prompts[0].sets if one.attribute == "elderly")
+    (sets,) = layout.prompts.values()
+    text = next(one.text for one in sets if one.attribute == "elderly")
     assert text == "A photo of an elderly computer programmer"
 
 
@@ -131,7 +134,7 @@ def test_declared_axes_that_do_not_fit_are_refused(root: Path) -> None:
 def test_the_json_may_lie_in_the_folder_or_beside_it(root: Path, name: str, data: Any) -> None:
     (root.parent / "broken.json").write_text("{")
     tell(root.parent.parent / name, data)
-    assert layout_of(root).prompts[0].text == PROMPT
+    assert [*layout_of(root).prompts] == [PROMPT]
 
 
 @pytest.mark.parametrize("data", [{**TOLD, "id": "P_2"}, [1, None], "text", {"result": {}}])
