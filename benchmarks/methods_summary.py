@@ -10,9 +10,9 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from benchmarks.exact import WORLDS, planted_truth
-from benchmarks.realised import realised_counts
 from benchmarks.shares import RESAMPLES, Estimate, number, shown, table, wilson
 from biasgraph.methods.openbias import intensity
+from biasgraph.sandbox.realised_truth import realised_counts
 from biasgraph.sandbox.world import AXES
 
 VARIED = ("gender", "age")
@@ -22,7 +22,7 @@ SKEWED = 0.8
 IMAGES = 48
 DRAWS = 200
 MEASURED = ("librarian", "mechanic", "athlete")
-"""The occupations whose realised distributions are known (benchmarks/realised.csv)."""
+"""The occupations whose realised distributions are known (templates/sandbox/realised.csv)."""
 JUDGE = "sandbox"
 PARTS = ("methods-openbias", "methods-realised", "methods-tibet", "methods-minethegap")
 """The tables, as docs/sandbox.md calls them."""

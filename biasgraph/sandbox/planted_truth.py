@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -55,6 +56,11 @@ class Truth:
     initial: Mapping[str, Floats]
     arms: Mapping[tuple[str, str], Mapping[str, Floats]]
     pairs: tuple[TruePair, ...]
+
+    @cached_property
+    def by_name(self) -> Mapping[tuple[str, str], TruePair]:
+        """The pairs by (source, target)."""
+        return {(pair.source, pair.target): pair for pair in self.pairs}
 
 
 def intervene(scene: Scene, axis: str, attribute: str) -> Scene:

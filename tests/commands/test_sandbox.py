@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
 from biasgraph.commands import main
+from biasgraph.data.result import load
+from biasgraph.sandbox.realised_truth import realised_truth
+from tests.answer_tables import librarian_table
+from tests.shared_runs import copy_run
 
 
 @pytest.fixture
@@ -31,3 +36,44 @@ def test_help_works_without_the_training_code(capsys: pytest.CaptureFixture[str]
     assert main(["sandbox", "--help"]) == 0
     assert main(["sandbox", "train", "--help"]) == 0
     assert "judge2" in capsys.readouterr().out
+
+
+SMALL = ("--images", "20", "--only", "gender,age,clothing,emotion", "--bootstrap", "200",
+         "--alpha", "0.01", "--quiet")  # fmt: skip
+
+
+def test_the_truth_beside_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    copy_run(run, "build", "--prompt", "a librarian", *SMALL)
+    assert main(["sandbox", "truth", str(run), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (gender,) = [axis for axis in told["axes"] if axis["axis"] == "gender"]
+    assert gender["attributes"] == ["male", "female"]
+    assert gender["planted"] == pytest.approx([0.058, 0.942], abs=1e-3)
+    assert gender["realised"] == pytest.approx([0.069, 0.931])
+    frame = load(run).nodes.set_index("id")
+    assert gender["found"] == frame.loc["gender", "initial.distribution"]
+    assert len(told["pairs"]) == 12
+    exact = realised_truth("a librarian", "sandbox:stereotyped", "sandbox", {"age": "ordinal"})
+    for pair in told["pairs"]:
+        realised = exact.by_name[pair["source"], pair["target"]]
+        assert pair["cramers_v_realised"] == realised.cramers_v
+        assert pair["is_realised"] == pytest.approx(realised.sensitivity)
+    assert main(["sandbox", "truth", str(run)]) == 0
+    screen = capsys.readouterr().out
+    assert "Planted   Realised" in screen and "gender -> age" in screen
+
+
+def test_a_truth_is_of_a_prompt_or_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sandbox", "truth"]) == 2
+    assert main(["sandbox", "truth", ".", "--prompt", "a nurse"]) == 2
+    assert "name a run, or a prompt by --prompt" in capsys.readouterr().err
+
+
+def test_no_truth_is_known_of_other_models(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    librarian_table().to_csv(tmp_path / "a.csv", index=False)
+    assert main(["build", "--answers", str(tmp_path / "a.csv"), "-o", str(tmp_path / "r")]) == 0
+    assert main(["sandbox", "truth", str(tmp_path / "r")]) == 2
+    assert "only a run of the sandbox about one prompt has one" in capsys.readouterr().err

@@ -328,7 +328,7 @@ from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.library_loading import silence_libraries as quiet
 from biasgraph.models.registry import load_generator
 for folder in {[str(tiny(name)) for name in ("sd15", "sdxl", "sd3", "flux")]}:
-    generator = load_generator(f"diffusers:{{folder}}", ModelOptions())
+    generator = load_generator(f"diffusers:{{folder}}", ModelOptions(device="cpu"))
     generator.check_prompts(["a photo of a nurse"])
     generator.settings, generator.fingerprint, generator.batch_size
 print([name for name in ("torch", "diffusers", "transformers") if name in sys.modules])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.realised import COLUMNS, measured, realised_counts, realised_truth
 from biasgraph.errors import InputError
+from biasgraph.sandbox.realised_truth import COLUMNS, measured, realised_counts, realised_truth
 from biasgraph.sandbox.world import AXES
 
 MODEL, PROMPT, JUDGE = "sandbox:stereotyped", "a librarian", "sandbox"

@@ -1,13 +1,14 @@
 """The realised truth: what the shipped generators were seen to draw, counted over many images.
 
 The planted truth is what the training pictures were drawn from; no network learns it exactly.
-``realised.csv`` holds the answers of both judges about 2,000 images a prompt, for three
-occupations and all their counterfactuals, measured at commit d532d76.
+``templates/sandbox/realised.csv`` holds the answers of both judges about 2,000 images a prompt, for
+three occupations and all their counterfactuals, measured at commit d532d76.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -16,10 +17,11 @@ import numpy as np
 
 from biasgraph.causal.settings import MetricName
 from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.io import resources
 from biasgraph.sandbox.planted_truth import Truth, truth_of
 from biasgraph.sandbox.world import AXES
 
-TABLE = Path(__file__).with_name("realised.csv")
+TABLE = ("sandbox", "realised.csv")
 COLUMNS = ("model", "prompt", "axis", "attribute", "judge", "target", "answer", "count")
 """As in tables.csv, with the generator and the judge; answers never given are left out."""
 
@@ -27,12 +29,12 @@ Counts = Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]]
 """(axis, attribute), or ("", "") for the initial prompt -> target -> answer -> images."""
 
 
-def measured(model: str = "sandbox:stereotyped", table: Path = TABLE) -> tuple[str, ...]:
+def measured(model: str = "sandbox:stereotyped", table: Path | None = None) -> tuple[str, ...]:
     """The initial prompts whose realised truth is known."""
     return tuple(dict.fromkeys(prompt for spec, prompt, _ in _read(table) if spec == model))
 
 
-def realised_counts(prompt: str, model: str, judge: str, table: Path = TABLE) -> Counts:
+def realised_counts(prompt: str, model: str, judge: str, table: Path | None = None) -> Counts:
     """How often each answer was given about the images of a prompt and its counterfactuals.
 
     Raises:
@@ -50,12 +52,20 @@ def realised_counts(prompt: str, model: str, judge: str, table: Path = TABLE) ->
 
 
 def realised_truth(
-    prompt: str, model: str, judge: str, metrics: Mapping[str, MetricName], table: Path = TABLE
+    prompt: str,
+    model: str,
+    judge: str,
+    metrics: Mapping[str, MetricName],
+    table: Path | None = None,
 ) -> Truth:
     """The distributions and pairs that an audit of these very many images finds.
 
     Args:
+        prompt: the initial prompt.
+        model: the generator's spec.
+        judge: the judge's spec.
         metrics: ground metric by axis; nominal where not given.
+        table: the counts; those that ship unless given.
 
     Raises:
         InputError: as `realised_counts`.
@@ -76,13 +86,13 @@ def _shares(counts: Mapping[str, Mapping[str, int]]) -> dict[str, np.ndarray]:
 
 @cache
 def _read(
-    table: Path,
+    table: Path | None,
 ) -> dict[tuple[str, str, str], dict[tuple[str, str], dict[str, dict[str, int]]]]:
     """Counts by model, prompt and judge."""
     known: dict[tuple[str, str, str], dict[tuple[str, str], dict[str, dict[str, int]]]] = {}
-    with table.open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            arms = known.setdefault((row["model"], row["prompt"], row["judge"]), {})
-            answers = arms.setdefault((row["axis"], row["attribute"]), {})
-            answers.setdefault(row["target"], {})[row["answer"]] = int(row["count"])
+    text = resources.read_text(*TABLE) if table is None else table.read_text(encoding="utf-8")
+    for row in csv.DictReader(io.StringIO(text)):
+        arms = known.setdefault((row["model"], row["prompt"], row["judge"]), {})
+        answers = arms.setdefault((row["axis"], row["attribute"]), {})
+        answers.setdefault(row["target"], {})[row["answer"]] = int(row["count"])
     return known
