@@ -28,9 +28,11 @@ EXTRAS = {
 
 def inventory() -> Record:
     """Everything, in JSON types: ``machine``, ``backends`` and ``downloaded``."""
+    version = _version("biasgraph")
+    built_in = [_entry(name, "biasgraph", version, each) for name, each in BACKENDS.items()]
     return {
         "machine": machine(),
-        "backends": [*list_built_in(), *list_plugged_in()],
+        "backends": [*built_in, *list_plugged_in()],
         "downloaded": list(find_downloaded()),
     }
 
@@ -45,12 +47,6 @@ def machine() -> Record:
         "cores": os.cpu_count(),
         "versions": {name: _version(name) for name in LIBRARIES},
     }
-
-
-def list_built_in() -> Iterator[Record]:
-    """The backends that ship."""
-    for name, backend in BACKENDS.items():
-        yield _entry(name, "biasgraph", _version("biasgraph"), backend, None)
 
 
 def list_plugged_in() -> Iterator[Record]:
@@ -73,7 +69,7 @@ def list_plugged_in() -> Iterator[Record]:
 
 
 def _entry(
-    name: str, package: str, version: str | None, backend: Backend, problem: str | None
+    name: str, package: str, version: str | None, backend: Backend, problem: str | None = None
 ) -> Record:
     try:
         obstacle = problem or obstacle_of(backend)

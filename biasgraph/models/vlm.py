@@ -105,20 +105,11 @@ class VlmJudge(TransformersModel):
         count = max(len(sheet.letters) for some in asked for sheet in some)
         pick = partial(_log_shares, self._letter_ids(count))
         table = self._scorer.scores(images, prompts, self._portions.size, pick)
-        answers = []
-        for rows in table.tolist():
-            ahead = iter(rows)
-            answers.append(
-                [
-                    combine_shares(
-                        question,
-                        some,
-                        [_shares(next(ahead)[: len(sheet.letters)]) for sheet in some],
-                        self.unknown_below,
-                    )
-                    for question, some in zip(questions, asked, strict=True)
-                ]
-            )
+        answers: list[list[Answer]] = [[] for _ in images]
+        for row, rows in zip(answers, map(iter, table.tolist()), strict=True):
+            for question, sheets in zip(questions, asked, strict=True):
+                shares = [_shares(next(rows)[: len(sheet.letters)]) for sheet in sheets]
+                row.append(combine_shares(question, sheets, shares, self.unknown_below))
         return answers
 
     @cached_property

@@ -187,13 +187,6 @@ class Journal:
         rows = self._rows("SELECT fact FROM learned WHERE about = ?", about)
         return frozenset(fact for (fact,) in rows)
 
-    def close(self) -> None:
-        """Close the file; the next use opens it again."""
-        with self._lock:
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
-
     def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
         with self._transaction() as connection:
             return connection.execute(statement, values).fetchall()
@@ -257,7 +250,7 @@ class Journal:
     def _in_words(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, sqlite3.OperationalError, sqlite3.DatabaseError, zlib.error) as error:
+        except (OSError, sqlite3.DatabaseError, zlib.error) as error:
             raise ModelError(
                 f"cannot keep responses in {printable(str(self._path))}: {printable(str(error))}; "
                 "no more requests are sent; what is stored is kept"

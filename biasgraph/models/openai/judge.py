@@ -78,12 +78,10 @@ class OpenAIJudge(OpenAIModel):
         shares = dict(zip(tries, weights, strict=True))
         return [
             [
-                self._combine(
-                    question, orders, [shares[picture.digest, sheet.text] for sheet in orders]
-                )
+                self._combine(question, orders, [shares[shown.digest, x.text] for x in orders])
                 for question, orders in zip(questions, asked, strict=True)
             ]
-            for picture in pictures
+            for shown in pictures
         ]
 
     def describe(self, images: Sequence[Image], question: str) -> list[str]:

@@ -22,12 +22,18 @@ def store(journal: Journal, key: str, body: bytes = b"{}", images: int = 0) -> N
     journal.store(ticket, Response(200, body), asked="{}", about="chat m", heard=("m", "fp"))
 
 
+def close(journal: Journal) -> None:
+    """Close its file; the next use opens it again."""
+    journal._connection().close()
+    journal._opened = None
+
+
 def test_a_response_is_there_for_the_next_process(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "run" / "responses")
     assert not journal.begun
     assert journal.find("a") is None
     store(journal, "a", b"x" * 100_000)
-    journal.close()
+    close(journal)
     again = Journal(tmp_path / "run" / "responses")
     assert again.begun
     assert again.find("a") == Response(200, b"x" * 100_000)
@@ -123,7 +129,7 @@ def test_a_file_of_another_kind_is_one_line(tmp_path: Path) -> None:
 def test_a_damaged_response_is_one_line(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     store(journal, "a")
-    journal.close()
+    close(journal)
     with sqlite3.connect(tmp_path / FILE) as connection:
         connection.execute("UPDATE responses SET body = x'0011'")
     connection.close()
