@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -68,12 +68,7 @@ def codes_of(answers: Answers, variables: tuple[Variable, ...]) -> list[CodedIma
         InputError: An answer is about another axis, or an intervention names one, or an attribute
             that its axis lacks.
     """
-    _refuse_others(
-        answers,
-        variables,
-        lambda axis: "the result has no such axis",
-        lambda word, axis: "the result has no such attribute",
-    )
+    _refuse_others(answers, variables, "the result")
     codes, _ = _answer_codes(answers, variables, refuse=False)
     return _by_prompt(answers, variables, codes)
 
@@ -104,42 +99,31 @@ def _by_prompt(
     return coded
 
 
-def _refuse_others(
-    answers: Answers,
-    variables: tuple[Variable, ...],
-    no_axis: Callable[[str], str],
-    no_attribute: Callable[[str, str], str],
-) -> None:
+def _refuse_others(answers: Answers, variables: tuple[Variable, ...], source: str) -> None:
     """Refuse axes that are none of the variables, and interventions that are none of theirs."""
-    frame, names = answers.frame, [variable.name for variable in variables]
+    frame, known = answers.frame, {variable.name: variable.attributes for variable in variables}
+
+    def no_axis(word: str) -> str:
+        hint = did_you_mean(word, known)
+        return f"{source} has no axis '{word}' (it has {listed([*known])}).{hint}"
+
     intervened = frame["axis"].notna().to_numpy()
-    strange = ~frame["axis"].isin(names).to_numpy() & intervened
+    strange = ~frame["axis"].isin([*known]).to_numpy() & intervened
     answers.refuse(strange, "axis", lambda row: no_axis(row["axis"]))
-    strange = ~frame["target"].isin(names).to_numpy()
+    strange = ~frame["target"].isin([*known]).to_numpy()
     answers.refuse(strange, "target", lambda row: no_axis(row["target"]))
     lacking = _attribute_codes(variables, frame["axis"], frame["attribute"]) < 0
     answers.refuse(
         lacking & intervened,
         "attribute",
-        lambda row: no_attribute(row["attribute"], row["axis"]),
+        lambda row: _no_attribute(row["attribute"], known[row["axis"]], row["axis"]),
     )
 
 
 def _declared(answers: Answers, axes: AxisSet) -> tuple[Variable, ...]:
-    names = [axis.name for axis in axes.axes]
-
-    def no_axis(word: str) -> str:
-        return (
-            f"axis set '{axes.name}' has no axis '{word}' (it has {listed(names)})."
-            + did_you_mean(word, names)
-        )
-
-    def no_attribute(word: str, axis: str) -> str:
-        return _no_attribute(word, axes.axis(axis).names, axis)
-
-    variables = tuple(variable_of(axis) for axis in axes.axes if axis.name in answers.axes)
-    _refuse_others(answers, variables, no_axis, no_attribute)
-    return variables
+    variables = tuple(map(variable_of, axes.axes))
+    _refuse_others(answers, variables, f"axis set '{axes.name}'")
+    return tuple(variable for variable in variables if variable.name in answers.axes)
 
 
 def _inferred(answers: Answers) -> tuple[Variable, ...]:

@@ -31,8 +31,9 @@ from biasgraph.prompts.suited_axes import note_guesses, suited_to_all
 from biasgraph.runs.directory import refuse_what_is_no_run
 from biasgraph.runs.job import JOURNAL, llm_of
 from biasgraph.runs.pictures.picture_sets import AXES_FILE as FILE
+from biasgraph.runs.progress import Quiet
 from biasgraph.runs.storage import storing
-from biasgraph.runs.transcripts import failed, found, keep, key_of, transcript_path, written_by
+from biasgraph.runs.transcripts import converse, found, key_of, transcript_path, written_by
 
 if TYPE_CHECKING:
     from biasgraph.runs.directory import Run
@@ -196,21 +197,16 @@ def _ask(
                 "build without it, or propose the axes with `biasgraph axes propose`"
             )
         return conversation(model, prompt, schema).value
-    if progress is not None:
-        progress.start("Axes", total=3, done=0)
+    progress = progress or Quiet()
+    progress.start("Axes", total=3, done=0)
+    talk = partial(conversation, model, prompt, schema, partial(progress.advance, 1))
     try:
-        advance = None if progress is None else partial(progress.advance, 1)
-        exchange = conversation(model, prompt, schema, advance)
-    except BrokenOff as error:
-        kept = failed(directory, TASK, key, model, error)
-        if isinstance(kept, ReplyError):
-            kept.forget()
-        raise kept from error
+        return converse(directory, TASK, key, model, talk)
+    except ReplyError as error:
+        error.forget()
+        raise
     finally:
-        if progress is not None:
-            progress.finish()
-    keep(directory, TASK, key, model, exchange)
-    return exchange.value
+        progress.finish()
 
 
 def conversation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,19 @@ def answered(
     before = found(directory, task, key, schema)
     if before is not None:
         return before
+    return converse(directory, task, key, model, lambda: chat(model, messages, schema))
+
+
+def converse(
+    directory: Path,
+    task: str,
+    key: str,
+    model: LanguageModel,
+    conversation: Callable[[], Exchange[Schema]],
+) -> Schema:
+    """What a conversation comes to, which is kept; raises as `answered`."""
     try:
-        exchange = chat(model, messages, schema)
+        exchange = conversation()
     except BrokenOff as error:
         raise failed(directory, task, key, model, error) from error
     keep(directory, task, key, model, exchange)
