@@ -38,7 +38,6 @@ class TerminalProgress:
         self._task: TaskID | None = None
 
     def start(self, description: str, *, total: int, done: int) -> None:
-        """Show a bar."""
         """Show a bar for `total` items, of which `done` were made by earlier builds."""
         self._bars = Bars(
             TextColumn("{task.description}"),
@@ -53,19 +52,16 @@ class TerminalProgress:
         self._task = self._bars.add_task(f"{description:<12}", total=total, completed=done)
 
     def advance(self, count: int) -> None:
-        """Move the bar."""
         """Move the bar on by so many items."""
         if self._bars is not None and self._task is not None:
             self._bars.advance(self._task, count)
 
     def finish(self) -> None:
-        """End the bar."""
         """Remove the bar."""
         if self._bars is not None:
             self._bars.stop()
         self._bars = self._task = None
 
     def note(self, message: str) -> None:
-        """Print a line above the bar."""
         """Print a line beside the bar."""
         self._console.print(printable(message), markup=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,15 +80,8 @@ def _document(prompt: str, world: str) -> dict[str, Any]:
             for (axis, attribute), distribution in exact.arms.items()
         ],
         "pairs": [
-            {
-                "source": pair.source,
-                "target": pair.target,
-                "cramers_v": pair.cramers_v,
-                "w1_before": pair.w1_before,
-                "w1_after": pair.w1_after,
-                "is": pair.sensitivity,
-            }
-            for pair in exact.pairs
+            {("is" if name == "sensitivity" else name): value for name, value in pair.items()}
+            for pair in map(asdict, exact.pairs)
         ],
     }
 
@@ -106,11 +100,7 @@ def _summarize(document: dict[str, Any]) -> Iterator[ScreenPart]:
     columns = ("cramers_v", "w1_before", "w1_after")
     moved = [pair for pair in document["pairs"] if (pair["cramers_v"] or 0) >= 0.1]
     edges = [
-        (
-            f"{pair['source']} -> {pair['target']}",
-            *(pair[column] for column in columns),
-            f"{pair['is']:+.3f}",
-        )
+        (f"{pair['source']} -> {pair['target']}", *map(pair.get, columns), f"{pair['is']:+.3f}")
         for pair in sorted(moved, key=lambda pair: -pair["cramers_v"])
     ]
     yield Table(("Edge", "Cramér's V", "W1 before", "W1 after", "IS"), edges, numeric=(1, 2, 3, 4))

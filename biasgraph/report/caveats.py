@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from biasgraph.causal.flags import FLAG_WORDS
 from biasgraph.errors import printable
-from biasgraph.report.words import Record, arrows, name, named
+from biasgraph.report.words import Record, arrows, grouped, name, named
 
 
 def caveats(document: Record) -> Iterator[str]:
@@ -33,8 +33,4 @@ def caveats(document: Record) -> Iterator[str]:
 
 
 def _by_flag(records: Iterable[Record]) -> dict[str, list[Record]]:
-    flagged: dict[str, list[Record]] = {}
-    for record in records:
-        for flag in record["flags"]:
-            flagged.setdefault(flag, []).append(record)
-    return flagged
+    return grouped((flag, record) for record in records for flag in record["flags"])

@@ -57,10 +57,11 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
         for run, graph, of_run in zip(document["runs"], graphs, pairs, strict=True)
     ]
     places = runs[0]["drawing"]
-    changes = [_changes(comparison, axes) for comparison in document["comparisons"]]
+    comparisons = document["comparisons"]
+    changes = [_changes(comparison, axes) for comparison in comparisons]
     differences = [
         {"drawing": _difference(comparison, of_run, places)}
-        for comparison, of_run in zip(document["comparisons"], changes, strict=True)
+        for comparison, of_run in zip(comparisons, changes, strict=True)
     ]
     model = {
         "document": document,
@@ -131,16 +132,10 @@ def _difference(
 ) -> dict[str, Any]:
     """The difference view for `drawGraph`: the places of the runs' graphs, edges by class."""
     growth = comparison["distances"]
+    told = ("n/d" if row["growth"] is None else style.signed(row["growth"]) for row in growth)
     nodes = [
-        {
-            **node,
-            "size": 20,
-            "distance": 0,
-            "detail": "distance n/d"
-            if row["growth"] is None
-            else f"distance {style.signed(row['growth'])}",
-        }
-        for node, row in zip(places["nodes"], growth, strict=True)
+        {**node, "size": 20, "distance": 0, "detail": f"distance {change}"}
+        for node, change in zip(places["nodes"], told, strict=True)
     ]
     edges = []
     for edge in places["edges"]:
@@ -183,11 +178,8 @@ def _facts(document: Record) -> Iterator[tuple[str, str]]:
     )
     yield "Images", "; ".join(images)
     yield "Distance", f"Wasserstein-1, {words.plain(words.metric_words(document['axes']))}"
-    settings = document["settings"]
-    yield (
-        "Change",
-        (f"bootstrap of {settings['bootstrap']:,}, Benjamini-Hochberg at {settings['level']:g}"),
-    )
+    resamples, level = document["settings"]["bootstrap"], document["settings"]["level"]
+    yield "Change", f"bootstrap of {resamples:,}, Benjamini-Hochberg at {level:g}"
 
 
 def _ranking(document: Record) -> Iterator[dict[str, Any]]:

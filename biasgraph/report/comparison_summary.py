@@ -60,11 +60,8 @@ def describe_changes(comparison: Record) -> Iterator[str]:
         pairs = [pair for pair in undecided if pair[end]]
         if pairs:
             yield f"Edges {what} only, undecided in the other: {words.arrows(pairs)}."
-    reasons: dict[str, list[Record]] = {}
-    for pair in comparison["pairs"]:
-        if pair["reason"] is not None:
-            reasons.setdefault(pair["reason"], []).append(pair)
-    for reason, pairs in reasons.items():
+    reasons = ((pair["reason"], pair) for pair in comparison["pairs"] if pair["reason"] is not None)
+    for reason, pairs in words.grouped(reasons).items():
         yield f"Not comparable, {words.arrows(pairs)}: {reason}."
     cut = [pair for pair in comparison["pairs"] if pair["at_common_size"]]
     if cut:
@@ -88,20 +85,12 @@ def describe_gates(document: Record) -> Iterator[str]:
 
 def _runs(document: Record) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for number, (run, total) in enumerate(
-        zip(document["runs"], document["amplification"], strict=True), start=1
-    ):
-        floor = total["floor"] and total["floor"]["q95"]
-        rows.append(
-            (
-                number,
-                words.name(run["name"], 60),
-                f"{run['images']['initial']:,} + {run['images']['interventions']:,}",
-                run["edges"],
-                words.with_ci(total["value"], total["ci"]),
-                None if floor is None else f"to {floor:.2f}",
-            )
-        )
+    for run, total in zip(document["runs"], document["amplification"], strict=True):
+        images, floor = run["images"], total["floor"] and total["floor"]["q95"]
+        about = (len(rows) + 1, words.name(run["name"], 60))
+        size = (f"{images['initial']:,} + {images['interventions']:,}", run["edges"])
+        amplification = words.with_ci(total["value"], total["ci"])
+        rows.append((*about, *size, amplification, None if floor is None else f"to {floor:.2f}"))
     columns = ("", "Run", "Images", "Edges", "Amplification", "By chance")
     return Table(columns, rows, numeric=(0, 2, 3, 4, 5))
 
@@ -115,15 +104,10 @@ def _distances(document: Record, numbers: Mapping[str, int]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for axis, row in _by_axis(document, "distances"):
         grown = growth.get((row["run"], row["axis"]), {"growth": None, "growth_ci": None})
-        rows.append(
-            (
-                axis,
-                numbers[row["run"]],
-                words.with_ci(row["w1"], row["w1_ci"]),
-                words.with_ci(grown["growth"], grown["growth_ci"], "+"),
-                _share(row["probability_closest"]),
-            )
-        )
+        change = words.with_ci(grown["growth"], grown["growth_ci"], "+")
+        distance = words.with_ci(row["w1"], row["w1_ci"])
+        closest = _share(row["probability_closest"])
+        rows.append((axis, numbers[row["run"]], distance, change, closest))
     columns = ("Axis", "Run", "Distance", "Growth from 1", "Closest")
     return Table(columns, rows, numeric=(1, 2, 3, 4))
 

@@ -231,18 +231,16 @@ def _images(result: Result, thumbnails: Thumbnails, ids: Sequence[str]) -> list[
 
 def _shown_findings(findings: Record, place: Mapping[str, int]) -> list[dict[str, Any]]:
     """The findings of all methods, with pictures by their place in `images`."""
+
+    def placed(part: dict[str, Any]) -> dict[str, Any]:
+        if part["kind"] != Images.kind:
+            return part
+        items = [item | {"image": place.get(item["image"])} for item in part["items"]]
+        return part | {"items": items}
+
     return [
-        {
-            "title": finding["title"],
-            "about": finding["about"],
-            "show": [
-                part
-                if part["kind"] != Images.kind
-                else part
-                | {"items": [item | {"image": place.get(item["image"])} for item in part["items"]]}
-                for part in finding["show"]
-            ],
-        }
+        {name: finding[name] for name in ("title", "about")}
+        | {"show": [placed(part) for part in finding["show"]]}
         for finding in findings.values()
     ]
 
@@ -254,12 +252,8 @@ def _provenance(graph: Record) -> dict[str, list[list[str]]]:
         "Judge's fingerprint": graph.get("vqa_fingerprint"),
         "Seed": graph.get("seed"),
     }
+    groups = {"Made with": made, "Settings": graph["settings"], "Versions": graph["versions"]}
     return {
-        "Made with": _texts(made),
-        "Settings": _texts(graph["settings"]),
-        "Versions": _texts(graph["versions"]),
+        title: [[name, words.label(str(text))] for name, text in group.items() if text is not None]
+        for title, group in groups.items()
     }
-
-
-def _texts(values: Record) -> list[list[str]]:
-    return [[name, words.label(str(value))] for name, value in values.items() if value is not None]

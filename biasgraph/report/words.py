@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
@@ -72,6 +72,14 @@ def enumerated(words: Sequence[str], what: str) -> str:
     if len(words) <= LISTED + 1:
         return ", ".join(words)
     return f"{', '.join(words[:LISTED])} and {len(words) - LISTED} more {what}"
+
+
+def grouped(records: Iterable[tuple[str, Record]]) -> dict[str, list[Record]]:
+    """Records by what each stands beside, in the order of appearance."""
+    groups: dict[str, list[Record]] = {}
+    for key, record in records:
+        groups.setdefault(key, []).append(record)
+    return groups
 
 
 # Numbers
@@ -185,11 +193,9 @@ def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     shares = [majority(node) or ("", 0.0) for node in ranked]
     most = [f"{percent(share)} {name(attribute)}" for attribute, share in shares]
     count = graph["images"]["initial"]
-    about = f"{counted(count, 'image')} of "
-    if graph["prompt"] is None:
-        about += f"{len(graph['prompts'])} prompts"
-    else:
-        about += f"“{name(graph['prompt'], 120)}”"
+    prompt = graph["prompt"]
+    of = f"{len(graph['prompts'])} prompts" if prompt is None else f"“{name(prompt, 120)}”"
+    about = f"{counted(count, 'image')} of {of}"
     if most:
         valid = [node["initial"]["n_valid"] for node in ranked[:LISTED]]
         yield f"Of {about}, the judge called {', '.join(most[:LISTED])}{_of_valid(valid, count)}."
@@ -247,10 +253,8 @@ def finding(link: Record, document: Record) -> str:
     nodes = {node["id"]: node for node in document["nodes"]}
     source, target = name(link["source"]), name(link["target"])
     images, initial = sum(map(sum, link["table"])), nodes[link["target"]]["initial"]["n_valid"]
-    if link["sign"] == "towards":
-        what = f"Diversifying {source} moves {target} towards its ideal"
-    elif link["sign"] == "away":
-        what = f"Diversifying {source} moves {target} away from its ideal"
+    if link["sign"] in ("towards", "away"):
+        what = f"Diversifying {source} moves {target} {direction(link['sign'])}"
     else:
         what = (
             f"Diversifying {source} changes {target}, but whether towards its ideal or away from "
@@ -314,18 +318,15 @@ def in_all(graph: Record) -> Iterator[str]:
             yield f"{what} {name(best['axis'])}: {edges}, {strength}{tied}."
     total = graph["amplification"]
     if total["value"] is not None:
-        low, high = total["ci"] or (None, None)
-        floor = total["noise_floor"]
-        chance = (
-            f"; with no effect anywhere it would be about {floor['mean']:.2f}, "
-            f"and below {floor['q95']:.2f} in 95 % of cases"
-            if floor["mean"] is not None
-            else ""
-        )
-        yield (
-            f"Amplification, the sum of |IS| over {total['pairs_defined']} pairs, is "
-            f"{with_interval(total['value'], low, high)}{chance}."
-        )
+        floor, amplification = total["noise_floor"], with_ci(total["value"], total["ci"])
+        chance = ""
+        if floor["mean"] is not None:
+            chance = (
+                f"; with no effect anywhere it would be about {floor['mean']:.2f}, "
+                f"and below {floor['q95']:.2f} in 95 % of cases"
+            )
+        over = f"the sum of |IS| over {total['pairs_defined']} pairs"
+        yield f"Amplification, {over}, is {amplification}{chance}."
 
 
 def mediation(links: Sequence[Record], graph: Record) -> Iterator[str]:
@@ -346,11 +347,8 @@ def undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     open_signs = [link for link in document["links"] if link["sign"] not in ("towards", "away")]
     if open_signs:
         yield f"{arrows(open_signs)}: an edge, but its direction lies within chance."
-    reasons: dict[str, list[Record]] = {}
-    for pair in between(pairs):
-        if pair["status"] != "ok":
-            reasons.setdefault(reason(pair), []).append(pair)
-    for why, group in reasons.items():
+    undecided = [pair for pair in between(pairs) if pair["status"] != "ok"]
+    for why, group in grouped((reason(pair), pair) for pair in undecided).items():
         yield f"{arrows(group)}: {why}."
     rule = edge_rule(document["graph"])
     tested = [pair for pair in between(pairs) if pair["status"] == "ok" and not pair["edge"]]

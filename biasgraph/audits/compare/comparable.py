@@ -17,6 +17,7 @@ from biasgraph.causal.tables import GATED, UNKNOWN, CodedImages, Codes, Variable
 from biasgraph.causal.transport import Ideal
 from biasgraph.data.result import Result
 from biasgraph.errors import InputError, listed, printable
+from biasgraph.report.comparison_page import RunGraph
 from biasgraph.report.words import counted
 
 SAME_SETTINGS = ("mix", "unknown", "min_valid", "fallback", "yates")
@@ -26,22 +27,18 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class ComparedRun:
+class ComparedRun(RunGraph):
     """A result made ready: the same axes, attributes and prompts in the same order as the others.
 
     name: the model and its directory, different from every other run's.
-    graph, nodes, pairs, links: of the graph over the axes and prompts that all runs share.
+    graph: of the axes and prompts that all runs share, as are nodes, pairs and links.
     """
 
     name: str
-    result: Result
     images: list[CodedImages]
     ideals: list[Ideal]
     settings: AnalysisSettings
     graph: Record
-    nodes: list[Record]
-    pairs: list[Record]
-    links: list[Record]
 
     @property
     def axes(self) -> list[str]:
@@ -260,17 +257,9 @@ def _compared(
         document, graph = again.node_link(), {**graph, **again.graph}
         pairs = [pair.record() for pair in again.pairs]
     nodes = {node["id"]: node for node in document["nodes"]}
-    return ComparedRun(
-        run.name,
-        run.result,
-        images,
-        ideals,
-        evidence.settings,
-        graph,
-        [nodes[variable.name] for variable in variables],
-        pairs,
-        document["links"],
-    )
+    shared = [nodes[variable.name] for variable in variables]
+    drawn = (shared, pairs, document["links"], run.result.directory)
+    return ComparedRun(*drawn, run.name, images, ideals, evidence.settings, graph)
 
 
 def _aligned(images: CodedImages, variables: tuple[Variable, ...]) -> CodedImages:

@@ -22,6 +22,7 @@ from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.writing import is_folder_of, refuse_foreign, write_files
+from biasgraph.report.comparison_page import comparison_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,12 +52,7 @@ class Comparison:
 
     def page(self, directory: Path) -> bytes:
         """compare.html as it stands in `directory`, from where it links to the runs' reports."""
-        from biasgraph.report.comparison_page import RunGraph, comparison_html
-
-        drawn = [
-            RunGraph(run.nodes, run.pairs, run.links, run.result.directory) for run in self.runs
-        ]
-        return comparison_html(self.document, drawn, directory)
+        return comparison_html(self.document, self.runs, directory)
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write all files into `directory`, or none; returns their paths.
@@ -193,7 +189,7 @@ def _edges(run: ComparedRun) -> Mapping[tuple[int, int], bool]:
 
 
 def _about(run: ComparedRun) -> Record:
-    graph, folder = run.graph, run.result.directory
+    graph, folder = run.graph, run.directory
     return {
         "name": run.name,
         "model": graph["model"],

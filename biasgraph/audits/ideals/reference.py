@@ -142,10 +142,8 @@ class Reference:
             "prompts": [prompt for prompt in self._used(prompts) if prompt],
             "axes": {
                 variable.name: {
-                    "n_total": one.n_total,
-                    "n_gated": one.n_gated,
-                    "n_unknown": one.n_unknown,
-                    "n_valid": one.n_valid,
+                    name: getattr(one, name)
+                    for name in ("n_total", "n_gated", "n_unknown", "n_valid")
                 }
                 for variable, one in zip(self.variables, totals, strict=True)
             },
@@ -233,9 +231,8 @@ def read_reference(
         return Reference.of_counts(counts_in_yaml(path, allowed), variables, name)
     cells = _cells(path)
     if cells is not None:
-        return Reference.of_counts(
-            counts_in_cells(cells, printable(str(path)), allowed), variables, name
-        )
+        counts = counts_in_cells(cells, printable(str(path)), allowed)
+        return Reference.of_counts(counts, variables, name)
     return Reference.of_answers(
         Answers.read(path),
         variables,

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.minethegap.reference_table import RankCorrelation, ReferenceTable, spearman
+from biasgraph.audits.minethegap.reference_table import ReferenceTable, spearman
 from biasgraph.audits.pipeline_options import ScoreOptions
 from biasgraph.data.axes import AxisSet, load_axis_set
+from biasgraph.data.frames import with_label
 from biasgraph.data.graph_document import to_json
 from biasgraph.errors import InputError, printable
 from biasgraph.io.csv_files import to_csv
@@ -54,8 +55,6 @@ class PromptRanking:
         """A row for each prompt, the most biased first; lists are left out."""
         import pandas as pd
 
-        from biasgraph.data.frames import with_label
-
         rows = [
             {name: value for name, value in one.items() if not isinstance(value, list)}
             | {"missed": "; ".join(text["text"] for text in one["missed"])}
@@ -92,14 +91,11 @@ def rank(
             command=job.command,
         )
         job.complete(run)
-        rows = _ranked(_scored(work, _media(work, run)))
+        media = RunMedia(run, job, job.embedder, next(iter(work.llms), None))
+        rows = _ranked(_scored(work, media))
         ranking = PromptRanking(_document(work, run, rows), job.directory)
         ranking.write()
     return ranking
-
-
-def _media(work: _Scoring, run: Run) -> RunMedia:
-    return RunMedia(run, work.job, work.job.embedder, next(iter(work.llms), None))
 
 
 @dataclass(frozen=True)
@@ -299,6 +295,6 @@ def _against(truth: ReferenceTable, rows: Sequence[Record]) -> Record:
         for row in rows
         if row["score"] is not None and row["truth"] is not None
     ]
-    found: RankCorrelation = spearman([one for one, _ in pairs], [one for _, one in pairs])
+    found = spearman([score for score, _ in pairs], [bias for _, bias in pairs])
     unknown = [row["prompt"] for row in rows if row["truth"] is None]
     return {"source": truth.source, **asdict(found), "not_in_table": unknown}

@@ -110,21 +110,15 @@ class Inquiry:
 
     def answers(self, table: pd.DataFrame) -> Iterator[tuple[KnownBias, pd.DataFrame]]:
         """For each bias the rows of a run's answers table that are about it."""
+        import pandas as pd
+
         by_target = dict(iter(table.groupby("target", sort=False)))
         for bias in self.biases:
             asked = self.targets[bias.name]
-            rows = [
-                by_target[target] for target in dict.fromkeys(asked.values()) if target in by_target
-            ]
-            yield bias, _about(rows, table, asked)
-
-
-def _about(rows: list[pd.DataFrame], table: pd.DataFrame, asked: Mapping[str, str]) -> pd.DataFrame:
-    """Rows whose question is the one that is asked about their caption."""
-    import pandas as pd
-
-    found = pd.concat(rows) if rows else table.iloc[:0]
-    return found[(found["prompt"].map(asked) == found["target"]).to_numpy()]
+            names = [name for name in dict.fromkeys(asked.values()) if name in by_target]
+            rows = pd.concat([by_target[name] for name in names]) if names else table.iloc[:0]
+            # Those whose question is the one that is asked about their caption.
+            yield bias, rows[(rows["prompt"].map(asked) == rows["target"]).to_numpy()]
 
 
 def _target(bias: str, question: Question) -> str:

@@ -162,8 +162,6 @@ def _intensity(bias: Record, label: str = "") -> parts.Bar:
 
 def _majority(bias: Record) -> str:
     """The most frequent class, with its share."""
-    if bias["majority"] is None:
-        return "-"
     names = " / ".join(words.name(name) for name in (bias["majority"], *bias["ties"]))
     return f"{names} ({words.percent(bias['majority_share'])})"
 

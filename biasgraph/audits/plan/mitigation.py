@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.compare.evidence import Evidence, evidence_of
@@ -33,6 +33,10 @@ PLAN = "plan.json"
 
 Document = dict[str, Any]
 
+ORIGIN = (
+    "kind", "prompt", "prompts", "subject", "model", "vqa", "toy", "images", "ideal", "settings"
+)  # fmt: skip
+"""What a plan says of the graph that it is for."""
 NO_PLAN: Document = {
     "assumption": None, "before": None, "steps": [], "stopped": "insufficient", "next": None,
     "left_out": [],
@@ -53,106 +57,109 @@ def plan(
     result = load(options.run)
     if options.verify:
         run_of(result)
-    evidence = evidence_of(result)
-    name = result.document["graph"]["prompt"] or NAME
-    pool = Pool.of(name, sorted(evidence.images, key=lambda images: images.prompt))
-    targets = _targets(options.targets, evidence)
-    document = _planned(result, evidence, pool, targets, options)
+    work = _Planning.of(result, options)
+    document = work.document()
     if options.verify:
-        document["verification"] = _verified(
-            result, evidence, pool, targets, document["plan"], options, progress, command
-        )
+        document["verification"] = work.verify(document["plan"], progress, command)
     content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_files(options.output or options.run, {PLAN: content.encode("utf-8", "surrogatepass")})
     return document
 
 
-def _targets(path: Path | None, evidence: Evidence) -> list[Target]:
-    if path is None:
-        return every_axis(evidence.ideals)
-    variables = evidence.images[0].variables
-    return read_targets(path, variables, evidence.ideals, evidence.settings.metric)
+@dataclass(frozen=True)
+class _Planning:
+    """What a plan is made of: the finished run, its images, and what is to be reached."""
 
+    result: Result
+    options: PlanOptions
+    evidence: Evidence
+    pool: Pool
+    targets: Sequence[Target]
 
-def _planned(
-    result: Result, evidence: Evidence, pool: Pool, targets: Sequence[Target], options: PlanOptions
-) -> Document:
-    settings, graph = evidence.settings, result.document["graph"]
-    edges = _edges(result, evidence)
-    enough = [target for target in targets if _answered(pool, target, settings.min_valid)]
-    return {
-        "schema": SCHEMA,
-        "graph": {
-            name: graph.get(name)
-            for name in ("kind", "prompt", "prompts", "subject", "model", "vqa", "toy", "images",
-                         "ideal", "settings")
-        },
-        "versions": installed_versions(),
-        "strategies": rank_strategies(
-            pool, evidence.ideals, result.document["nodes"], result.pair_records(), settings
-        ),
-        "plan": {
-            "source": None if options.targets is None else options.targets.name,
-            "goals": [_goal(pool, target, target in enough) for target in targets],
-            **(greedy_plan(pool, enough, edges, settings, options.steps) if enough else NO_PLAN),
-        },
-        "verification": None,
-    }  # fmt: skip
+    @classmethod
+    def of(cls, result: Result, options: PlanOptions) -> _Planning:
+        """Raises InputError for targets that the run does not admit."""
+        evidence = evidence_of(result)
+        name = result.document["graph"]["prompt"] or NAME
+        pool = Pool.of(name, sorted(evidence.images, key=lambda images: images.prompt))
+        targets = every_axis(evidence.ideals)
+        if options.targets is not None:
+            metric = evidence.settings.metric
+            targets = read_targets(options.targets, pool.variables, evidence.ideals, metric)
+        return cls(result, options, evidence, pool, targets)
 
+    @property
+    def answered(self) -> list[Target]:
+        """The targets with enough valid answers."""
+        initial, least = self.pool.total.initial, self.evidence.settings.min_valid
+        return [target for target in self.targets if initial[target.variable].n_valid >= least]
 
-def _edges(result: Result, evidence: Evidence) -> set[tuple[int, int]]:
-    place = {name: y for y, name in enumerate(evidence.axes)}
-    return {(place[link["source"]], place[link["target"]]) for link in result.document["links"]}
+    @property
+    def edges(self) -> set[tuple[int, int]]:
+        """The edges of the graph, by the numbers of their axes."""
+        place = {name: y for y, name in enumerate(self.evidence.axes)}
+        links = self.result.document["links"]
+        return {(place[link["source"]], place[link["target"]]) for link in links}
 
+    def document(self) -> Document:
+        """What plan.json holds, without a verification."""
+        evidence, graph, targets = self.evidence, self.result.document["graph"], self.answered
+        settings, nodes = evidence.settings, self.result.document["nodes"]
+        planned = NO_PLAN
+        if targets:
+            planned = greedy_plan(self.pool, targets, self.edges, settings, self.options.steps)
+        return {
+            "schema": SCHEMA,
+            "graph": {name: graph.get(name) for name in ORIGIN},
+            "versions": installed_versions(),
+            "strategies": rank_strategies(
+                self.pool, evidence.ideals, nodes, self.result.pair_records(), settings
+            ),
+            "plan": {
+                "source": None if self.options.targets is None else self.options.targets.name,
+                "goals": [self._goal(target, target in targets) for target in self.targets],
+                **planned,
+            },
+            "verification": None,
+        }
 
-def _answered(pool: Pool, target: Target, min_valid: int) -> bool:
-    return pool.total.initial[target.variable].n_valid >= min_valid
+    def _goal(self, target: Target, enough: bool) -> Document:
+        variable = self.pool.variables[target.variable]
+        return {
+            "axis": variable.name,
+            "attributes": list(variable.attributes),
+            "weight": target.weight,
+            "ideal": target.ideal.shares.tolist(),
+            "metric": target.ideal.metric,
+            "n_valid": self.pool.total.initial[target.variable].n_valid,
+            "status": "ok" if enough else "insufficient",
+        }
 
-
-def _goal(pool: Pool, target: Target, enough: bool) -> dict[str, Any]:
-    variable, counts = pool.variables[target.variable], pool.total.initial[target.variable]
-    return {
-        "axis": variable.name,
-        "attributes": list(variable.attributes),
-        "weight": target.weight,
-        "ideal": target.ideal.shares.tolist(),
-        "metric": target.ideal.metric,
-        "n_valid": counts.n_valid,
-        "status": "ok" if enough else "insufficient",
-    }
-
-
-def _verified(
-    result: Result,
-    evidence: Evidence,
-    pool: Pool,
-    targets: Sequence[Target],
-    planned: Document,
-    options: PlanOptions,
-    progress: Progress | None,
-    command: Sequence[str],
-) -> Document:
-    """The joint images of the planned interventions, set against what was predicted."""
-    names = [variable.name for variable in pool.variables]
-    chosen = [name for name in names if name in {step["axis"] for step in planned["steps"]}]
-    document: Document = {"axes": chosen, "status": "ok"}
-    if len(chosen) < 2:  # what a single intervention does is what the run has measured
-        return {**document, "status": "nothing_joint" if chosen else "nothing_planned"}
-    work = JointPlan.of(result, chosen, options.verify_images, options.axes, command, progress)
-    size = work.size()
-    if progress is not None:
-        progress.note(cost(size))
-    joint = work.carry_out(pool.variables)
-    with_answers = [t for t in targets if _answered(pool, t, evidence.settings.min_valid)]
-    indices = [names.index(name) for name in chosen]
-    return {
-        **document,
-        **size,
-        "prompts": [prompt.text for prompt in work.prompts],
-        "targets": compare_outcome(
-            joint, pool, indices, with_answers, _edges(result, evidence), evidence.settings
-        ),
-    }
+    def verify(
+        self, planned: Document, progress: Progress | None, command: Sequence[str]
+    ) -> Document:
+        """The joint images of the planned interventions, set against what was predicted."""
+        options, names = self.options, [variable.name for variable in self.pool.variables]
+        indices = sorted({names.index(step["axis"]) for step in planned["steps"]})
+        chosen = [names[index] for index in indices]
+        document: Document = {"axes": chosen, "status": "ok"}
+        if len(chosen) < 2:  # what a single intervention does is what the run has measured
+            return {**document, "status": "nothing_joint" if chosen else "nothing_planned"}
+        work = JointPlan.of(
+            self.result, chosen, options.verify_images, options.axes, command, progress
+        )
+        size = work.size()
+        if progress is not None:
+            progress.note(cost(size))
+        joint = work.carry_out(self.pool.variables)
+        return {
+            **document,
+            **size,
+            "prompts": [prompt.text for prompt in work.prompts],
+            "targets": compare_outcome(
+                joint, self.pool, indices, self.answered, self.edges, self.evidence.settings
+            ),
+        }
 
 
 def cost(size: Document) -> str:

@@ -58,21 +58,14 @@ def _about(graph: Record) -> str:
 def _strategies(axes: Sequence[Record]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for axis in axes:
-        first = (name(axis["axis"]), axis["w1"])
+        needed = "none needed" if axis["verdict"] == "near_ideal" else None
+        cells: tuple[Cell, ...] = (needed, "", "", "")
         if axis["recommended"]:
             best = axis["strategies"][0]
-            rows.append(
-                (
-                    *first,
-                    "itself" if best["direct"] else name(best["axis"]),
-                    with_interval(best["is"], best["is_ci_low"], best["is_ci_high"], sign="+"),
-                    best["w1_after"],
-                    f"{best['p_best']:.0%}",
-                )
-            )
-        else:
-            needed = "none needed" if axis["verdict"] == "near_ideal" else None
-            rows.append((*first, needed, "", "", ""))
+            gain = with_interval(best["is"], best["is_ci_low"], best["is_ci_high"], sign="+")
+            source = "itself" if best["direct"] else name(best["axis"])
+            cells = (source, gain, best["w1_after"], f"{best['p_best']:.0%}")
+        rows.append((name(axis["axis"]), axis["w1"], *cells))
     columns = ("Axis", "Distance", "Diversify", "takes off", "leaves", "best in")
     return Table(columns, rows, numeric=(1, 3, 4, 5))
 
@@ -247,18 +240,16 @@ def _verification(
         f"{verification['images_per_combination']:,} each, {verification['images']:,} in all, "
         f"such as '{name(verification['prompts'][0], 300)}'."
     )
-    rows: list[tuple[Cell, ...]] = []
-    for row in verification["targets"]:
-        outcome = row["found"]
-        rows.append(
-            (
-                name(row["axis"]),
-                row["predicted"]["distance"],
-                with_ci(outcome["distance"], outcome["distance_ci"]),
-                f"{outcome['n_valid']}/{outcome['n_total']}",
-                with_ci(row["error"], row["error_ci"], sign="+"),
-            )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name(row["axis"]),
+            row["predicted"]["distance"],
+            with_ci(row["found"]["distance"], row["found"]["distance_ci"]),
+            f"{row['found']['n_valid']}/{row['found']['n_total']}",
+            with_ci(row["error"], row["error_ci"], sign="+"),
         )
+        for row in verification["targets"]
+    ]
     columns = ("Distance of", "Predicted", "Found", "Valid", "Error")
     caption = "Error: predicted minus found, the cost of the additive assumption."
     yield Table(columns, rows, caption, numeric=(1, 2, 3, 4))

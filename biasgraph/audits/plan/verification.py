@@ -101,14 +101,8 @@ class JointPlan:
         )
         job.generator.check_prompts([prompt.text for prompt in prompts])
         total = graph["images"]["initial"] + graph["images"]["interventions"]
-        return cls(
-            job=job,
-            axes=axis_set,
-            plan=plan,
-            usual_images=usual,
-            prompts=prompts,
-            images=images or max(1, min(usual, total // len(prompts))),
-        )
+        each = images or max(1, min(usual, total // len(prompts)))
+        return cls(job, axis_set, plan, usual, prompts, each)
 
     def size(self) -> dict[str, Any]:
         """What is made and asked, and the seconds it takes; None where the pace is not known."""

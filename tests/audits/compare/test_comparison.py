@@ -55,9 +55,13 @@ def judged(one: Result, **graph: Any) -> Result:
     )
 
 
+def both_results() -> list[Result]:
+    return [result(), result(librarian_table(seed=5, model="shop:v2"))]
+
+
 @pytest.fixture(scope="module")
 def comparison() -> Comparison:
-    return compare_results([result(), result(librarian_table(seed=5, model="shop:v2"))])
+    return compare_results(both_results())
 
 
 def test_a_comparison_holds_what_the_runs_hold(comparison: Comparison) -> None:
@@ -67,8 +71,8 @@ def test_a_comparison_holds_what_the_runs_hold(comparison: Comparison) -> None:
     assert [run["name"] for run in document["runs"]] == ["shop:v1", "shop:v2"]
     [found] = document["comparisons"]
     assert len(found["pairs"]) == 6
-    for place, run in enumerate(comparison.runs):
-        reported = {(p["source"], p["target"]): p for p in run.result.pair_records()}
+    for place, (run, own_result) in enumerate(zip(comparison.runs, both_results(), strict=True)):
+        reported = {(p["source"], p["target"]): p for p in own_result.pair_records()}
         field = ("is_baseline", "is_run")[place]
         edge = ("edge_baseline", "edge_run")[place]
         for pair in found["pairs"]:
@@ -76,12 +80,12 @@ def test_a_comparison_holds_what_the_runs_hold(comparison: Comparison) -> None:
             assert pair[field] == pytest.approx(own["is"])
             assert pair[edge] == own["edge"]
         distances = {d["axis"]: d for d in document["distances"] if d["run"] == run.name}
-        for node in run.result.document["nodes"]:
+        for node in own_result.document["nodes"]:
             assert distances[node["id"]]["w1"] == pytest.approx(node["w1"])
         total = document["amplification"][place]
-        own_total = run.result.document["graph"]["amplification"]
+        own_total = own_result.document["graph"]["amplification"]
         assert total["value"] == pytest.approx(own_total["value"])
-        assert document["runs"][place]["edges"] == len(run.result.document["links"])
+        assert document["runs"][place]["edges"] == len(own_result.document["links"])
     assert sum(found["classes"].values()) == 6
     assert {pair["class"] for pair in found["pairs"]} <= {*CLASSES}
 
