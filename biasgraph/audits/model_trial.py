@@ -56,15 +56,8 @@ def try_models(used: Mapping[str, str], options: ModelOptions) -> list[dict[str,
             begun = time.perf_counter()
             fingerprint, said = step(used[role])
             seconds = round(time.perf_counter() - begun, 3)
-            records.append(
-                {
-                    "role": role,
-                    "spec": used[role],
-                    "fingerprint": fingerprint,
-                    "seconds": seconds,
-                    "said": said,
-                }
-            )
+            record = {"role": role, "spec": used[role], "fingerprint": fingerprint}
+            records.append(record | {"seconds": seconds, "said": said})
     return records
 
 

@@ -87,16 +87,11 @@ def options_from(
         name: The command's parameter that takes it.
         only: The names of the fields to offer; empty for all.
     """
-    names = {
-        field_name
-        for field_name, about in options_of(settings).items()
-        if about.kind is dict or not only or field_name in only
-    }
-    parameters = [
-        _parameter(field_name, about, settings.__dataclass_fields__[field_name].default)
-        for field_name, about in options_of(settings).items()
-        if field_name in names and about.kind is not dict
-    ]
+    declared, fields = options_of(settings), settings.__dataclass_fields__
+    gathered = {key for key, about in declared.items() if about.kind is dict}
+    plain = [key for key in declared if key not in gathered and key in (only or declared)]
+    names = gathered.union(plain)
+    parameters = [_parameter(key, declared[key], fields[key].default) for key in plain]
     parameters.sort(key=_place)
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

@@ -73,12 +73,9 @@ def _tell_backend(backend: dict[str, Any]) -> Iterator[tuple[str, str]]:
     foreign = "" if backend["package"] == "biasgraph" else f" (plug-in: {backend['package']})"
     state = "works" if backend["works"] else "does not work here"
     yield f"{backend['name']}{foreign}  {state}", "bold green" if backend["works"] else "bold red"
-    if not backend["works"]:
-        yield f"  {backend['obstacle']}", "red"
-    if backend["about"]:
-        yield f"  {backend['about']}", ""
-    if backend["needs"]:
-        yield f"  needs: {backend['needs']}", ""
+    for field, title in (("obstacle", ""), ("about", ""), ("needs", "needs: ")):
+        if backend[field]:
+            yield f"  {title}{backend[field]}", "red" if field == "obstacle" else ""
     for role in backend["roles"]:
         yield f"  {role['role']}: {role['option']} {role['example']}", ""
 

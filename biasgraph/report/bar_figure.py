@@ -60,9 +60,7 @@ def bar_figure(
             FRAME + 1.3 * len(lines) + ROW * len(_rows(panel))
             for panel, lines in zip(fitting, titles, strict=True)
         ]
-        if any(
-            bar.low is not None for panel in fitting for _, bars in panel.groups for bar in bars
-        ):
+        if any(bar and bar.low is not None for panel in fitting for _, bar in _rows(panel)):
             caption += " Whiskers: 95 % intervals."
         sheet.set_content(sum(heights) * sheet.em, caption, toy)
         drawn = sheet.figure.subplots(len(panels), squeeze=False, height_ratios=heights)
@@ -78,21 +76,14 @@ def finding_figures(document: Document, kind: str, columns: int) -> dict[str, by
     methods = dict.fromkeys(name for node in nodes for name in node["findings"])
     figures = {}
     for method in methods:
-        shown = {
-            node["id"]: node["findings"][method]["show"]
-            for node in nodes
-            if method in node["findings"]
-        }
-        bars = {axis: part for axis, parts in shown.items() if (part := _first(parts, "bars"))}
+        findings = ((node["id"], node["findings"].get(method)) for node in nodes)
+        shown = [(axis, _first(finding["show"], "bars")) for axis, finding in findings if finding]
+        bars = [(axis, part) for axis, part in shown if part]
         if not bars or not method.isidentifier():
             continue
         about = graph["findings"].get(method, {"title": method, "about": "", "show": []})
-        panels = [
-            Panel(
-                next(iter(bars.values()))["caption"],
-                [(style.clipped(axis), _bars(part)) for axis, part in bars.items()],
-            )
-        ]
+        groups = [(style.clipped(axis), _bars(part)) for axis, part in bars]
+        panels = [Panel(bars[0][1]["caption"], groups)]
         if ranking := _first(about["show"], "ranking"):
             panels.append(Panel(ranking["caption"], [("", _bars(ranking))]))
         name = f"{style.clipped(about['title'])} about {style.subject(document)}"

@@ -12,6 +12,7 @@ from biasgraph.causal.tables import Floats
 from biasgraph.data.graph_document import Document
 from biasgraph.report import style
 from biasgraph.report.figure_sheet import INK, POINT, figure_sheet
+from biasgraph.report.words import between
 
 SMALLEST = 3.0  # points; numbers that would be smaller are left out
 LARGEST_CELL = 0.6  # inches
@@ -85,19 +86,15 @@ def matrix_figure(
 def _values(number: Mapping[str, int], pairs: Sequence[style.Record]) -> Floats:
     """(axes, axes) IS of each pair; NaN on the diagonal and where it is undefined."""
     values = np.full((len(number), len(number)), np.nan)
-    for pair in pairs:
-        if pair["source"] != pair["target"] and pair["is"] is not None:
+    for pair in between(pairs):
+        if pair["is"] is not None:
             values[number[pair["source"]], number[pair["target"]]] = pair["is"]
     return values
 
 
 def _spread(pairs: Sequence[style.Record]) -> float:
     """The largest |IS| between two axes, rounded up to a tenth."""
-    strengths = (
-        abs(pair["is"])
-        for pair in pairs
-        if pair["source"] != pair["target"] and pair["is"] is not None
-    )
+    strengths = (abs(pair["is"]) for pair in between(pairs) if pair["is"] is not None)
     return max(math.ceil(max(strengths, default=0.0) * 10 - 1e-9), 1) / 10
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from biasgraph.data.file_names import PROMPTS, REPORT
 from biasgraph.data.findings import image_ids
 from biasgraph.report import html, words
-from biasgraph.report.page_data import PageData, page_data
+from biasgraph.report.page_data import page_data
 from biasgraph.report.thumbnails import Pictures, Thumbnails
 from biasgraph.report.vis_network import drawing
 
@@ -86,26 +86,28 @@ class _Page:
     """A page before any picture is opened.
 
     Attributes:
-        data: What it shows.
+        model: What its scripts draw.
+        context: What its template writes.
         thumbnails: Its pictures.
         digest: Of everything that goes in, the pictures by the hashes of their files.
     """
 
-    data: PageData
+    model: dict[str, Any]
+    context: dict[str, Any]
     thumbnails: Thumbnails
     digest: str
 
     @classmethod
     def of(cls, result: Result, pictures: Pictures, links: bool, one_of_many: bool) -> _Page:
         thumbnails = Thumbnails.of(result.answers, pictures, list(image_ids(result.document)))
-        data = page_data(result, thumbnails)
-        data.context["links"] = links
-        data.context["all_prompts"] = f"../../{REPORT}" if links and one_of_many else None
-        digest = html.digest_of(data.model, data.context, sorted(thumbnails.hashes().items()))
-        return cls(data, thumbnails, digest)
+        model, context = page_data(result, thumbnails)
+        context["links"] = links
+        context["all_prompts"] = f"../../{REPORT}" if links and one_of_many else None
+        digest = html.digest_of(model, context, sorted(thumbnails.hashes().items()))
+        return cls(model, context, thumbnails, digest)
 
     def render(self) -> bytes:
-        model = self.data.model
+        model = self.model
         encoded = self.thumbnails.encode()
         images = [image | {"src": encoded.get(image["id"])} for image in model["images"]]
         drawn = drawing(model["document"]["nodes"], model["pairs"])
@@ -116,5 +118,5 @@ class _Page:
             styles=STYLES,
             digest=self.digest,
             pictures=words.pictures(sum(image["src"] is None for image in images)),
-            **self.data.context,
+            **self.context,
         )

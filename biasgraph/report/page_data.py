@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -28,21 +27,10 @@ UNKNOWN, GATED = "unknown", "gated"
 MANY = 10  # axes, above which the matrix gets the whole width
 
 
-@dataclass(frozen=True)
-class PageData:
-    """What a page shows.
+def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the page's scripts draw (`model`) and its template writes, in JSON types.
 
-    Attributes:
-        model: What its scripts draw.
-        context: What its template writes.
-    """
-
-    model: dict[str, Any]
-    context: dict[str, Any]
-
-
-def page_data(result: Result, thumbnails: Thumbnails) -> PageData:
-    """All that the page needs but the drawing and the pictures themselves, in JSON types.
+    The drawing of the graph and the pictures themselves are not among it.
 
     model["axes"] are the names to show, in the document's order, which numbers everything else:
     `pairs` holds every ordered pair at source * axes + target, `sets` the initial images and those
@@ -70,7 +58,7 @@ def page_data(result: Result, thumbnails: Thumbnails) -> PageData:
         "words": {"flags": FLAG_WORDS, "status": STATUS_WORDS},
         "agreement": record and {"summary": judge_words.summary(record)},
     }
-    return PageData(model, _context(document, pairs))
+    return model, _context(document, pairs)
 
 
 def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from biasgraph.data.result import Result
 
 
+COLUMNS = ("path", "role", "axis", "attribute", "prompt", "initial", "image", "withheld")
+"""Of the manifest."""
+
+
 @dataclass(frozen=True)
 class PictureFolder:
     """What goes into the folder.
@@ -57,18 +61,8 @@ class PictureFolder:
                 path = "" if row.withheld else places.next(prompt, axis, attribute)
                 if path:
                     files[path] = run.image_path(row)
-                rows.append(
-                    {
-                        "path": path,
-                        "role": role,
-                        "axis": axis,
-                        "attribute": attribute,
-                        "prompt": row.text,
-                        "initial": prompt,
-                        "image": image,
-                        "withheld": row.withheld or "",
-                    }
-                )
+                cells = (path, role, axis, attribute, row.text, prompt, image, row.withheld or "")
+                rows.append(dict(zip(COLUMNS, cells, strict=True)))
         if not rows:
             raise InputError(f"{shown(root)} has no images to lay out")
         if not any(row["withheld"] for row in rows):

@@ -176,11 +176,8 @@ def _axis(
         truth, seen = (_codes(rows[name], codes) for name in ("truth", "answer"))
         return cross_table(truth, seen, size)
 
-    whole = Agreement(table(frame))
-    parts = {
-        role: Agreement(table(frame[frame["role"] == role])).counts
-        for role in ("initial", "counterfactual")
-    }
+    whole, roles = Agreement(table(frame)), ("initial", "counterfactual")
+    parts = {role: Agreement(table(frame[frame["role"] == role])).counts for role in roles}
     rng = generator(options.seed, "agreement", axis)
     return {
         "axis": axis,

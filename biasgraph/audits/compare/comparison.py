@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "biasgraph-compare/1"
 POOL = "compared"
+SETTINGS = ("mix", "unknown", "min_valid", "bootstrap")
 DOCUMENT, ROWS, PAGE = "compare.json", "compare.csv", "compare.html"
 
 Record = dict[str, Any]
@@ -130,10 +131,7 @@ def compare_results(
         "runs": [_about(run) for run in runs],
         "settings": {
             "level": FDR_LEVEL,
-            "mix": settings.mix,
-            "unknown": settings.unknown,
-            "min_valid": settings.min_valid,
-            "bootstrap": settings.bootstrap,
+            **{name: getattr(settings, name) for name in SETTINGS},
             "image_replicates": REPLICATES,
             "noise_draws": NOISE_DRAWS,
             "seed": settings.seed,

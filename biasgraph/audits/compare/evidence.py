@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from biasgraph.data.result import Result
 
 
+OWN_METRICS: Mapping[str, Any] = {"ordinal": "ordinal", "index": "ordinal", "cost": "cost"}
+"""An axis's own metric by the one that it was analysed with, unless it is nominal."""
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The images of a result as codes, and how they were weighed.
@@ -73,12 +77,8 @@ def _variable(node: Mapping[str, Any], with_unknown: bool) -> Variable:
     attributes = tuple(node["attributes"])
     if with_unknown and attributes[-1] == UNKNOWN_CLASS:  # the analysis put it there
         attributes = attributes[:-1]
-    return Variable(node["id"], attributes, _own_metric(node), _cost(node))
-
-
-def _own_metric(node: Mapping[str, Any]) -> Any:
-    ordered = node["metric"] in ("ordinal", "index")
-    return "ordinal" if ordered else "cost" if node["metric"] == "cost" else "nominal"
+    metric = OWN_METRICS.get(node["metric"], "nominal")
+    return Variable(node["id"], attributes, metric, _cost(node))
 
 
 def _ideal(node: Mapping[str, Any]) -> Ideal:

@@ -9,13 +9,19 @@ from typing import Any
 
 from biasgraph.audits.build_options import BuildOptions
 from biasgraph.audits.ideals.ideal_file import read_ideal
-from biasgraph.audits.ideals.reference import Counts, Reference, is_folder_of_images, read_reference
+from biasgraph.audits.ideals.reference import (
+    Counts,
+    Reference,
+    admitted,
+    is_folder_of_images,
+    read_reference,
+)
 from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Counts as Labelled
 from biasgraph.causal.tables import Variable
 from biasgraph.causal.transport import resolve_ideals
-from biasgraph.causal.unknown_answers import UNKNOWN_CLASS, check_unknown_class
+from biasgraph.causal.unknown_answers import check_unknown_class
 from biasgraph.errors import InputError, printable
 
 UNIFORM = "uniform"
@@ -67,7 +73,7 @@ class Declared:
                 reference is a folder of images that nobody will be asked about.
         """
         unknown_class = options.unknown == "class"
-        shares = _shares(options, variables, unknown_class=unknown_class)
+        shares, shares_from = _declared_shares(options, variables)
         reference = None
         if not expected and options.reference is not None:
             if is_folder_of_images(options.reference):
@@ -90,7 +96,7 @@ class Declared:
                 f"{printable(both[0])} has both an ideal (--ideal) and a reference (--reference): "
                 "give one of them"
             )
-        return cls(shares, _shares_from(options), reference, expected, unknown_class, judge)
+        return cls(shares, shares_from, reference, expected, unknown_class, judge)
 
     def with_reference(self, reference: Reference, prompts: Sequence[str]) -> Declared:
         """The same with what photographs show, once that is known.
@@ -157,20 +163,11 @@ class Declared:
         return [] if self.reference is None else self.reference.remarks(prompts, *self.judge)
 
 
-def _shares(
-    options: BuildOptions, variables: Sequence[Variable], *, unknown_class: bool
-) -> Mapping[str, Mapping[str, float]] | None:
+def _declared_shares(
+    options: BuildOptions, variables: Sequence[Variable]
+) -> tuple[Mapping[str, Mapping[str, float]] | None, str | None]:
+    """The shares that options declare, and the name of where they come from."""
     if not isinstance(options.ideal, str | Path):
-        return options.ideal
-    if unknown_class:
-        variables = [
-            replace(variable, attributes=(*variable.attributes, UNKNOWN_CLASS))
-            for variable in variables
-        ]
-    return read_ideal(options.ideal, variables)
-
-
-def _shares_from(options: BuildOptions) -> str | None:
-    if options.ideal is None:
-        return None
-    return Path(options.ideal).name if isinstance(options.ideal, str | Path) else "given"
+        return options.ideal, None if options.ideal is None else "given"
+    allowed = admitted(variables, unknown_class=options.unknown == "class")
+    return read_ideal(options.ideal, allowed), Path(options.ideal).name

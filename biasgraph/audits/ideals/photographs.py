@@ -88,12 +88,9 @@ class Photographs:
         with job.opened() as run:
             self.plan.carry_out(run, {})
             table = run.answers(job.vqa)
+        answers = Answers.from_frame(table, source=str(job.directory))
         counted = Reference.of_answers(
-            Answers.from_frame(table, source=str(job.directory)),
-            self.plan.variables,
-            source=self.name,
-            kind="photographs",
-            unlisted_unknown=True,
+            answers, self.plan.variables, self.name, "photographs", unlisted_unknown=True
         )
         notes = self.plan.pictures.notes if self.plan.pictures else ()
         return replace(

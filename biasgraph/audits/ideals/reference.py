@@ -57,9 +57,9 @@ class Reference:
         cls,
         answers: Answers,
         variables: Sequence[Variable],
-        *,
         source: str,
         kind: Kind,
+        *,
         unlisted_unknown: bool,
     ) -> Reference:
         """Count the answers about a table's initial images.
@@ -195,6 +195,13 @@ class Reference:
         return [reduce(add, column) for column in zip(*rows, strict=True)]
 
 
+def admitted(variables: Sequence[Variable], *, unknown_class: bool) -> Sequence[Variable]:
+    """The variables with the attributes that an ideal may name: unknown too, if it is one."""
+    if not unknown_class:
+        return variables
+    return [replace(one, attributes=(*one.attributes, UNKNOWN_CLASS)) for one in variables]
+
+
 def is_folder_of_images(given: object) -> bool:
     """Whether a reference is a directory that holds no run and no result, or named ``folder:``."""
     if not isinstance(given, str | Path):
@@ -217,10 +224,7 @@ def read_reference(
     Raises InputError: it cannot be read, is not finished, or does not fit the variables; a file's
     problems are named with their lines.
     """
-    allowed = tuple(
-        replace(one, attributes=(*one.attributes, UNKNOWN_CLASS)) if unknown_class else one
-        for one in variables
-    )
+    allowed = admitted(variables, unknown_class=unknown_class)
     if not isinstance(given, str | Path):
         return Reference.of_counts(given_counts(given, allowed), variables, "given")
     path = Path(given)
@@ -233,12 +237,9 @@ def read_reference(
     if cells is not None:
         counts = counts_in_cells(cells, printable(str(path)), allowed)
         return Reference.of_counts(counts, variables, name)
+    answers = Answers.read(path)
     return Reference.of_answers(
-        Answers.read(path),
-        variables,
-        source=name,
-        kind="answers",
-        unlisted_unknown=unlisted_unknown,
+        answers, variables, name, "answers", unlisted_unknown=unlisted_unknown
     )
 
 
@@ -246,14 +247,10 @@ def _of_run(folder: Path, variables: Sequence[Variable], *, unlisted_unknown: bo
     document = read_document(folder)
     name = printable(folder.absolute().name)
     _refuse_other_attributes(document, variables, name)
+    answers, graph = Answers.read(folder / "answers.csv"), document["graph"]
     reference = Reference.of_answers(
-        Answers.read(folder / "answers.csv"),
-        variables,
-        source=name,
-        kind="run",
-        unlisted_unknown=unlisted_unknown,
+        answers, variables, name, "run", unlisted_unknown=unlisted_unknown
     )
-    graph = document["graph"]
     judge = graph.get("vqa")
     return replace(reference, judge=judge and (judge, graph.get("vqa_fingerprint")))
 

@@ -53,9 +53,8 @@ class ReferenceTable:
                 f"{did_you_mean(str(given), shipped)} Shipped: {', '.join(shipped)}; your own is "
                 "named by its path, ending in .csv"
             )
-        return cls(
-            str(given), _read(resources.read_text(FOLDER, f"{given}.csv").encode(), str(given))
-        )
+        text = resources.read_text(FOLDER, f"{given}.csv")
+        return cls(str(given), _read(text.encode(), str(given)))
 
     def of_prompt(self, text: str) -> float | None:
         """How biased a prompt is: it stands in the table, or its subject does; None otherwise."""
@@ -129,15 +128,13 @@ def _read(raw: bytes, source: str) -> dict[str, float]:
         )
     found: dict[str, float] = {}
     for line, row in enumerate(rows, start=2):
-        key = row.get(name, "").strip().casefold()
+        key, where = row.get(name, "").strip().casefold(), f"{source}, row {line}"
         if not key:
-            raise InputError(f"{source}, row {line}: '{name}' is empty")
+            raise InputError(f"{where}: '{name}' is empty")
         if key in found:
-            raise InputError(f"{source}, row {line}: '{printable(key)}' stands there twice")
-        values = [
-            _number(row.get(column, ""), column, f"{source}, row {line}") for column in columns
-        ]
-        found[key] = values[0] if columns == [BIAS] else _largest(values, f"{source}, row {line}")
+            raise InputError(f"{where}: '{printable(key)}' stands there twice")
+        values = [_number(row.get(column, ""), column, where) for column in columns]
+        found[key] = values[0] if columns == [BIAS] else _largest(values, where)
     return found
 
 

@@ -62,11 +62,6 @@ class PromptRanking:
         ]
         return with_label(pd.DataFrame(rows, dtype=object), self.document["toy"])
 
-    def write(self) -> list[Path]:
-        """Write all files into the run's directory, or none. Raises ModelError as the disk does."""
-        files = {DOCUMENT: to_json(self.document), RANKING: to_csv(self.frame())}
-        return write_files(self.directory, files)
-
 
 def rank(
     options: ScoreOptions, progress: Progress | None = None, command: Sequence[str] = ()
@@ -94,7 +89,8 @@ def rank(
         media = RunMedia(run, job, job.embedder, next(iter(work.llms), None))
         rows = _ranked(_scored(work, media))
         ranking = PromptRanking(_document(work, run, rows), job.directory)
-        ranking.write()
+        files = {DOCUMENT: to_json(ranking.document), RANKING: to_csv(ranking.frame())}
+        write_files(job.directory, files)
     return ranking
 
 
@@ -185,7 +181,10 @@ def _checked(listed: PromptList, varying: Varying, generator: ImageGenerator) ->
 
 def _scored(work: _Scoring, media: RunMedia) -> list[Record]:
     """A record for each prompt. Raises ReplyError where no prompt has variations."""
-    ids = {prompt: _ids(prompt, work.options.images) for prompt in work.prompts.values()}
+    ids: dict[str, list[str]] = {}
+    for prompt in work.prompts.values():
+        row = prompt_rows([Prompt(prompt, "initial")])[0]
+        ids[prompt] = [image_id(row.id, number) for number in range(work.options.images)]
     if seen := media.shown([image for images in ids.values() for image in images]):
         media.embedded_images(seen)  # all at once: it is slow where each prompt has its turn
     rows: list[Record] = []
@@ -209,11 +208,6 @@ def _scored(work: _Scoring, media: RunMedia) -> list[Record]:
             one.forget()
         raise failed[0]
     return rows
-
-
-def _ids(prompt: str, images: int) -> list[str]:
-    row = prompt_rows([Prompt(prompt, "initial")])[0]
-    return [image_id(row.id, number) for number in range(images)]
 
 
 def _without(prompt: str, reason: str) -> Record:

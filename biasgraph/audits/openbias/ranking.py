@@ -72,7 +72,7 @@ class Report:
             for one in self.document["biases"]
         ]
         first = ["bias", "classes", "merged"]
-        names = list(rows[0]) if rows else [*first, "n_captions", "intensity"]
+        names = rows[0] if rows else ("n_captions", "intensity")
         columns = [*first, *(name for name in names if name not in first)]
         return with_label(pd.DataFrame(rows, columns=columns, dtype=object), self.document["toy"])
 
@@ -89,10 +89,6 @@ class Report:
             for name, count in zip(bias["classes"], one["counts"], strict=True)
         ]
         return with_label(pd.DataFrame(rows, columns=columns, dtype=object), self.document["toy"])
-
-    def write(self) -> list[Path]:
-        """Write all files into the run's directory, or none. Raises ModelError as the disk does."""
-        return write_files(self.directory, self.files())
 
 
 def audit(
@@ -139,7 +135,7 @@ def audit(
             "others": [described(bias) | {"reason": reason} for bias, reason in base.others],
         }
         report = Report(document, _by_bias(found, answers), job.directory)
-        report.write()
+        write_files(job.directory, report.files())
     return report
 
 

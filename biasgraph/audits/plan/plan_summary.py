@@ -18,6 +18,11 @@ NOTHING_TO_VERIFY = {
     "measured: there is nothing to verify.",
 }
 
+ENDINGS = {
+    "steps": "The requested number of interventions is reached.",
+    "all_set": "Every target is diversified itself.",
+}
+
 
 def summarize_plan(document: Record) -> Iterator[ScreenPart]:
     """The strategies for each axis, the plan for several, and what its verification found.
@@ -111,11 +116,8 @@ def _spared(axes: Sequence[Record]) -> Iterator[str]:
 
 def _brought(axes: Sequence[Record]) -> Iterator[str]:
     for axis in axes:
-        ways = [
-            f"{name(way['axis'])} (to {way['w1_after']:.3f})"
-            for way in axis["brought_by"]
-            if not way["all_the_way"]
-        ]
+        partly = [way for way in axis["brought_by"] if not way["all_the_way"]]
+        ways = [f"{name(way['axis'])} (to {way['w1_after']:.3f})" for way in partly]
         if ways:
             moved = f"{name(axis['axis'])}, from {axis['w1']:.3f}"
             yield f"{moved}, by diversifying {', '.join(ways)}."
@@ -124,11 +126,9 @@ def _brought(axes: Sequence[Record]) -> Iterator[str]:
 def _effects(strategies: Record) -> Iterator[str]:
     alone = []
     for intervention in strategies["interventions"]:
-        effects = []
-        if intervention["towards"]:
-            effects.append(f"brings {named(intervention['towards'])} closer to the ideal")
-        if intervention["away"]:
-            effects.append(f"moves {named(intervention['away'])} away from the ideal")
+        towards, away = intervention["towards"], intervention["away"]
+        effects = [f"brings {named(towards)} closer to the ideal"] if towards else []
+        effects += [f"moves {named(away)} away from the ideal"] if away else []
         if effects:
             rest = len(intervention["undetermined"])
             others = "other axis is" if rest == 1 else f"other {rest} axes are"
@@ -213,12 +213,8 @@ def _ending(plan: Record) -> Iterator[str]:
             f"be {name(step['axis'])}, gain {_gain(step)}; chance alone gives up to "
             f"{step['chance']:.3f}."
         )
-    elif plan["stopped"] == "steps":
-        yield "The requested number of interventions is reached."
-    elif plan["stopped"] == "all_set":
-        yield "Every target is diversified itself."
     else:
-        yield "No intervention is left."
+        yield ENDINGS.get(plan["stopped"], "No intervention is left.")
     missing = [goal["axis"] for goal in plan["goals"] if goal["status"] != "ok"]
     for what, axes in (("Left out", plan["left_out"]), ("Targets left out", missing)):
         if axes:

@@ -172,12 +172,12 @@ def axis_set_of(directory: Path, result: Result, given: str | None) -> AxisSet:
     own = directory / AXES_FILE
     shipped = recorded["name"] in shipped_axis_sets()
     usual = recorded["name"] if shipped or not own.is_file() else str(own)
+    axes = None
     try:
         axes = load_axis_set(given or usual).only(names)
     except InputError:
         if given is not None:
             raise
-        axes = None
     if axes is None or axes.digest() != recorded["digest"]:
         what = f"'{given}'" if given else f"an axis set named '{recorded['name']}'"
         raise InputError(
