@@ -114,9 +114,9 @@ def build_from_models(
     photographs = Photographs.of(options, planned)
     declared = _declare(options, planned, photographs)
     if options.correct is not None:
-        from biasgraph.audits.agreement.trust import check_correction
+        from biasgraph.audits.agreement.trust import read_correction
 
-        check_correction(options.correct, planned.job.vqa, planned.job.judge_fingerprint)
+        read_correction(Path(options.correct), planned.job.vqa, planned.job.judge_fingerprint)
     methods = _methods(options, planned)
     planned = planned.with_helpers(*helpers_of(methods))
     with planned.job.opened() as run:

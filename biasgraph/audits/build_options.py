@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from biasgraph.data.options import TEXT, Settings, option, options_of, reuse, settings
+from biasgraph.data.options import TEXT, Settings, option, optional, options_of, reuse, settings
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io.folder_names import OUTPUTS, slug
 from biasgraph.methods.registry import method_options
@@ -35,10 +35,9 @@ class PromptOptions(Settings):
         kw_only=False,
         metavar=TEXT,
     )
-    prompts: str | Path | Sequence[str] | None = option(
+    prompts: str | Path | Sequence[str] | None = optional(
         "Several prompts, a graph for each and one of them all: 'occupations', the 26 of the "
         "paper, or a file with a prompt on each line.",
-        default=None,
         kind=str,
         metavar="NAME|FILE",
     )
@@ -48,29 +47,21 @@ class PromptOptions(Settings):
 class RunOptions(ModelOptions):
     """What every run of a generator takes."""
 
-    model: str | None = option(
+    model: str | None = optional(
         "The image generator, as backend:name.",
-        default=None,
         metavar="SPEC",
         usual="sandbox:stereotyped, a toy that ships with biasgraph",
     )
-    images: int | None = option("Images of each prompt.", default=None, low=1)
-    seed: int | None = option(
-        "Seed of the images and of the resampling.", default=None, low=0, usual="0"
-    )
-    llm: str | None = option(
+    images: int | None = optional("Images of each prompt.", low=1)
+    seed: int | None = optional("Seed of the images and of the resampling.", low=0, usual="0")
+    llm: str | None = optional(
         "The language model that proposes what to look at.",
-        default=None,
         metavar="SPEC",
         panel=MODELS,
         usual="sandbox for sandbox models, rules over word lists",
     )
-    output: str | Path | None = option(
-        "Where the result goes.",
-        default=None,
-        metavar="DIR",
-        panel=OUTPUT,
-        flags=("-o", "--output"),
+    output: str | Path | None = optional(
+        "Where the result goes.", metavar="DIR", panel=OUTPUT, flags=("-o", "--output")
     )
     fresh: bool = option("Move an existing run aside and start over.", default=False, panel=OUTPUT)
 
@@ -79,10 +70,9 @@ class RunOptions(ModelOptions):
 class AnswersOptions(Settings):
     """A finished answers table."""
 
-    answers: str | Path | pd.DataFrame | None = option(
+    answers: str | Path | pd.DataFrame | None = optional(
         "Analyse a finished answers table (CSV or Parquet) instead: no model does any work. "
         "Columns: model, prompt, role, axis, attribute, image, target, answer[, confidence].",
-        default=None,
         metavar="FILE",
     )
 
@@ -91,38 +81,31 @@ class AnswersOptions(Settings):
 class AxesOptions(Settings):
     """Which axes are looked at, and how far from what."""
 
-    axes: str | AxisSet | None = option(
+    axes: str | AxisSet | None = optional(
         "An axis set, shipped or your own YAML file; auto: the shipped set that suits the prompt; "
         "llm: axes that --llm proposes for it (TIBET), kept in the result as axes.yaml.",
-        default=None,
         metavar="NAME|FILE|auto|llm",
         usual="occupation; with --answers, the axes in the table",
     )
-    only: str | Sequence[str] | None = option(
-        "Look at these axes only.", default=None, metavar="AXIS,..."
-    )
-    ideal: str | Path | Mapping[str, Mapping[str, float]] | None = option(
+    only: str | Sequence[str] | None = optional("Look at these axes only.", metavar="AXIS,...")
+    ideal: str | Path | Mapping[str, Mapping[str, float]] | None = optional(
         "The ideal distributions, as YAML: 'axis: {attribute: share}'.",
-        default=None,
         metavar="FILE",
         usual="uniform, also for axes that the file does not name",
     )
-    reference: str | Path | Mapping[str, Mapping[str, int]] | None = option(
+    reference: str | Path | Mapping[str, Mapping[str, int]] | None = optional(
         "A real-world distribution as the ideal, resampled with everything else: photographs "
         "(judged by --vqa), the initial images of a run, an answers table, or counts as YAML "
         "'axis: {attribute: count}' or CSV (axis, attribute, count).",
-        default=None,
         metavar="FOLDER|RUN|FILE",
     )
-    correct: str | Path | None = option(
+    correct: str | Path | None = optional(
         "Add numbers corrected for the judge's errors, by agreement.json of `biasgraph agreement` "
         "or by labels (CSV). Assumes the same error rates in all images.",
-        default=None,
         metavar="FILE",
     )
-    unlisted: Literal["error", "unknown"] | None = option(
+    unlisted: Literal["error", "unknown"] | None = optional(
         "How to treat answers that an axis does not list.",
-        default=None,
         usual="error; unknown if no axes are declared",
     )
 
@@ -131,73 +114,55 @@ class AxesOptions(Settings):
 class AnalysisOptions(Settings):
     """Decisions of the analysis; see `biasgraph.causal.settings.AnalysisSettings`."""
 
-    preset: Literal["default", "paper"] | None = option(
+    preset: Literal["default", "paper"] | None = optional(
         "The decisions below at once: biasgraph's own, or the literal reading of BiasConnect. An "
-        "explicit option overrides the preset.",
-        default=None,
+        "explicit option overrides the preset."
     )
-    alpha: float | None = option(
+    alpha: float | None = optional(
         "A pair of axes is an edge if p is at most this.",
-        default=None,
         usual="0.0001; 0.00005 in the graph of several prompts",
     )
-    min_is: float | None = option(
+    min_is: float | None = optional(
         "In the graph of several prompts an edge also needs an |IS| of at least this, in the "
         "metric of its target.",
-        default=None,
         usual="0.03",
     )
-    global_test: Literal["cmh", "pooled"] | None = option(
+    global_test: Literal["cmh", "pooled"] | None = optional(
         "In the graph of several prompts: compare interventions within each prompt "
         "(Cochran-Mantel-Haenszel), or in the sum of all.",
-        default=None,
         usual="cmh",
     )
-    fdr: Literal["bh", "by"] | None = option(
+    fdr: Literal["bh", "by"] | None = optional(
         "Decide on edges by the false discovery rate (.05; Benjamini-Hochberg or -Yekutieli) "
-        "instead of --alpha.",
-        default=None,
+        "instead of --alpha."
     )
-    metric: Literal["nominal", "ordinal", "index", "values", "cost"] | None = option(
-        "Ground metric of the distance to the ideal, for all axes.",
-        default=None,
-        usual="each axis's own",
+    metric: Literal["nominal", "ordinal", "index", "values", "cost"] | None = optional(
+        "Ground metric of the distance to the ideal, for all axes.", usual="each axis's own"
     )
-    mix: Literal["equal", "pooled"] | None = option(
+    mix: Literal["equal", "pooled"] | None = optional(
         "How to mix an intervention's attributes: with equal weights, or by pooled counts.",
-        default=None,
         usual="equal",
     )
-    fallback: Literal["auto", "off"] | None = option(
-        "Draw null tables where expected counts are low (auto), or never.",
-        default=None,
-        usual="auto",
+    fallback: Literal["auto", "off"] | None = optional(
+        "Draw null tables where expected counts are low (auto), or never.", usual="auto"
     )
-    min_valid: int | None = option(
-        "Fewest valid answers that each set of images needs.", default=None, low=1, usual="16"
+    min_valid: int | None = optional(
+        "Fewest valid answers that each set of images needs.", low=1, usual="16"
     )
-    yates: bool | None = option(
-        "Yates's correction of 2x2 tables.",
-        default=None,
-        flags=("--yates/--no-yates",),
-        usual="off",
+    yates: bool | None = optional(
+        "Yates's correction of 2x2 tables.", flags=("--yates/--no-yates",), usual="off"
     )
-    unknown: Literal["exclude", "class", "error"] | None = option(
+    unknown: Literal["exclude", "class", "error"] | None = optional(
         "Leave unknown answers out, count them as a class (needs --ideal), or refuse them.",
-        default=None,
         usual="exclude",
     )
-    sign: Literal["matched", "is"] | None = option(
+    sign: Literal["matched", "is"] | None = optional(
         "Decide the direction of an edge by sensitivity at matched sample sizes, or by the plain "
         "one.",
-        default=None,
         usual="matched",
     )
-    bootstrap: int | None = option(
-        "Resamples behind each interval; 10000 for publication.",
-        default=None,
-        low=100,
-        usual="2000",
+    bootstrap: int | None = optional(
+        "Resamples behind each interval; 10000 for publication.", low=100, usual="2000"
     )
 
 
@@ -231,10 +196,9 @@ def _read_method_options(given: Mapping[str, object]) -> dict[str, object]:
 class FindingOptions(MethodOptions):
     """The methods whose findings hang on the nodes."""
 
-    annotate: str | Sequence[str] | None = option(
+    annotate: str | Sequence[str] | None = optional(
         "Methods whose findings hang on the nodes (`biasgraph annotate --help` lists them), or "
         "none.",
-        default=None,
         metavar="METHOD,...",
         usual="all on the sandbox, none elsewhere",
     )
@@ -246,9 +210,8 @@ class AnalyzeOptions(FindingOptions, AnalysisOptions, AxesOptions, AnswersOption
 
     answers: str | Path | pd.DataFrame = reuse(AnswersOptions, "answers", kw_only=False)
     axes: str | AxisSet | None = reuse(AxesOptions, "axes", default=None, kw_only=False)
-    output: str | Path | None = option(
-        "The directory of an earlier result, whose methods and agreement.json are used again.",
-        default=None,
+    output: str | Path | None = optional(
+        "The directory of an earlier result, whose methods and agreement.json are used again."
     )
 
 
@@ -268,9 +231,8 @@ class BuildOptions(
         default=None,
         help="The image generator, as backend:name, or folder:DIR, images made elsewhere.",
     )
-    vqa: str | None = option(
+    vqa: str | None = optional(
         "The model that answers questions about the images.",
-        default=None,
         metavar="SPEC",
         panel=AUDIT,
         usual="sandbox for sandbox models; others need one",
@@ -282,9 +244,8 @@ class BuildOptions(
         help="Images of the prompt and of each of its counterfactuals.",
         usual="48; all images in a folder",
     )
-    embedder: str | None = option(
+    embedder: str | None = optional(
         "The model that embeds images and texts in one space, for methods that compare them.",
-        default=None,
         metavar="SPEC",
         usual="sandbox for sandbox models",
     )

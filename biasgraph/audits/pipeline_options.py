@@ -17,7 +17,7 @@ from biasgraph.audits.build_options import (
     PromptOptions,
     RunOptions,
 )
-from biasgraph.data.options import Settings, option, reuse, settings
+from biasgraph.data.options import Settings, option, optional, reuse, settings
 from biasgraph.errors import InputError
 from biasgraph.models.backend import OPTION
 from biasgraph.models.inference_options import ModelOptions
@@ -76,15 +76,12 @@ class ScoreOptions(RunOptions):
         help="The prompts: a shipped list ('occupations'), or a file with one on each line.",
     )
     embedder: str | None = reuse(BuildOptions, "embedder", default=None, panel=SCORES)
-    vary: str | Sequence[str] | None = option(
+    vary: str | Sequence[str] | None = optional(
         "The axes whose combinations the images are compared with.",
-        default=None,
         metavar="AXIS,...",
         usual="gender and ethnicity, if the set has such axes",
     )
-    axes: str | None = option(
-        "The axis set of --vary.", default=None, metavar="NAME|FILE", usual="occupation"
-    )
+    axes: str | None = optional("The axis set of --vary.", metavar="NAME|FILE", usual="occupation")
     variations: int = option(
         "Variations of each prompt that --llm proposes.", default=15, low=2, high=64
     )
@@ -99,10 +96,9 @@ class ScoreOptions(RunOptions):
         "Make as many images of the variations and score them, too: what this model can do.",
         default=False,
     )
-    truth: str | Path | None = option(
+    truth: str | Path | None = optional(
         "Compare the ranking with a table (CSV: prompt or occupation, and bias or shares) or "
         "'us-occupations', the shares of women and men in 40 occupations.",
-        default=None,
         kind=str,
         metavar="NAME|FILE",
     )
@@ -126,10 +122,8 @@ class AnnotateOptions(MethodOptions):
     run: Path = option("The directory of a result.", argument=True, metavar="RUN")
     methods: str | Sequence[str] = option("The methods.", argument=True, metavar="METHOD,...")
     embedder: str | None = reuse(BuildOptions, "embedder", default=None, panel=METHODS)
-    axes: str | None = option(
-        "The axis set that RUN was built with, unless it ships with biasgraph.",
-        default=None,
-        metavar="FILE",
+    axes: str | None = optional(
+        "The axis set that RUN was built with, unless it ships with biasgraph.", metavar="FILE"
     )
     llm: str | None = reuse(RunOptions, "llm", default=None)
 
@@ -158,7 +152,7 @@ class CompareOptions(Settings):
         flags=("--fail-if",),
         repeat=True,
     )
-    seed: int | None = option("Seed of the resampling.", default=None, low=0, usual="BASELINE's")
+    seed: int | None = optional("Seed of the resampling.", low=0, usual="BASELINE's")
 
 
 @settings(panel=COMPARISON)
@@ -166,10 +160,8 @@ class CheckOptions(Settings):
     """What to compare a judge with its reference by."""
 
     only: Sequence[str] = reuse(AxesOptions, "only", default=(), panel=COMPARISON)
-    sample: int | None = option(
-        "Ask another judge about so many images only, those that `biasgraph label` takes.",
-        default=None,
-        low=1,
+    sample: int | None = optional(
+        "Ask another judge about so many images only, those that `biasgraph label` takes.", low=1
     )
     replicates: int = reuse(
         BuildOptions, "bootstrap", default=2000, panel=COMPARISON, flags=("--bootstrap",)
@@ -205,18 +197,16 @@ class PlanOptions(Settings):
     """
 
     run: Path = option("The directory of a finished run.", argument=True, metavar="RUN")
-    targets: Path | None = option(
+    targets: Path | None = optional(
         "The axes to bring closer to an ideal, as YAML: 'axis: {weight: 2, ideal: {attribute: "
         "share}}'. Weight 1 and the run's own ideal unless given; axes that the file does not name "
         "do not count.",
-        default=None,
         metavar="FILE",
         panel=TARGETS,
         usual="all axes",
     )
-    steps: int | None = option(
+    steps: int | None = optional(
         "Plan at most so many interventions.",
-        default=None,
         low=1,
         panel=TARGETS,
         usual="as many as gain more than chance",
@@ -226,9 +216,8 @@ class PlanOptions(Settings):
         "prediction and outcome. Only what the run lacks is made.",
         default=False,
     )
-    verify_images: int | None = option(
+    verify_images: int | None = optional(
         "Images for each combination of attributes.",
-        default=None,
         low=1,
         usual="as many as the run has for a prompt, but in all no more than the run has",
     )
@@ -266,11 +255,11 @@ class PromptTableOptions(PromptOptions):
 class TrialOptions(ModelOptions):
     """The models to try."""
 
-    model: str | None = option("Let this generator make an image.", default=None, metavar="SPEC")
-    vqa: str | None = option("Let this judge answer a question.", default=None, metavar="SPEC")
-    embedder: str | None = option("Let this embedder embed an image.", default=None, metavar="SPEC")
-    llm: str | None = option(
-        "Let this language model propose what may be biased.", default=None, metavar="SPEC"
+    model: str | None = optional("Let this generator make an image.", metavar="SPEC")
+    vqa: str | None = optional("Let this judge answer a question.", metavar="SPEC")
+    embedder: str | None = optional("Let this embedder embed an image.", metavar="SPEC")
+    llm: str | None = optional(
+        "Let this language model propose what may be biased.", metavar="SPEC"
     )
 
     def specs(self) -> dict[str, str]:

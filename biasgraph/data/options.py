@@ -135,6 +135,14 @@ def option(
     return field(**given, kw_only=kw_only, metadata={_KEY: Option(help, **about)})
 
 
+def optional(help: str, **about: Any) -> Any:
+    """`option` for one that is None where it is not given.
+
+    No field specifier of `settings`, so that type checkers take what it returns for a default.
+    """
+    return option(help, default=None, **about)
+
+
 def reuse(
     settings: type[Settings],
     name: str,
@@ -163,10 +171,7 @@ class Settings:
 
 
 @dataclass_transform(
-    kw_only_default=True,
-    frozen_default=True,
-    eq_default=False,
-    field_specifiers=(option, reuse),
+    kw_only_default=True, frozen_default=True, eq_default=False, field_specifiers=(option, reuse)
 )
 def settings(panel: str = "") -> Callable[[type[Made]], type[Made]]:
     """Make a class a settings dataclass: frozen, by keyword; panel: where `Option` names none."""

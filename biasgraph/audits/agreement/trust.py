@@ -57,10 +57,8 @@ class Trust:
             return cls(before)
         path = Path(correct)
         axes: Axes = {variable.name: variable.attributes for variable in variables}
-        if is_agreement(path):
-            found = read(path)
-            refuse_another_judge(path, found, judge, fingerprint)
-        else:
+        found = read_correction(path, judge, fingerprint)
+        if found is None:
             reference = from_file(path, directory or Path(), judge, axes)
             seed = about.get("seed") or 0
             found = compared(answers.frame, axes, about, reference, CheckOptions(seed=seed))
@@ -72,28 +70,24 @@ class Trust:
 
     def record(self) -> dict[str, Any]:
         """What a graph says of it."""
-        correction = (
-            None
-            if self.labelled is None
-            else {
-                "source": self.source,
-                "axes": list(self.labelled),
-                "left_out": dict(self.left_out),
-            }
-        )
-        return {"agreement": self.agreement, "correction": correction}
+        axes = list(self.labelled or ())
+        correction = {"source": self.source, "axes": axes, "left_out": dict(self.left_out)}
+        return {"agreement": self.agreement, "correction": correction if axes else None}
 
 
-def check_correction(correct: str | Path | None, judge: str, fingerprint: str) -> None:
-    """Refuse a file that cannot correct this judge before any model does any work.
+def read_correction(path: Path, judge: str | None, fingerprint: str | None) -> Record | None:
+    """The agreement that `--correct` names; None where the file holds labels or answers.
 
     Raises InputError: it cannot be read, or is about another judge.
     """
-    if correct is not None and is_agreement(Path(correct)):
-        refuse_another_judge(Path(correct), read(Path(correct)), judge, fingerprint)
+    if not _is_agreement(path):
+        return None
+    agreement = read(path)
+    _refuse_another_judge(path, agreement, judge, fingerprint)
+    return agreement
 
 
-def is_agreement(path: Path) -> bool:
+def _is_agreement(path: Path) -> bool:
     """Whether a file looks like agreement.json. Raises InputError where there is none."""
     if path.is_dir():
         raise InputError(
@@ -108,7 +102,7 @@ def is_agreement(path: Path) -> bool:
     return head.lstrip()[:1] == b"{" or SCHEMA_NAME.encode() in head
 
 
-def refuse_another_judge(
+def _refuse_another_judge(
     path: Path, agreement: Record, judge: str | None, fingerprint: str | None
 ) -> None:
     """Raise InputError unless the agreement is about this judge; a table may not name its own."""
