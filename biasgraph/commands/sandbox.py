@@ -79,10 +79,7 @@ def _document(prompt: str, world: str) -> dict[str, Any]:
             {"axis": axis, "attribute": attribute, "distribution": shares(distribution)}
             for (axis, attribute), distribution in exact.arms.items()
         ],
-        "pairs": [
-            {("is" if name == "sensitivity" else name): value for name, value in pair.items()}
-            for pair in map(asdict, exact.pairs)
-        ],
+        "pairs": [asdict(pair) | {"is": pair.sensitivity} for pair in exact.pairs],
     }
 
 

@@ -1,4 +1,4 @@
-"""`biasgraph sandbox` without the training code, as a wheel installs it."""
+"""`biasgraph sandbox`: the planted truth, and no training where a wheel is installed."""
 
 from __future__ import annotations
 
@@ -77,3 +77,15 @@ def test_no_truth_is_known_of_other_models(
     assert main(["build", "--answers", str(tmp_path / "a.csv"), "-o", str(tmp_path / "r")]) == 0
     assert main(["sandbox", "truth", str(tmp_path / "r")]) == 2
     assert "only a run of the sandbox about one prompt has one" in capsys.readouterr().err
+
+
+def test_the_planted_truth_has_the_sensitivity_of_every_pair(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["sandbox", "truth", "--prompt", "a nurse", "--json"]) == 0
+    pairs = json.loads(capsys.readouterr().out)["pairs"]
+    assert [*pairs[0]] == ["source", "target", "cramers_v", "w1_before", "w1_after", "is"]
+    assert all(pair["is"] == pair["w1_before"] - pair["w1_after"] for pair in pairs)
+    assert main(["sandbox", "truth", "--prompt", "a nurse"]) == 0
+    strongest = max(pairs, key=lambda pair: pair["cramers_v"] or 0)
+    assert f"{strongest['is']:+.3f}" in capsys.readouterr().out
