@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import pkgutil
 import re
 from collections.abc import Iterator
@@ -44,16 +45,17 @@ def imports_of(path: Path) -> Iterator[str]:
         yield from (name for name in names if name.startswith("biasgraph."))
 
 
-def arrows() -> set[tuple[str, str]]:
+@functools.cache
+def arrows() -> frozenset[tuple[str, str]]:
     """(room, a room that it imports) of the code."""
     rooms = {path.name.removesuffix(".py") for path in PACKAGE.iterdir()}
-    return {
+    return frozenset(
         (room_of(".".join(path.relative_to(ROOT).with_suffix("").parts)), room_of(name))
         for path in PACKAGE.rglob("*.py")
         if path.parent != PACKAGE or path.stem == "errors"
         for name in imports_of(path)
         if room_of(name) in rooms
-    }
+    )
 
 
 def described(page: str) -> dict[str, set[str]]:
