@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.errors import InputError, MissingExtra, printable
@@ -151,21 +153,17 @@ def _tell_of_download(source: Source) -> None:
 
 def _variant(source: Source, dtype: str) -> str | None:
     """The variant "fp16" where it gives the same weights, or there are no others; else None."""
-    names = _weights(source)
-    half = {name for name in names if ".fp16" in name}
-    whole = names - half
-    return "fp16" if half and (dtype == "float16" or not whole) else None
+    weights = [path for path in map(PurePath, _files(source)) if path.match("*/*.safetensors")]
+    half = [".fp16" in path.name for path in weights]
+    return "fp16" if any(half) and (dtype == "float16" or all(half)) else None
 
 
-def _weights(source: Source) -> set[str]:
-    """Names of the weights in the folders of a model's components."""
-    if source.local:
-        return {path.name for path in Path(source.name).glob("*/*.safetensors")}
-    from huggingface_hub import HfApi
+def _files(source: Source) -> Iterable[str | Path]:
+    """A model's files; without network those that are in the cache."""
+    if not source.local:
+        from huggingface_hub import HfApi
 
-    try:
-        info = HfApi().model_info(source.name, revision=source.commit)
-        files = [sibling.rfilename for sibling in info.siblings or []]
-    except Exception:  # without network what is in the cache has to do
-        files = [str(path) for path in source.folder([INDEX]).glob("*/*.safetensors")]
-    return {name.rpartition("/")[2] for name in files if re.search(r"/[^/]+\.safetensors$", name)}
+        with suppress(Exception):
+            info = HfApi().model_info(source.name, revision=source.commit)
+            return [sibling.rfilename for sibling in info.siblings or []]
+    return source.folder([INDEX]).glob("*/*.safetensors")

@@ -136,8 +136,6 @@ def train_unet(
     import torch
 
     noise = new_scheduler()
-    signal = noise.alphas_cumprod.sqrt().view(-1, 1, 1, 1)
-    spread = (1 - noise.alphas_cumprod).sqrt().view(-1, 1, 1, 1)
     ids = tokenizer(
         [*captions, ""], padding="max_length", truncation=True, return_tensors="pt"
     ).input_ids.to(torch.int16)
@@ -149,11 +147,11 @@ def train_unet(
         said = np.where(rng.random(batch) < SILENT, len(captions), rows)
         with torch.no_grad():
             state = text(ids[said].long()).last_hidden_state
-        even = (np.arange(batch) + rng.random(batch)) / batch * len(signal)  # stratified in time
-        times = torch.from_numpy(even.astype(np.int64))
+        even = (np.arange(batch) + rng.random(batch)) / batch  # stratified in time
+        times = torch.from_numpy((even * noise.config.num_train_timesteps).astype(np.int64))
         random = torch.randn_like(clean)
-        noisy = signal[times] * clean + spread[times] * random
-        velocity = signal[times] * random - spread[times] * clean
+        noisy = noise.add_noise(clean, random, times)
+        velocity = noise.get_velocity(clean, random, times)
         error: torch.Tensor = unet(noisy, times, state).sample - velocity
         return error.square().mean()
 

@@ -59,8 +59,8 @@ def train_tokenizer(captions: Sequence[str]) -> CLIPTokenizer:
     backend = blank.backend_tokenizer
     backend.train_from_iterator(captions, trainer)
     model = json.loads(backend.to_str())["model"]
-    vocab = {token: index for token, index in model["vocab"].items() if not token.startswith("<|")}
-    pieces = sorted(vocab, key=lambda token: vocab[token])
+    vocab: dict[str, int] = model["vocab"]
+    pieces = [token for token in sorted(vocab, key=vocab.__getitem__) if token[:2] != "<|"]
     pieces += [f"{letter}</w>" for letter in alphabet if f"{letter}</w>" not in vocab]
     pieces += ["<|startoftext|>", "<|endoftext|>"]
     return CLIPTokenizer(
