@@ -22,6 +22,7 @@ from biasgraph.models.base import Picture
 from biasgraph.models.diffusers import SAFETY_CHECKER, DiffusersGenerator, read_pictures
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.library_loading import silence_libraries as quiet
+from biasgraph.models.model_source import Source
 from biasgraph.models.registry import load_generator
 from biasgraph.models.token_windows import find_window
 from biasgraph.sandbox.backends import WEIGHTS
@@ -361,3 +362,23 @@ def test_rewritten_prompts_and_flags_of_other_pipelines_are_read() -> None:
     assert (first.revised_prompt, first.image.mode) == ("a nurse, 4k", "RGB")
     with pytest.raises(ModelError, match="did not return the 3 images"):
         read_pictures(made, 3, "diffusers:x")
+
+
+@pytest.mark.parametrize(
+    ("names", "dtype", "variant"),
+    [
+        (["unet/w.safetensors"], "float16", None),
+        (["unet/w.safetensors", "unet/w.fp16.safetensors"], "float16", "fp16"),
+        (["unet/w.safetensors", "unet/w.fp16.safetensors"], "float32", None),
+        (["unet/w.fp16.safetensors"], "float32", "fp16"),
+        (["unet/w.safetensors", "all.fp16.safetensors"], "float16", None),
+    ],
+)
+def test_half_precision_files_are_taken_where_they_give_the_same(
+    tmp_path: Path, names: list[str], dtype: str, variant: str | None
+) -> None:
+    (tmp_path / "unet").mkdir()
+    for name in names:
+        (tmp_path / name).touch()
+    source = Source("diffusers:x", str(tmp_path), None, True)
+    assert loading._variant(source, dtype) == variant
