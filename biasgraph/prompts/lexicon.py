@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from biasgraph.io import resources
 
 NOUN_LETTERS = frozenset("pacosgxnlm")
-_NOUN_ENDINGS = (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("men", "man"), ("es", ""), ("s", ""))
+_NOUN_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ves", "f"), ("ves", "fe"), ("men", "man"))
 _S_ENDINGS = (("ies", "y"), ("es", ""), ("s", ""))
 _ED_ENDINGS = (("ied", "y"), ("ed", ""), ("d", ""))
 _ING_ENDINGS = (("ing", ""), ("ing", "e"), ("ying", "ie"))
@@ -54,10 +54,8 @@ def _lemmas(word: str, endings: tuple[tuple[str, str], ...], letters: str) -> It
 def noun_senses(word: str) -> str:
     """The letters of what a noun (lower case, either number) names; "" where it is no noun."""
     own = "".join(letter for letter in _codes().get(word, "") if letter in NOUN_LETTERS)
-    if own:
-        return own
-    singular = singular_of(word)
-    return noun_senses(singular) if singular else ""
+    singular = None if own[:1] in [*"pacos"] else singular_of(word)
+    return noun_senses(singular) if singular else own
 
 
 def singular_of(word: str) -> str | None:

@@ -9,16 +9,18 @@ from biasgraph.prompts.grammar import words
 from biasgraph.prompts.language import is_word
 
 
-def is_name(phrase: Sequence[str], capitals: bool) -> bool:
+def is_name(phrase: Sequence[str], following: str, capitals: bool) -> bool:
     """Whether the words of a noun phrase are a name.
 
     Args:
         phrase: without determiners, as they were typed.
+        following: the next word.
         capitals: whether a capital means something: not in titles and shouted prompts.
     """
     lower = [word.lower().rstrip(".") for word in phrase]
     first, last = lower[0], lower[-1]
-    if any(" ".join(lower[i : i + 2]) in _famous() for i in range(len(lower))):
+    pairs = zip(lower, [*lower[1:], following.lower()], strict=True)
+    if any(" ".join(pair) in _famous() for pair in pairs):
         return True
     if last in _famous():
         return True

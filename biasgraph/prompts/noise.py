@@ -26,7 +26,7 @@ def mask_noise(text: str) -> str:
     text = _SEPARATING.sub(lambda match: "," + " " * (len(match[0]) - 1), text)
     while group := _GROUP.search(text):  # innermost groups first
         text = text[: group.start()] + _ungrouped(group) + text[group.end() :]
-    return re.sub(r"[{}]", " ", text)
+    return re.sub(r"[{}_]", " ", text)
 
 
 def _ungrouped(match: re.Match[str]) -> str:

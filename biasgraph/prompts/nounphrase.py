@@ -36,7 +36,7 @@ _DEPICTING = ("of", "depicting", "showing", "featuring", "portraying", "capturin
 _NAMING = ("named", "called", "titled", "aged")
 _CONJUNCTIONS = ("and", "or", "&", "+", "vs", "versus")
 _PARTICLES = ("up", "down", "out")  # "close up of", "zoomed out view of"
-_YEARS = ("year", "years", "y.o", "yo", "yr")
+_YEARS = ("year", "years", "y.o", "y.o.", "yo", "yr")
 
 
 def is_frame(lower: str) -> bool:
@@ -143,7 +143,8 @@ class NounPhraseReader:
         if i > index and self.word(i) == "of":
             return i + 1
         for j in range(i, i + 3):
-            if self.word(j) in words("collectives") and self.word(j + 1) == "of":
+            herd = self.word(j) == "family" and kind_of(self.word(j + 2)) == "animal"
+            if (self.word(j) in words("collectives") or herd) and self.word(j + 1) == "of":
                 return j + 2
             if not self.is_word(j) or self._starts_or_ends(j):
                 break
@@ -173,12 +174,15 @@ class NounPhraseReader:
         self.asks_one = number == "s"
         run = self._run(noun)
         pictured = len(run)
-        while len(run) > 1 and self.word(run[-1]) in words("frames") | words("styles"):
+        while len(run) > 1 and self._is_of_picture(self.word(run[-1]), self.word(run[-2])):
             run.pop()
         if not run:
             raise Unsure("it does not start with a noun")
-        if len(run) < pictured and self.word(run[-1]) in words("styles"):
-            raise Unsure("it names only the picture")
+        cut = [self.word(i) for i in range(run[-1] + 1, run[0] + pictured)]
+        if not words("abstract").isdisjoint(cut):
+            raise Unsure(f"'{cut[-1]}' is nothing that a picture shows by itself", TO_SEE)
+        if (cut and self.word(run[-1]) in words("styles")) or self.word(run[-1]) in words("frames"):
+            raise Unsure("it names only the picture", TO_SEE)
         head = self.word(run[-1])
         if kind_of(head) == "unknown":
             self._check_unknown(run, determined=noun > start, cut=len(run) < pictured)
@@ -189,6 +193,14 @@ class NounPhraseReader:
         if number == "p" and not is_plural(head) and kind_of(head) == "unknown":
             raise Unsure(f"'{head}' does not fit '{self.word(noun - 1)}'")
         return start, noun, run[-1]
+
+    def _is_of_picture(self, last: str, before: str) -> bool:
+        """Whether the last of some nouns is the picture's: "cat portrait", not "traffic light"."""
+        if last in words("frames"):
+            return True
+        described = is_adjective(before) and before not in words("styles")
+        alone = described or kind_of(before) == "abstract" or before.endswith(("'s", "s'"))
+        return last in words("styles") and not alone
 
     def _check_known(self, run: Sequence[int], *, determined: bool) -> None:
         """Refuse what WordNet lists as a noun, but what hardly is one where it stands."""
@@ -227,7 +239,9 @@ class NounPhraseReader:
 
     def _check_single(self, head: int) -> None:
         """Refuse "the hands of a surgeon" and "a nurse, a doctor and a patient"."""
-        if self.word(head) in words("body_parts"):
+        before = self.word(head - 1) if head > 0 else ""  # a treasure chest is no part of anybody
+        owned = kind_of(before) not in ("thing", "abstract") or describes(before)
+        if self.word(head) in words("body_parts") and owned:
             raise Unsure(
                 f"'{self.word(head)}' is only a part of somebody",
                 "name whose, or put it in brackets",
@@ -316,7 +330,8 @@ class NounPhraseReader:
             return False
         if closed or word in _NAMING:
             return True
-        if word in words("compound_ing") or (is_being(previous) and not word.endswith("ing")):
+        compound = word in words("compound_ing") and not is_plural(previous)
+        if compound or (is_being(previous) and not word.endswith("ing")):
             raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")
         if is_being(previous) or word in _ing_forms():
             *_, last = self._later(index + 1)

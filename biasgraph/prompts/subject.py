@@ -87,6 +87,12 @@ def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
             f"brackets must enclose exactly one subject in the prompt '{_shown(text)}'"
         )
     before, after = text[: match.end(1)], text[match.start(3) :]
+    tag = re.search(r"(^|,)\s*$", before) and re.match(r"\s*(,|$)", after)
+    if tag and re.search(r":\d*\.?\d+\)|<\w+:|\(\(", text):
+        raise InputError(
+            f"the brackets of '[{_shown(inner)}]' may be a weight of Stable Diffusion: mark the "
+            "subject by brackets and write such weights as (word:0.9)"
+        )
     return before + inner + after, (len(before), len(before) + len(inner))
 
 
@@ -125,8 +131,16 @@ def _subject(text: str, tokens: Sequence[PromptToken], start: int, noun: int, he
         head_start=last.start,
         kind=kind_of(last.text, before, others),
         place=is_place(last.text, before),
-        named=is_name([token.text for token in tokens[noun : head + 1]], _capitals(tokens)),
+        named=_is_named(tokens, start, noun, head),
     )
+
+
+def _is_named(tokens: Sequence[PromptToken], start: int, noun: int, head: int) -> bool:
+    if any(token.lower != "the" for token in tokens[start:noun]):
+        return False  # "a Picasso" is one of several
+    following = tokens[head + 1].text if head + 1 < len(tokens) else ""
+    phrase = [token.text for token in tokens[noun : head + 1]]
+    return is_name(phrase, following, _capitals(tokens))
 
 
 def _capitals(tokens: Sequence[PromptToken]) -> bool:

@@ -19,7 +19,7 @@ from biasgraph.prompts.language import is_foreign, is_word
 from biasgraph.prompts.nounphrase import IN_ENGLISH, TO_SEE, NounPhraseReader, Unsure, is_frame
 from biasgraph.prompts.tokens import PromptToken
 
-_MEASURE = re.compile(r"\d+(st|nd|rd|th|s)?|\d+(\.\d+)?(mm|k|d|p|px|fps)|f/?\d.*|iso\d+|xt?\d+")
+_MEASURE = re.compile(r"\d+(st|nd|rd|th|s)?|\d+(\.\d+)?(mm|k|d|p|px|fps)|f/?\d.*|iso\d+|xt?\d+|up")
 _NEGATIVE = ("no", "without", "not", "minus")
 
 
@@ -50,6 +50,8 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
             continue
         if is_foreign([word for word in tag if word not in words("styles")]):
             raise Unsure("it does not seem to be English", IN_ENGLISH)
+        if tag[0] == "being":
+            raise Unsure("it does not start with a noun")
         phrase = reader.noun_phrase(opened)
         if start + len(tag) <= len(tokens) - 1 and _is_mood(tokens, phrase):
             continue
@@ -69,7 +71,8 @@ def is_about_picture(tag: Sequence[str]) -> bool:
         return True
     determined = determiner_number(first) is not None
     beings = any(is_being(word) or COUNT_TAG.fullmatch(word) for word in tag)
-    plain = first in words("styles") or words("prepositions").isdisjoint(tag)
+    linked = any(determiner_number(word) for word in tag[1:] if word.isalpha())
+    plain = first in words("styles") or (not linked and words("prepositions").isdisjoint(tag))
     if plain and (last in words("styles") or is_frame(last)):
         return not beings or tuple(tag) in word_rows("picture_tags")
     if "by" in tag[1:] and tag[tag.index("by") - 1] in pictures:
