@@ -24,6 +24,8 @@ MODERATED = {
     "responsibleaipolicyviolation",
     "safety_violation",
 }
+MOST_VALUES = 200_000
+"""Commas and brackets in a response; what is read of a reply has a few thousand."""
 MODERATED_WORDS = (
     "safety system",
     "content policy",
@@ -116,6 +118,8 @@ def parse_json(body: bytes) -> Any:
 
     Lone surrogates, which JSON can hold and neither UTF-8 nor SQLite can, become question marks.
     """
+    if sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise ValueError("it is not JSON of any use")
     try:
         return _make_encodable(json.loads(body))
     except (ValueError, RecursionError) as error:

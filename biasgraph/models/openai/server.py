@@ -20,7 +20,7 @@ from biasgraph.models.openai.network import Deadline, TimeUp, bind
 
 URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 OPENAI = "https://api.openai.com/v1"
-BODIES = {"chat": (2**19, 2**22), "images": (2**23, 2**26)}
+BODIES = {"chat": (2**19, 2**22), "images": (2**22, 2**26)}
 """Kind of request -> bytes of a response that many may hold at a time, and of the largest."""
 SHORTEST_SECRET = 6
 LIST_SECONDS = 10.0
@@ -303,15 +303,19 @@ class Server:
         """The whole response; one without an end is cut off. Raises NoResponse."""
         free, most = BODIES[kind]
         parts, size = [], 0
-        for chunk in response.iter_bytes():
-            parts.append(chunk)
-            if size <= free < size + len(chunk):
-                self._wait_for_others(held)
-            size += len(chunk)
-            if size > most:
-                raise NoResponse(f"the response is larger than {most >> 20} MiB", reached=True)
-            self._deadline.left(None)
-        body = self.redact(b"".join(parts))
+        try:
+            for chunk in response.iter_bytes():
+                parts.append(chunk)
+                if size <= free < size + len(chunk):
+                    self._wait_for_others(held)
+                size += len(chunk)
+                if size > most:
+                    line = f"the response is larger than {most >> 20} MiB"
+                    raise NoResponse(line, reached=True)
+                self._deadline.left(None)
+            body = self.redact(b"".join(parts))
+        finally:
+            parts.clear()  # the traceback of an error would keep them for as long as it is kept
         return Response(response.status_code, body, dict(response.headers))
 
     def _wait_for_others(self, held: ExitStack) -> None:

@@ -265,7 +265,7 @@ def test_a_response_has_a_largest_size(what: str, most: int) -> None:
 
 
 def test_of_large_responses_one_is_in_memory() -> None:
-    body = b"{" + b" " * (9 * 2**20) + b"}"
+    body = b"{" + b" " * (5 * 2**20) + b"}"
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
     with raw_server(lambda connection: connection.sendall(head + body)) as url:
         server = Server(url, whole=60)
