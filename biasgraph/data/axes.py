@@ -59,6 +59,8 @@ class Attribute(_Record):
     """The wording a counterfactual prompt gets: "middle-aged", "in formal attire"."""
     placement: Literal["before", "after"]
     """Whether the phrase stands before or after the subject's noun."""
+    idle: ShortText | None = None
+    """The wording for a subject that does not work, where the phrase needs a worker: "indoors"."""
     synonyms: tuple[ShortText, ...] = Field(default=(), max_length=200)
     """Other words that, where they stand in a prompt, mean this attribute."""
     prompt: PromptText | None = None
@@ -311,7 +313,8 @@ def _shared_words(attributes: Sequence[object], others: Sequence[object]) -> Ite
     """A word that means two attributes cannot tell which of them a prompt fixes."""
     owner: dict[str, int] = {}
     for index, attribute in enumerate(map(_dict, attributes)):
-        words = [attribute.get("phrase"), *_list(attribute.get("synonyms"))]
+        words = [attribute.get(key) for key in ("phrase", "idle")]
+        words += _list(attribute.get("synonyms"))
         for _, word in _texts(words):
             if owner.setdefault(word.casefold(), index) != index:
                 text = f"'{printable(word)[:100]}' is a word of two attributes"

@@ -74,13 +74,15 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
     if axes.prompt not in (None, clean) and _whole(axes.axes):
         raise InputError(
             f"axis set '{axes.name}' contains complete prompts written for "
-            f"'{printable(str(axes.prompt))}' and fits no other prompt"
+            f"'{_cut(str(axes.prompt))}' and fits no other prompt"
         )
     if subject.kind in STRANGERS[axes.subject] and bracket is None:
+        own = "scene" if subject.place else {"thing": "object"}.get(subject.kind, subject.kind)
+        suited = {"person": "occupation"}.get(own, own)
         raise InputError(
-            f"the prompt seems to be about '{printable(subject.text)}', but axis set '{axes.name}' "
-            f"is about {axes.subject}s: put the {axes.subject} in brackets, as in "
-            f"'{EXAMPLES[axes.subject]}', or choose another set (biasgraph axes list)"
+            f"the prompt seems to be about '{_cut(subject.text)}', but axis set '{axes.name}' "
+            f"is about {axes.subject}s: choose --axes {suited}, or put the {axes.subject} in "
+            f"brackets, as in '{EXAMPLES[axes.subject]}'"
         )
     if subject.named and bracket is None and axes.prompt is None:
         raise InputError(

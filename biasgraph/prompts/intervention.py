@@ -20,11 +20,13 @@ from biasgraph.data.axes import Attribute, Axis
 from biasgraph.prompts.grammar import (
     capitalized_like,
     indefinite_article,
+    is_plural,
     pluralize,
     singular_in,
     words,
 )
 from biasgraph.prompts.kinds import (
+    COUNT_TAG,
     determiner_number,
     ends_phrase,
     is_adjective,
@@ -38,12 +40,17 @@ from biasgraph.prompts.subject import Subject
 from biasgraph.prompts.tokens import tokenize
 from biasgraph.prompts.vocabulary import Vocabulary, agree, vocabulary_of
 
-_AGE = re.compile(r"\d+(-years?-old)?|years?")  # the parts of "70-year-old" and "70 year old"
+_AGE = re.compile(
+    r"\d+(-years?-old)?|years?|y\.?o\.?"
+)  # the parts of "70-year-old" and "70 year old"
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A prompt cut at its subject; the parts joined give the text."""
+    """A prompt cut at its subject; the parts joined give the text.
+
+    `works`: the prompt's subject may be at work, whatever noun takes its place.
+    """
 
     before: str
     determiner: str
@@ -52,6 +59,7 @@ class Sentence:
     complement: str
     after: str
     plural: bool
+    works: bool
 
     @classmethod
     def cut(cls, text: str, subject: Subject) -> Sentence:
@@ -66,7 +74,28 @@ class Sentence:
             complement=behind[:complement],
             after=behind[complement:],
             plural=subject.plural,
+            works=not COUNT_TAG.fullmatch(subject.head) and not singular_in("idle", subject.head),
         )
+
+    @property
+    def shouted(self) -> bool:
+        """Whether all is in capitals, and more than an abbreviation: "A CEO AT WORK"."""
+        return self.text.isupper() and len(self.text.split()) > 1
+
+    @property
+    def is_tag(self) -> bool:
+        """Whether the subject is a tag by itself among others: "1girl, red eyes, forest"."""
+        alone = re.match(r"(:\s*[\d.]+)?[\s)]*(,|$)", self.after) and not self.complement
+        return not self.determiner and bool(alone) and self.text.count(",") > 1
+
+    @property
+    def _counted(self) -> re.Match[str] | None:
+        return COUNT_TAG.fullmatch(self.head.lower())
+
+    @property
+    def noun(self) -> str:
+        """The head without a number: girl of 1girl."""
+        return self._counted[2] if self._counted else self.head
 
     @property
     def text(self) -> str:
@@ -101,12 +130,15 @@ class Intervention:
     def sentence(self, attribute: Attribute) -> Sentence:
         """The counterfactual prompt, cut at its subject."""
         sentence = self.bare
+        phrase = attribute.phrase if sentence.works else attribute.idle or attribute.phrase
         if self.nouns:
             sentence = _with_noun(sentence, self.nouns[attribute.name])
+        elif sentence.is_tag and (attribute.placement == "after" or sentence.noun != sentence.head):
+            sentence = _insert_tag(sentence, phrase)
         elif attribute.placement == "before":
-            sentence = _insert_before(sentence, attribute.phrase)
+            sentence = _insert_before(sentence, phrase)
         else:
-            sentence = _insert_after(sentence, attribute.phrase)
+            sentence = _insert_after(sentence, phrase)
         after = self.vocabulary.set_pronouns(sentence.after, attribute.name, sentence.plural)
         return _with_article(replace(sentence, after=after))
 
@@ -127,11 +159,15 @@ def intervene_jointly(text: str, subject: Subject, chosen: Sequence[tuple[Axis, 
 def _taken_out(sentence: Sentence, axis: Axis) -> Intervention:
     vocabulary = vocabulary_of(axis)
     modifiers, in_modifiers = vocabulary.strip_modifiers(sentence.modifiers, sentence.head)
-    noun, nouns = vocabulary.counterparts(sentence.head)
-    after, in_after = vocabulary.strip_after(sentence.after)
+    noun, nouns = vocabulary.counterparts(sentence.noun)
+    carried = vocabulary.meaning(sentence.noun)
+    if sentence.noun != sentence.head and not nouns:  # 1girl is of any age
+        noun = carried = None
+    strip = vocabulary.strip_tags if sentence.is_tag else vocabulary.strip_after
+    after, in_after = strip(sentence.after)
     meanings = (
         in_modifiers,
-        vocabulary.meaning(sentence.head),
+        carried,
         in_after,
         vocabulary.pronoun_meaning(sentence.after, sentence.plural),
     )
@@ -162,7 +198,9 @@ def _complement_length(behind: str) -> int:
         following = tokens[i + 1].lower if i + 1 < len(tokens) else ""
         joins = token.lower in ("and", "or")
         stops = joins and (is_clause(following) or determiner_number(following) or not following)
-        if not token.is_word or ends_phrase(token.lower) or is_clause(token.lower) or stops:
+        name = token.text[0].isupper() and following[:1].isalpha() and not behind.isupper()
+        clause = is_clause(token.lower) and not (name and tokens[i + 1].text[0].isupper())
+        if not token.is_word or ends_phrase(token.lower) or clause or stops:
             break
         end = token.end
     return end
@@ -170,6 +208,8 @@ def _complement_length(behind: str) -> int:
 
 def _with_noun(sentence: Sentence, noun: str) -> Sentence:
     noun = pluralize(noun) if sentence.plural else noun
+    if sentence.noun != sentence.head:
+        return replace(sentence, head=sentence.head[: -len(sentence.noun)] + noun)
     return replace(sentence, head=capitalized_like(sentence.head, noun))
 
 
@@ -183,6 +223,11 @@ def _capitalized(sentence: Sentence) -> Sentence:
 def _insert_before(sentence: Sentence, phrase: str) -> Sentence:
     at = 0
     for token in tokenize(sentence.modifiers):
+        if _is_owner(token.lower):
+            at = token.end
+    for token in tokenize(sentence.modifiers):
+        if token.start < at:
+            continue
         listed = token.lower in words("adjectives") or token.lower in words("adverbs")
         joins = token.lower in (",", "and")
         if not (listed or joins or is_adverb(token.lower) or _AGE.fullmatch(token.lower)):
@@ -197,6 +242,12 @@ def _insert_before(sentence: Sentence, phrase: str) -> Sentence:
         else:
             sentence = replace(sentence, head=_uncapitalized(sentence.head))
     return replace(sentence, modifiers=f"{left} {phrase} {right}".lstrip())
+
+
+def _is_owner(lower: str) -> bool:
+    """Whether a word before a noun is the one it belongs to: a mayor's chauffeur."""
+    owner = lower.removesuffix("'s")
+    return owner != lower and kind_of(owner) == "person" and not is_plural(owner)
 
 
 def _uncapitalized(text: str) -> str:
@@ -219,16 +270,26 @@ def _insert_after(sentence: Sentence, phrase: str) -> Sentence:
     return replace(sentence, after=f" {phrase}{_shouted(joint, sentence)}{sentence.after}")
 
 
+def _insert_tag(sentence: Sentence, phrase: str) -> Sentence:
+    """Put a phrase as a tag of its own behind the subject's tag: "1girl, in formal attire"."""
+    tag = agree(re.sub(r"^(who|that) is ", "", phrase), sentence.plural)
+    own, comma, rest = sentence.after.partition(",")
+    end = own.rstrip()
+    return replace(
+        sentence, after=f"{end}, {_shouted(tag, sentence)}{own[len(end) :]}{comma}{rest}"
+    )
+
+
 def _shouted(phrase: str, sentence: Sentence) -> str:
     """Put a phrase in capitals where the whole prompt is."""
-    return phrase.upper() if sentence.text.isupper() else phrase
+    return phrase.upper() if sentence.shouted else phrase
 
 
 def _with_article(sentence: Sentence) -> Sentence:
     match = re.search(r"\b(an?)(\s+)$", sentence.determiner, re.IGNORECASE)
     if match is None:
         return sentence
-    shouted = sentence.text.isupper()
+    shouted = sentence.shouted
     following = sentence.modifiers + sentence.head
     article = indefinite_article(following.lower() if shouted else following)
     article = article.upper() if shouted else capitalized_like(match[1][0], article)

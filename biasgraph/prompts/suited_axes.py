@@ -37,7 +37,7 @@ def suited_axes(prompt: str) -> AxisSet:
     if name not in resources.names("axes", ".yaml"):
         subject = find_subject(prompt)
         raise InputError(
-            f"'{printable(subject.text)}' is about {indefinite_article(kind)} {kind}, "
+            f"'{printable(subject.text[:80])}' is about {indefinite_article(kind)} {kind}, "
             f"and no shipped axis set covers {kind}s: write one and pass it with --axes FILE"
         )
     return load_axis_set(name)
@@ -54,9 +54,9 @@ def suited_to_all(prompts: Sequence[str]) -> AxisSet:
         other = suited_axes(prompt)
         if other.name != first.name:
             raise InputError(
-                f"no axis set suits all prompts: '{printable(prompts[0])}' needs "
-                f"'{first.name}' and '{printable(prompt)}' needs '{other.name}'; choose a set with "
-                "--axes, or build them separately"
+                f"no axis set suits all prompts: '{printable(prompts[0][:80])}' needs "
+                f"'{first.name}' and '{printable(prompt[:80])}' needs '{other.name}'; choose a set "
+                "with --axes, or build them separately"
             )
     return first
 
@@ -70,7 +70,7 @@ def note_guesses(prompts: Sequence[str]) -> tuple[str, ...]:
     heads = [
         find_subject(prompt).head for prompt in prompts if kind_of_subject(prompt) == "unknown"
     ]
-    unknown = [f"'{printable(head)}'" for head in dict.fromkeys(heads)]
+    unknown = [f"'{printable(head[:40])}'" for head in dict.fromkeys(heads)]
     if not unknown:
         return ()
     shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")

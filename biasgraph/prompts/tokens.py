@@ -28,8 +28,5 @@ class PromptToken:
 
 def tokenize(text: str) -> list[PromptToken]:
     """Split a text into words (with hyphens and apostrophes inside) and single signs."""
-    matches = re.finditer(
-        r"\b(?:Dr|Mrs?|Ms|St|Jr|Sr|Prof)\.|\d+\+(?=[a-z])[a-z]+|\w+(?:[-'\u2019.&/]\w+)*|[^\w\s]",
-        text,
-    )
+    matches = _TOKEN.finditer(text)
     return [PromptToken(m[0], m[0].lower().replace("\u2019", "'"), *m.span()) for m in matches]

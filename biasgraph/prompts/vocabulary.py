@@ -48,7 +48,8 @@ class Vocabulary:
         self._attributes = frozenset(axis.names)
         self._owners: dict[str, str | None] = {word.casefold(): None for word in axis.others}
         for attribute in axis.attributes:
-            for word in (attribute.phrase, *attribute.synonyms):
+            idle = [attribute.idle] if attribute.idle else []
+            for word in (attribute.phrase, *idle, *attribute.synonyms):
                 self._owners[word.casefold()] = attribute.name
         nouns = [word for word in self._owners if " " not in word and is_being(word)]
         # In an axis of what a subject does ("standing"), participles stand behind as well; in
@@ -56,14 +57,17 @@ class Vocabulary:
         doing = any(map(_is_verb, axis.attributes))
         behind = [w for w in self._owners if _stands_behind(w) or (doing and is_participle(w))]
         plain = [word for word in self._owners if word not in nouns and word not in behind]
+        dressed = [word for word in behind if word.split()[-1] in ("attire", "clothes", "clothing")]
+        self._is_of_clothes = bool(dressed)
         # Each form that may stand in a prompt, with the word it is a form of.
         self._nouns = {form: word for word in nouns for form in (word, pluralize(word))}
         self._behind = {agree(word, plural): word for word in behind for plural in (False, True)}
         modifying = {form: w for form, w in self._nouns.items() if w in words("modifier_nouns")}
         self._before = {**modifying, **{word: word for word in [*plain, *behind]}}
         adverbs = f"(?:(?:{_any_of(words('adverbs'))}) +)*"
+        short_age = r"\d+[\s-]*y\.?o\.?|" if "old" in self._owners else ""
         self._before_pattern = _pattern(
-            rf"{adverbs}(?P<measure>\d+[\s-]years?[\s-])?(?P<word>{_any_of(self._before)})"
+            rf"{short_age}{adverbs}(?P<measure>\d+[\s-]years?[\s-])?(?P<word>{_any_of(self._before)})"
         )
         self._behind_pattern = _pattern(
             rf"{_WHO} {_IS} {adverbs}(?P<measure>\d+ years? )?(?P<adjective>{_any_of(plain)})"
@@ -73,6 +77,8 @@ class Vocabulary:
     def meaning(self, noun: str) -> str | None:
         """Return what a head noun means along the axis, or None."""
         word = self._nouns.get(noun.casefold())
+        if word is None and "woman" in self._owners and _stem_of_woman(noun):
+            return self._owners["woman"] or "woman"
         return None if word is None else self._owners[word] or word
 
     def counterparts(self, noun: str) -> tuple[str | None, Mapping[str, str]]:
@@ -82,6 +88,9 @@ class Vocabulary:
         are in the singular.
         """
         word = self._nouns.get(noun.casefold())
+        if word is None and "woman" in self._owners and (stem := _stem_of_woman(noun)):
+            pair = {self._owners.get(noun) or noun: stem + noun for noun in ("man", "woman")}
+            return stem + "person", pair if self._attributes == set(pair) else {}
         for row in word_rows("counterparts"):
             carriers, neutral = row[: row.index("|")], row[-1]
             owners = [self._owners.get(carrier, carrier) for carrier in carriers]
@@ -96,12 +105,14 @@ class Vocabulary:
         meaning: str | None = None
         at = 0
         while match := self._before_pattern.search(modifiers, at):
-            word = match["word"].casefold()
+            word = (match["word"] or "").casefold()
             following = re.match(r"\W*([\w'-]*)", modifiers[match.end() :] + head)
             if following and (word, following[1].lower()) in word_rows("collocations"):
                 at = match.end()
                 continue
-            owner = None if match["measure"] else self._owners[self._before[_spaced(word)]]
+            owner = (
+                None if match["measure"] or not word else self._owners[self._before[_spaced(word)]]
+            )
             meaning = meaning or owner or match.group()
             left, right = modifiers[: match.start()].rstrip(), modifiers[match.end() :].lstrip()
             if right.startswith("and "):  # "tall, old and wise"
@@ -118,7 +129,28 @@ class Vocabulary:
             owner = self._meaning_behind(match)
             meaning = meaning or owner
             after = _cut_out(after, match)
+        while self._is_of_clothes and (match := _outfit(after[: _reach(after)])):
+            meaning = meaning or match.group()
+            after = _cut_out(after, match)
         return after, meaning
+
+    def strip_tags(self, after: str) -> tuple[str, str | None]:
+        """Take out the tags behind a subject's tag that speak of the axis; return their meaning."""
+        first, *tags = after.split(",")
+        kept, meaning = [first], None
+        for tag in tags:
+            word = re.sub(r"^[\s(]+|(:\s*[\d.]+)?[\s)]*$", "", tag.casefold())
+            known = next(
+                (w for w in (word, f"who is {word}") if self._form(w) in self._owners), None
+            )
+            if known is None:
+                kept.append(tag)
+            else:
+                meaning = meaning or self._owners[known] or word
+        return ",".join(kept), meaning
+
+    def _form(self, text: str) -> str:
+        return self._behind.get(text, self._before.get(text, text))
 
     def _meaning_behind(self, match: re.Match[str]) -> str:
         if match["measure"]:
@@ -185,6 +217,21 @@ def _stands_behind(word: str) -> bool:
     if " " not in word:
         return ends_phrase(word)
     return ends_phrase(first) or is_participle(first) or is_adverb(first)
+
+
+def _stem_of_woman(noun: str) -> str:
+    """What stands before -woman or -women in a compound: post of postwoman."""
+    match = re.fullmatch(r"(\w{2,})(?:woman|women)", noun.casefold())
+    return match[1] if match else ""
+
+
+def _outfit(after: str) -> re.Match[str] | None:
+    """What somebody wears that settles the axis of clothes: "in a dark suit and tie"."""
+    clothes = _any_of({form for word in words("outfits") for form in (word, pluralize(word))})
+    piece = rf"(?:(?:an?|the|his|her|their) )?(?:[\w-]+ ){{0,3}}?(?:{clothes})"
+    return _pattern(rf"(?:dressed in|wearing|in) {piece}(?:(?:,| and|, and) {piece})*").search(
+        after
+    )
 
 
 def _any_of(alternatives: Iterable[str]) -> str:

@@ -202,7 +202,7 @@ axes:
         "  line 19: axis 'size': cost [2][2] must be 0: nothing moves",
         "  line 20: axis 'size': attribute 'unknown' is reserved as an answer",
         "  line 20: axis 'size': expected an entry with the keys name, phrase, placement, "
-        "synonyms, prompt",
+        "idle, synonyms, prompt",
         "  line 21: axis 'size': attribute 'unknown' needs exactly one yes/no question, "
         "or to be the 'default'",
         "  line 21: axis 'size': needs a 'default', the attribute when no question is answered "

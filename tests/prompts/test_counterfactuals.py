@@ -17,6 +17,7 @@ from biasgraph.prompts.subject import find_subject
 
 AXES = load_axis_set("occupation")
 OCCUPATIONS = lines("prompts", "occupations.txt")
+AGES = ("young", "middle-aged", "old")
 
 
 def texts(prompt: str, axis: str, axes: AxisSet = AXES) -> dict[str, str]:
@@ -646,3 +647,112 @@ def test_any_bracketed_prompt_is_planned(before: str, noun: str, after: str) -> 
 def test_any_text_is_planned_or_an_input_error(text: str) -> None:
     plan = planned(text)
     assert plan is None or plan.initial.text == text.replace("[", "").replace("]", "")
+
+
+# Prompts as people write them
+
+
+@pytest.mark.parametrize(
+    ("prompt", "axis", "fixed", "expected"),
+    [
+        # tags: a phrase behind the noun is a tag of its own, weights and the like stay
+        (
+            "masterpiece, (1girl:1.2), red eyes, forest",
+            "gender",
+            "female",
+            [
+                "masterpiece, (1boy:1.2), red eyes, forest",
+                "masterpiece, (1girl:1.2), red eyes, forest",
+            ],
+        ),
+        (
+            "masterpiece, (1girl:1.2), red eyes, forest",
+            "age",
+            None,
+            [f"masterpiece, (1girl:1.2), {w}, red eyes, forest" for w in AGES],
+        ),
+        (
+            "2girls, smiling, classroom, <lora:x:0.8>",
+            "emotion",
+            "happy",
+            [
+                f"2girls, {word}, classroom, <lora:x:0.8>"
+                for word in ("happy", "sad", "serious", "tired")
+            ],
+        ),
+        (
+            "old wizard, staff, forest, 85mm, f/1.8",
+            "clothing",
+            None,
+            [
+                f"old wizard, in {word} attire, staff, forest, 85mm, f/1.8"
+                for word in ("formal", "informal")
+            ],
+        ),
+        (
+            "1boy, [rain:snow:0.4], street BREAK 8k --ar 16:9",
+            "environment",
+            None,
+            [
+                f"1boy, {word}, [rain:snow:0.4], street BREAK 8k --ar 16:9"
+                for word in ("indoors", "outdoors")
+            ],
+        ),
+        # what somebody wears says how formal
+        (
+            "a man in a dark suit and tie at a bar",
+            "clothing",
+            "in a dark suit and tie",
+            ["a man in formal attire at a bar", "a man in informal attire at a bar"],
+        ),
+        # phrases that need a worker
+        (
+            "a bride on a beach",
+            "environment",
+            None,
+            ["a bride indoors on a beach", "a bride outdoors on a beach"],
+        ),
+        # what belongs to the noun stays with it
+        (
+            "the president of the United States",
+            "environment",
+            None,
+            [
+                "the president of the United States working indoors",
+                "the president of the United States working outdoors",
+            ],
+        ),
+        (
+            "a soldier's wife reading",
+            "age",
+            None,
+            [f"a soldier's {word} wife reading" for word in AGES],
+        ),
+        ("28 y.o man at a bar", "age", "28 y.o", [f"{word} man at a bar" for word in AGES]),
+        (
+            "a postwoman on a bike",
+            "gender",
+            "female",
+            ["a postman on a bike", "a postwoman on a bike"],
+        ),
+        ("CEO", "age", None, ["Young CEO", "Middle-aged CEO", "Old CEO"]),
+    ],
+)
+def test_counterfactuals_of_prompts_as_people_write_them(
+    prompt: str, axis: str, fixed: str | None, expected: list[str]
+) -> None:
+    assert list(texts(prompt, axis).values()) == expected
+    assert plan_prompts(prompt, AXES).fixed.get(axis) == fixed
+
+
+def test_a_cat_is_told_which_axes_suit_it() -> None:
+    with pytest.raises(InputError, match=r"about 'a cat'.*choose --axes animal"):
+        plan_prompts("a cat", AXES)
+    with pytest.raises(InputError, match=r"about 'a street'.*choose --axes scene"):
+        plan_prompts("a street", AXES)
+
+
+def test_one_person_has_no_population() -> None:
+    with pytest.raises(InputError, match=r"one person or character, 'Frida Kahlo'"):
+        plan_prompts("Frida Kahlo with a parrot", AXES)
+    assert plan_prompts("[Frida Kahlo] with a parrot", AXES).subject.text == "Frida Kahlo"
