@@ -40,7 +40,8 @@ def main() -> None:
         first = work_in(Path(scratch) / "warm", wanted.images)
         warm(first)
         for number in range(wanted.rounds):
-            work = replace(first, directory=Path(scratch) / str(number))
+            job = replace(first.job, directory=Path(scratch) / str(number))
+            work = replace(first, job=job)
             bare, built = bare_seconds(work), build_seconds(work)
             ratios.append(built / bare)
             paces.append(built / work.size()["images"])

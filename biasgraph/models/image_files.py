@@ -1,9 +1,9 @@
 """Reads an image file of somebody else's: whole, upright and RGB, or not at all, with the reason.
 
 Transparent pixels lie on white; of an animation, or of several pages, the first counts; 16 bits
-become 8. Colour profiles are not applied. A picture larger than any judge reads is halved until it
-has at most `KEPT_PIXELS`, by the decoder itself where the format allows that, so that a folder of
-photographs costs neither their memory nor their time.
+become 8. Colour profiles are not applied. A picture of more than `MOST_KEPT` pixels, more than any
+judge reads, is halved until it has at most `KEPT_PIXELS`, by the decoder itself where the format
+allows that, so that a folder of photographs costs neither their memory nor their time.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ SUFFIXES = UNREAD | {
     *(".bmp", ".dib", ".tif", ".tiff", ".ppm", ".pgm", ".pnm"),
 }
 MAX_PIXELS = 100_000_000
-KEPT_PIXELS = 2**21
-"""Pixels that a picture keeps at most; models read 2**16 to 2**20."""
+MOST_KEPT, KEPT_PIXELS = 2**21, 2**20
+"""Pixels of the largest picture that is kept as it is, and of a larger one when it was halved."""
 THREADS = min(8, os.cpu_count() or 1)
 """Files that are read at a time: decoding and hashing release the interpreter lock."""
 LARGE = 2**23
@@ -50,7 +50,7 @@ TURNED = "turned upright as its EXIF data says"
 SCALED = "of 16 bits a channel, brought to 8"
 CMYK = "in CMYK, brought to RGB"
 TRANSPARENT = "transparent, laid on white"
-REDUCED = "over 2 megapixels, halved until they fit"
+REDUCED = "over 2 megapixels, halved to at most 1"
 
 _one_large = threading.Lock()
 
@@ -168,7 +168,7 @@ def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Ima
                 size = f"{image.width:,} x {image.height:,} pixels"
                 problem = f"of more than {max_pixels:,} pixels (--max-pixels)"
                 return replace(look, problem=problem, remarks=(size,)), None
-            picture, remarks = turn_upright(image, KEPT_PIXELS)
+            picture, remarks = turn_upright(image, reduced=True)
             if (look.width > look.height) != (picture.width > picture.height):
                 look = replace(look, width=look.height, height=look.width)
     except UnidentifiedImageError:
@@ -181,12 +181,12 @@ def _read(file: BufferedReader, suffix: str, max_pixels: int) -> tuple[Look, Ima
     return replace(look, remarks=remarks), picture
 
 
-def turn_upright(image: Image, max_pixels: int | None = None) -> tuple[Image, tuple[str, ...]]:
+def turn_upright(image: Image, *, reduced: bool = False) -> tuple[Image, tuple[str, ...]]:
     """An opened file's picture as it is meant to be seen, in RGB, and what was done to it.
 
     Args:
         image: The file, opened and not yet decoded.
-        max_pixels: The picture is halved until it has no more; None: it keeps its size.
+        reduced: Whether a large picture is halved.
 
     Raises whatever decoders raise.
     """
@@ -196,7 +196,7 @@ def turn_upright(image: Image, max_pixels: int | None = None) -> tuple[Image, tu
     if getattr(image, "is_animated", False) and image.format != "MPO":
         remarks.append(ANIMATED)
         image.seek(0)
-    factor, width = halving(image, max_pixels), image.width
+    factor, width = halving(image) if reduced else 1, image.width
     image.draft(image.mode, (width // factor, image.height // factor))
     left = factor // round(width / image.width)
     with _one_large if image.width * image.height > LARGE else nullcontext():
@@ -210,17 +210,19 @@ def turn_upright(image: Image, max_pixels: int | None = None) -> tuple[Image, tu
     return pixels, (*remarks, *done, *([REDUCED] if factor > 1 else []))
 
 
-def halving(image: Image, max_pixels: int | None) -> int:
-    """By how much the sides of an image are divided for it to have at most so many pixels."""
-    factor = 1
-    while max_pixels and -(-image.width // factor) * -(-image.height // factor) > max_pixels:
+def halving(image: Image) -> int:
+    """By how much the sides of an image are divided: 1, or for a large one a power of 2."""
+    if image.width * image.height <= MOST_KEPT:
+        return 1
+    factor = 2
+    while -(-image.width // factor) * -(-image.height // factor) > KEPT_PIXELS:
         factor *= 2
     return factor
 
 
 def reduce_to_kept(image: Image) -> Image:
-    """A picture, halved until it has at most `KEPT_PIXELS`: what models are shown."""
-    factor = halving(image, KEPT_PIXELS)
+    """A picture as models are shown it: a large one is halved."""
+    factor = halving(image)
     return image.reduce(factor) if factor > 1 else image
 
 
