@@ -45,7 +45,9 @@ def kind_of(noun: str, before: str = "", others: Iterable[str] = ()) -> Kind:
     """
     lower, before = noun.lower(), before.lower()
     if meant := _meant(lower, before, frozenset(others)):
-        return meant
+        return _BY_LETTER[meant]
+    if lower in words("collectives") and is_being(before):
+        return kind_of(before)  # a wolf pack
     if tag := COUNT_TAG.fullmatch(lower):
         lower = tag[2]
     part = lower.rpartition("-")[2]  # co-pilot, ex-soldier
@@ -67,13 +69,12 @@ def _compound_senses(lower: str) -> str:
     return lexicon.noun_senses(parts[1]) if parts else ""
 
 
-def _meant(noun: str, before: str, others: frozenset[str]) -> Kind | None:
-    """What a noun of several meanings is, by the words around it."""
+def _meant(noun: str, before: str, others: frozenset[str] = frozenset()) -> str:
+    """The letter of what a noun of several meanings is, by the words around it, or ""."""
     for kind, name, *cues in word_rows("double_meanings"):
         if singular_in_row(noun, name) and (before in cues or not others.isdisjoint(cues)):
-            return _BY_LETTER[kind]
-    letter = lexicon.pair_sense(before, noun)
-    return _BY_LETTER.get(letter) if letter else None
+            return kind
+    return lexicon.pair_sense(before, noun)
 
 
 def singular_in_row(noun: str, name: str) -> bool:
@@ -84,7 +85,7 @@ def singular_in_row(noun: str, name: str) -> bool:
 def is_place(noun: str, before: str = "") -> bool:
     """Whether a noun names a place or a view, so that prompts about it show a scene."""
     lower = noun.lower()
-    if letter := lexicon.pair_sense(before.lower(), lower):
+    if letter := _meant(lower, before.lower()):
         return letter == "s"
     if singular_in("scenes", lower):
         return True

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from biasgraph.prompts import lexicon
 from biasgraph.prompts.grammar import words
+from biasgraph.prompts.kinds import is_adjective
 from biasgraph.prompts.language import is_word
+
+_ADDRESSES = ("mr", "mrs", "ms", "miss", "sir", "dame", "dr", "st")
 
 
 def is_name(phrase: Sequence[str], following: str, capitals: bool) -> bool:
@@ -17,6 +20,8 @@ def is_name(phrase: Sequence[str], following: str, capitals: bool) -> bool:
         following: the next word.
         capitals: whether a capital means something: not in titles and shouted prompts.
     """
+    while len(phrase) > 1 and is_adjective(phrase[0].lower()):
+        phrase = phrase[1:]
     lower = [word.lower().rstrip(".") for word in phrase]
     first, last = lower[0], lower[-1]
     pairs = zip(lower, [*lower[1:], following.lower()], strict=True)
@@ -28,7 +33,7 @@ def is_name(phrase: Sequence[str], following: str, capitals: bool) -> bool:
     upper = [word[:1].isupper() for word in phrase]
     names = phrase[1:] if titled else phrase
     if titled and names:
-        given = not words("given_names").isdisjoint(lower)
+        given = first in _ADDRESSES or not words("given_names").isdisjoint(lower)
         strange = capitals and not all(_common(word) for word in lower[1:])
         return all(upper[1:]) and (given or strange)
     if first in words("given_names") and (len(lower) == 1 or not _is_kind(last) or upper[-1]):

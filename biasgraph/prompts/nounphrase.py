@@ -226,7 +226,8 @@ class NounPhraseReader:
         if head in pictures or head.isdecimal() or head.endswith(("'s", "s'")):
             raise Unsure(f"'{head}' cannot be a subject")
         odd = [word for word in modifiers if word in pictures and not is_adjective(word)]
-        if cut or odd or any(is_being(_owner(word)) for word in modifiers):
+        herd = head in words("collectives")
+        if cut or odd or (not herd and any(is_being(_owner(word)) for word in modifiers)):
             raise Unsure(f"'{head}' may not be its noun")
         verbs = words("verbs") | _s_forms()
         if modifiers and (head in verbs or any(map(_is_clause, modifiers, modifiers[1:]))):
@@ -286,7 +287,8 @@ class NounPhraseReader:
             if word in words("owners") and kind_of(previous) not in ("person", "unknown"):
                 return True  # "the first computer my dad owned"
             raise Unsure(f"'{word}' starts another noun phrase")
-        if is_participle(word):
+        chess_set = word == "set" and previous and not ends_phrase(self.word(index + 1))
+        if is_participle(word) and not chess_set:
             return self._participle_ends(index, previous)
         if is_adverb(word):
             return bool(previous) and not describes(previous)
@@ -319,7 +321,7 @@ class NounPhraseReader:
         """Whether a participle ends the phrase: "a chef cooking rice", not "a smiling chef"."""
         word, closed = self.word(index), self._is_closed(index + 1)
         if word in words("ing_nouns") and not (
-            is_being(previous) and closed and word in _ing_forms()
+            is_being(previous) and closed and lexicon.is_ing_form(word)
         ):
             return False
         if not previous or describes(previous):
@@ -333,7 +335,7 @@ class NounPhraseReader:
         compound = word in words("compound_ing") and not is_plural(previous)
         if compound or (is_being(previous) and not word.endswith("ing")):
             raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")
-        if is_being(previous) or word in _ing_forms():
+        if is_being(previous) or lexicon.is_ing_form(word):
             *_, last = self._later(index + 1)
             bare = index == 0 or not any(determiner_number(self.word(i)) for i in range(index))
             if is_being(last) and not is_plural(last) and not bare:
@@ -370,17 +372,6 @@ class NounPhraseReader:
         if is_plural(noun):
             return word in words("verbs")
         return word in _s_forms() or (self.asks_one and lexicon.is_s_form(word))
-
-
-@functools.cache
-def _ing_forms() -> frozenset[str]:
-    """The -ing forms of the listed verbs: eating, making, sitting, lying."""
-    forms = set()
-    for verb in words("verbs"):
-        stem = verb[:-1] if re.search(r"[^eo]e$", verb) else verb
-        doubled = stem + stem[-1] if re.search(r"[^aeiou][aeiou][bdgmnprt]$", stem) else stem
-        forms |= {stem + "ing", doubled + "ing", re.sub(r"ie$", "y", verb) + "ing"}
-    return frozenset(forms)
 
 
 @functools.cache
