@@ -3,13 +3,20 @@
 `kill_trials` works with any function that builds into a directory; it looks at the run directory
 alone: the ledger is whole, nothing recorded is lost or made twice, and the table at the end is
 that of a build nobody disturbed, byte for byte.
+
+``python -m tests.kill_trials KILLS SIGNALS`` does it with annotated builds of the sandbox, and says
+how many died halfway.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import signal
 import sqlite3
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -40,8 +47,9 @@ def kill_trials(
     table: Callable[[Path], bytes],
     trials: int = 20,
     seed: int = 0,
+    by: signal.Signals = signal.SIGKILL,
 ) -> list[Trial]:
-    """Build once undisturbed, then `trials` times with a kill -9 and a build after it.
+    """Build once undisturbed, then `trials` times with a signal and a build after it.
 
     build: a function of a module, and what it is given to build into a directory, which does not
     exist yet; table: the bytes to compare at the end, from the directory. Moments are drawn from
@@ -63,7 +71,7 @@ def kill_trials(
         start = time.perf_counter()
         process.join(moments.uniform(0, seconds))
         if process.is_alive():
-            process.kill()
+            os.kill(process.pid, by)
         else:
             seconds = min(seconds, time.perf_counter() - start)  # the machine became faster
         process.join()
@@ -107,8 +115,36 @@ def _written(directory: Path, sha256: str) -> int:
     return (directory / "images" / f"{sha256}.png").stat().st_mtime_ns
 
 
+def results(directory: Path) -> bytes:
+    """All files of a result but those that hold times and commands."""
+    names = sorted(path.name for path in directory.iterdir() if path.is_file())
+    own = ("run.json", "run.lock", "inputs.json", "ledger.sqlite")
+    return b"".join((directory / name).read_bytes() for name in names if name not in own)
+
+
+def annotated_build(directory: Path) -> list[Any]:
+    """The arguments of `main` for a small build with every method."""
+    words = ["build", "--prompt", "a nurse", "--only", "gender,clothing", "--images", "8"]
+    words += ["--min-valid", "2", "--bootstrap", "100", "--quiet"]
+    return [[*words, "-o", str(directory)]]
+
+
 def _started(build: Callable[..., object], arguments: Sequence[Any], directory: Path) -> Any:
     process = started(build, *arguments)
     while not (directory / "run.json").exists() and process.is_alive():
         time.sleep(0.002)
     return process
+
+
+if __name__ == "__main__":
+    from biasgraph.commands import main
+
+    for name, count in (("SIGKILL", int(sys.argv[1])), ("SIGINT", int(sys.argv[2]))):
+        with tempfile.TemporaryDirectory() as scratch:
+            done = kill_trials(
+                main, annotated_build, Path(scratch), table=results, trials=count,
+                by=signal.Signals[name],
+            )  # fmt: skip
+        halfway = sum(trial.killed and bool(trial.images) for trial in done)
+        killed = sum(trial.killed for trial in done)
+        print(f"{count} trials of {name}: {killed} ended early, {halfway} with images; all equal")

@@ -18,7 +18,7 @@ import pytest
 from biasgraph.commands import main
 from biasgraph.data.result import load
 from tests.forked import biasgraph
-from tests.kill_trials import kill_trials
+from tests.kill_trials import annotated_build, kill_trials, results
 from tests.shared_runs import copy_run
 
 SMALL = ("--images", "6", "--only", "gender,clothing", "--min-valid", "2", "--bootstrap", "100")
@@ -272,12 +272,5 @@ def test_bad_input_is_one_line_and_nothing_written(
 
 @pytest.mark.slow(reason="41 builds of the sandbox; runs/test_kill.py does the same with fakes")
 def test_twenty_kills_lose_nothing(tmp_path: Path) -> None:
-    words = ("build", "--prompt", "a nurse", "--quiet", *SMALL, "--images", "20")
-    words += ("--annotate", "none")
-    trials = kill_trials(
-        main,
-        lambda directory: [[*words, "-o", str(directory)]],
-        tmp_path,
-        table=lambda directory: (directory / "answers.csv").read_bytes(),
-    )
+    trials = kill_trials(main, annotated_build, tmp_path, table=results)
     assert sum(trial.killed for trial in trials) >= 12
