@@ -46,8 +46,8 @@ def kind_of(noun: str, before: str = "", others: Iterable[str] = ()) -> Kind:
     lower, before = noun.lower(), before.lower()
     if meant := _meant(lower, before, frozenset(others)):
         return _BY_LETTER[meant]
-    if lower in words("collectives") and is_being(before):
-        return kind_of(before)  # a wolf pack
+    if lower in words("collectives") and is_being(before) and kind_of(before) == "animal":
+        return "animal"  # a wolf pack
     if tag := COUNT_TAG.fullmatch(lower):
         lower = tag[2]
     part = lower.rpartition("-")[2]  # co-pilot, ex-soldier
@@ -74,7 +74,8 @@ def _meant(noun: str, before: str, others: frozenset[str] = frozenset()) -> str:
     for kind, name, *cues in word_rows("double_meanings"):
         if singular_in_row(noun, name) and (before in cues or not others.isdisjoint(cues)):
             return kind
-    return lexicon.pair_sense(before, noun)
+    listed = any(singular_in(name, noun) for name, _ in _NOUN_LISTS)
+    return "" if listed else lexicon.pair_sense(before, noun)
 
 
 def singular_in_row(noun: str, name: str) -> bool:
@@ -101,7 +102,8 @@ def is_being(noun: str) -> bool:
     other = any(singular_in(name, lower) for name in ("things", "abstract"))
     if other or lower in _no_nouns() or lexicon.is_mostly(lower, "v"):
         return False
-    if lexicon.is_mostly(lower, "j") or (lower.endswith("s") and lexicon.is_s_form(lower)):
+    verbal = lexicon.is_mostly(lexicon.singular_of(lower) or "", "v")
+    if verbal or lexicon.is_mostly(lower, "j"):
         return bool(_PERSON_ENDING.search(lower))
     senses = lexicon.noun_senses(lower)
     return senses[:1] in ("p", "a") or (not senses and kind_of(lower) in ("person", "animal"))

@@ -39,7 +39,8 @@ def is_name(phrase: Sequence[str], following: str, capitals: bool) -> bool:
     if first in words("given_names") and (len(lower) == 1 or not _is_kind(last) or upper[-1]):
         return not last.endswith(("'s", "s'")) and (len(lower) > 1 or upper[0])
     senses = lexicon.noun_senses(last)
-    if senses[:1] == "n" and (len(lower) == 1 or not is_word(lower[-2]) or all(upper)):
+    alone = len(lower) > 1 or not _common(last)  # a Barber may be a barber
+    if senses[:1] == "n" and alone and (len(lower) == 1 or not is_word(lower[-2]) or all(upper)):
         return True
     if len(names) < 2 or not capitals or not all(upper):
         return False

@@ -48,6 +48,7 @@ def is_frame(lower: str) -> bool:
 
 
 TO_SEE = "name a person, an animal, a thing or a place, or put it in brackets"
+WHOSE = "name whose it is, or put it in brackets"
 IN_ENGLISH = "write it in English, or put its subject in brackets"
 
 
@@ -144,7 +145,7 @@ class NounPhraseReader:
             return i + 1
         for j in range(i, i + 3):
             herd = self.word(j) == "family" and kind_of(self.word(j + 2)) == "animal"
-            if (self.word(j) in words("collectives") or herd) and self.word(j + 1) == "of":
+            if (singular_in("collectives", self.word(j)) or herd) and self.word(j + 1) == "of":
                 return j + 2
             if not self.is_word(j) or self._starts_or_ends(j):
                 break
@@ -188,7 +189,8 @@ class NounPhraseReader:
             self._check_unknown(run, determined=noun > start, cut=len(run) < pictured)
         self._check_known(run, determined=noun > start)
         self._check_single(run[-1])
-        if number == "s" and is_plural(head):
+        owned = any(_owner(self.word(i)) != self.word(i) for i in run)  # a soldier's boots
+        if number == "s" and is_plural(head) and not owned:
             raise Unsure(f"'{head}' does not fit '{self.word(noun - 1)}'")
         if number == "p" and not is_plural(head) and kind_of(head) == "unknown":
             raise Unsure(f"'{head}' does not fit '{self.word(noun - 1)}'")
@@ -243,15 +245,16 @@ class NounPhraseReader:
         before = self.word(head - 1) if head > 0 else ""  # a treasure chest is no part of anybody
         owned = kind_of(before) not in ("thing", "abstract") or describes(before)
         if self.word(head) in words("body_parts") and owned:
-            raise Unsure(
-                f"'{self.word(head)}' is only a part of somebody",
-                "name whose, or put it in brackets",
-            )
+            raise Unsure(f"'{self.word(head)}' is only a part of somebody", WHOSE)
         listed = head + 2
-        while self.word(listed - 1) == "," and determiner_number(self.word(listed)):
+        being = is_being(self.word(head))
+        while self.word(listed - 1) == "," and self.is_word(listed):
+            start = listed
             while self.is_word(listed) and self.word(listed) not in _CONJUNCTIONS:
                 listed += 1
-            if self.word(listed) in _CONJUNCTIONS or self.word(listed + 1) in _CONJUNCTIONS:
+            alike = being and is_being(self.word(listed - 1)) and listed - start < 3
+            joins = self.word(listed) in _CONJUNCTIONS or self.word(listed + 1) in _CONJUNCTIONS
+            if joins and (determiner_number(self.word(start)) or alike):
                 raise Unsure("a list joins several subjects")
             listed += 1
 
@@ -330,15 +333,20 @@ class NounPhraseReader:
             if closed and not joined and not following_participle and not is_adjective(word):
                 raise Unsure(f"there is no noun before '{word}'")
             return False
+        bare = not any(determiner_number(self.word(i)) for i in range(index))
+        being = is_being(previous) or kind_of(previous) == "unknown"
+        if bare and not being and not is_plural(previous) and not self.is_word(index + 1):
+            raise Unsure(f"'{previous} {word}' may be one notion", TO_SEE)  # cloud computing
         if closed or word in _NAMING:
             return True
-        compound = word in words("compound_ing") and not is_plural(previous)
+        *_, last = self._later(index + 1)
+        other = is_being(last) and not is_plural(last)
+        acting = is_plural(previous) or (bare and being and not other)
+        compound = word in words("compound_ing") and not acting
         if compound or (is_being(previous) and not word.endswith("ing")):
             raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")
-        if is_being(previous) or lexicon.is_ing_form(word):
-            *_, last = self._later(index + 1)
-            bare = index == 0 or not any(determiner_number(self.word(i)) for i in range(index))
-            if is_being(last) and not is_plural(last) and not bare:
+        if lexicon.is_ing_form(word) and (being or is_plural(last)):
+            if other and not bare:
                 raise Unsure(f"'{word}' may belong to '{previous}' or to '{last}'")
             return True
         noun = lexicon.noun_senses(previous)

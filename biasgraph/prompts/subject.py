@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from biasgraph.errors import InputError, printable
+from biasgraph.prompts import lexicon
 from biasgraph.prompts.grammar import is_plural, words
 from biasgraph.prompts.kinds import Kind, determiner_number, is_adjective, is_place, kind_of
-from biasgraph.prompts.language import other_script
+from biasgraph.prompts.language import is_word, other_script
 from biasgraph.prompts.names import is_name
 from biasgraph.prompts.noise import mask_edits, mask_noise
 from biasgraph.prompts.nounphrase import IN_ENGLISH, TO_SEE, NounPhraseReader, Unsure
@@ -136,10 +137,12 @@ def _subject(text: str, tokens: Sequence[PromptToken], start: int, noun: int, he
 
 
 def _is_named(tokens: Sequence[PromptToken], start: int, noun: int, head: int) -> bool:
-    if any(token.lower != "the" for token in tokens[start:noun]):
-        return False  # "a Picasso" is one of several
     following = tokens[head + 1].text if head + 1 < len(tokens) else ""
     phrase = [token.text for token in tokens[noun : head + 1]]
+    if any(token.lower != "the" for token in tokens[start:noun]):  # "a Picasso" is one of several
+        last = phrase[-1].lower()
+        one = len(phrase) > 1 and (not is_word(last) or lexicon.noun_senses(last)[:1] == "n")
+        return one and phrase[-1][0].isupper() and is_name(phrase, following, _capitals(tokens))
     return is_name(phrase, following, _capitals(tokens))
 
 

@@ -44,7 +44,7 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
     said = [[token.lower for token in tokens[start:end] if token.is_word] for start, end in spans]
     if said[:1] == [["negative", "prompt"]]:
         raise Unsure("it says only what the picture must not show", TO_SEE)
-    for (start, _), tag in zip(spans, said, strict=True):
+    for number, ((start, _), tag) in enumerate(zip(spans, said, strict=True)):
         opened = reader.skip_openings(start)
         if not tag or (opened == start and is_about_picture(tag)):
             continue
@@ -53,7 +53,7 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
         if tag[0] == "being":
             raise Unsure("it does not start with a noun")
         phrase = reader.noun_phrase(opened)
-        if start + len(tag) <= len(tokens) - 1 and _is_mood(tokens, phrase):
+        if _is_mood(tokens, phrase) and any(map(_is_determined, said[number + 1 :])):
             continue
         _refuse_unknown(tokens, phrase)
         _refuse_others(tokens, phrase, said)
@@ -69,15 +69,16 @@ def is_about_picture(tag: Sequence[str]) -> bool:
         return True
     if first in words("prepositions") or (first == "art" and "by" in tag):
         return True
-    determined = determiner_number(first) is not None
+    determined = _is_determined(tag)
     beings = any(is_being(word) or COUNT_TAG.fullmatch(word) for word in tag)
     linked = any(determiner_number(word) for word in tag[1:] if word.isalpha())
     plain = first in words("styles") or (not linked and words("prepositions").isdisjoint(tag))
     if plain and (last in words("styles") or is_frame(last)):
-        return not beings or tuple(tag) in word_rows("picture_tags")
+        said = tuple(tag) in word_rows("picture_tags") or (last == "style" and not determined)
+        return said or not beings
     if "by" in tag[1:] and tag[tag.index("by") - 1] in pictures:
         return True
-    if determined or beings:
+    if determined or (beings and last != "style"):
         return False
     if last in words("body_parts") | words("features") and len(tag) <= 4:
         return True
@@ -93,6 +94,10 @@ def count_tags(said: Sequence[Sequence[str]]) -> Iterator[str]:
         match = COUNT_TAG.fullmatch(tag[0]) if len(tag) == 1 else None
         if match and kind_of(match[2]) in ("person", "animal"):
             yield tag[0]
+
+
+def _is_determined(tag: Sequence[str]) -> bool:
+    return bool(tag) and determiner_number(tag[0]) is not None
 
 
 def _is_mood(tokens: Sequence[PromptToken], phrase: tuple[int, int, int]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 # Titles with their stop, "6+girls", words with hyphens and the like inside, single signs.
 _TOKEN = re.compile(
-    r"\b(?:Dr|Mrs?|Ms|St|Jr|Sr|Prof)\.|\by\.o\.|\d+\+[a-z]+|\w+(?:[-'\u2019.&/]\w+)*|[^\w\s]"
+    r"\b(?:Dr|Mrs?|Ms|St|Jr|Sr|Prof)\.|\by\.o\.|\bPh\.D\.|\d+\+[a-z]+|\w+(?:[-'\u2019.&/]\w+)*|[^\w\s]"
 )
 
 
