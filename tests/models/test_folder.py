@@ -30,7 +30,7 @@ def test_a_picture_is_found_by_its_seed(generator: FolderGenerator) -> None:
     paths = ["gender/male/1.png", "initial/2.png", "initial/0.png", "initial/2.png"]
     seeds = [seed(generator.root / path) for path in paths]
     made = generator.generate(["whatever"] * 4, seeds)
-    colours = [picture.image.getpixel((0, 0)) for picture in made]
+    colours = [each.image.getpixel((0, 0)) for each in made]
     assert colours == [picture(n).getpixel((0, 0)) for n in (4, 2, 0, 2)]
 
 
