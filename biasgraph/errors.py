@@ -12,6 +12,10 @@ FULL_DISK = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 """What an OSError has as its errno where a disk, or one's share of it, is full."""
 
 
+WIDEST = 400
+"""Characters of an error's line; what is quoted in it may be of any length."""
+
+
 class BiasgraphError(Exception):
     """Base of every error that is shown without a traceback; its message is one clear line."""
 
@@ -68,6 +72,11 @@ def printable(text: str) -> str:
     space stay as they are; the result holds no line break.
     """
     return "".join(_visible(character) for character in text)
+
+
+def shortened(line: str) -> str:
+    """`line`, or its beginning and its end where it has more than `WIDEST` characters."""
+    return line if len(line) <= WIDEST else f"{line[: WIDEST - 153]} ... {line[-148:]}"
 
 
 def shown(path: Path) -> str:

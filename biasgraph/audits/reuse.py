@@ -62,7 +62,7 @@ def read_back(directory: Path, inputs: str) -> Result | None:
         files: dict[str, str] = record["files"]
         if any(digest_file(directory / name) != digest for name, digest in files.items()):
             return None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     return load(directory)
 

@@ -8,11 +8,12 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 import rich_click as click
 
-from biasgraph.errors import BiasgraphError, printable
+from biasgraph.errors import FULL_DISK, BiasgraphError, InputError, printable, shortened
 from biasgraph.io.version import __version__
 
 COMMANDS = {
@@ -37,6 +38,8 @@ COMMANDS = {
 INTERRUPTED = 130
 UNREACHABLE = (errno.ENAMETOOLONG, errno.EACCES, errno.ELOOP)
 """What even asking whether a path is there can end with."""
+UNWRITABLE = (*FULL_DISK, errno.EPIPE, errno.EIO)
+"""What printing can end with: a full device, or a reader that is gone."""
 
 
 class Commands(click.RichGroup):
@@ -84,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name in another script ends no audit
     try:
-        code: object = cli.main(arguments, prog_name="biasgraph", standalone_mode=False)
+        code = _run(arguments)
     except BiasgraphError as error:
         return _fail(str(error), error.exit_code)
     except click.ClickException as error:
@@ -97,13 +100,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in UNREACHABLE and error.filename:
             return _fail(f"{error.filename}: {error.strerror}", 2)
-        traceback.print_exc()
+        if isinstance(error, OSError) and error.errno in UNWRITABLE and not error.filename:
+            _drop_output()
+            return _fail(f"cannot write to stdout: {error.strerror}", 1)
+        click.echo("\n".join(map(printable, traceback.format_exc().splitlines())), err=True)
         return _fail("this is a bug in biasgraph: please report it with the lines above", 1)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """Raises whatever a command raises."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise InputError(f"cannot work in the working directory: {error.strerror}") from None
+    code: object = cli.main(arguments, prog_name="biasgraph", standalone_mode=False)
+    sys.stdout.flush()
     return code if isinstance(code, int) else 0
+
+
+def _drop_output() -> None:
+    """Python would try once more to write what is left when it ends, and say so in its own way."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> int:
     title = "" if code == INTERRUPTED else "Error: "
-    lines = "\n".join(printable(line) for line in message.splitlines())
-    click.secho(f"{title}{lines}", err=True, fg="red")
+    lines = [shortened(printable(line)) for line in f"{title}{message}".splitlines()]
+    click.secho("\n".join(lines), err=True, fg="red")
     return code

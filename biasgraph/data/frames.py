@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from biasgraph.causal.rows import CountRow, PairRow, columns
+from biasgraph.causal.rows import UNSET, CountRow, PairRow, columns
 
 LABEL = "toy"
 PAIR_TYPES = {name: column.type for name, column in columns(PairRow).items()}
 PAIR_TEXTS = [name for name, kind in PAIR_TYPES.items() if kind in ("string", "list<string>")]
+PAIR_COLUMNS = [part.name.rstrip("_") for part in fields(PairRow) if part.default is not UNSET]
+MOST = 10**12
+"""Images in a count; more would be a mistake."""
 TABLE_COLUMNS = list(columns(CountRow))
 
 
@@ -49,6 +54,8 @@ def _typed(name: str, column: pd.Series) -> pd.Series:
     if PAIR_TYPES.get(name) == "bool":
         return column.astype(str) == "True"
     numbers = column.map(float, na_action="ignore").astype("float64")
+    if np.isinf(numbers).any():
+        raise ValueError(f"column {name}: a number is not finite")
     return numbers.astype("Int64") if PAIR_TYPES.get(name) == "int64" else numbers
 
 
@@ -82,7 +89,10 @@ def counts_frame(rows: Sequence[CountRow]) -> pd.DataFrame:
 def counts_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
     """The frame of `counts_frame`, from the cells of tables.csv."""
     texts = cells[TABLE_COLUMNS].astype(object)
-    return texts.assign(count=pd.to_numeric(texts["count"]).astype("int64"))
+    counts = pd.to_numeric(texts["count"])
+    if not counts.between(0, MOST).all():
+        raise ValueError("column count: not a number of images")
+    return texts.assign(count=counts.astype("int64"))
 
 
 def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

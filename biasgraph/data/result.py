@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -15,9 +14,11 @@ from biasgraph.data import frames as tables
 from biasgraph.data import graph_document as graphs
 from biasgraph.data.answers import Answers
 from biasgraph.data.file_names import GRAPH, PROMPTS, RECORD
+from biasgraph.data.graph_model import GraphDocument
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile, to_csv
-from biasgraph.io.text_files import read_bytes
+from biasgraph.io.json_files import check, parse_json
+from biasgraph.io.text_files import read_bytes, read_regular
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -149,7 +150,7 @@ def read_document(folder: Path) -> graphs.Document:
     """The document of graph.json in `folder`; InputError as for `load`."""
     path = folder / GRAPH
     try:
-        document = json.loads(path.read_bytes())
+        document = parse_json(read_regular(path), shown(path))
     except NotADirectoryError:
         raise InputError(f"{shown(folder)} is a file, not the directory of a result") from None
     except FileNotFoundError:
@@ -159,8 +160,6 @@ def read_document(folder: Path) -> graphs.Document:
         raise InputError(what if folder.is_dir() else _missing(folder)) from None
     except OSError as error:
         raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{shown(path)} is damaged: it is not JSON") from None
     schema = document.get("schema") if isinstance(document, dict) else None
     name, _, version = str(schema).partition("/")
     if name != SCHEMA_NAME:
@@ -170,13 +169,14 @@ def read_document(folder: Path) -> graphs.Document:
             f"{shown(path)} has schema version {printable(version)}; this biasgraph reads version "
             f"{SCHEMA_VERSION}: install a newer one"
         )
+    check(GraphDocument, document, shown(path))
     return dict(document)
 
 
 def read_pairs(folder: Path) -> pd.DataFrame:
     """The frame of pairs.csv in `folder`; InputError as for `load`."""
     path = folder / "pairs.csv"
-    return _typed(tables.pairs_from_cells, path, tables.PAIR_TEXTS)
+    return _typed(tables.pairs_from_cells, path, tables.PAIR_COLUMNS)
 
 
 def _typed(
@@ -187,5 +187,5 @@ def _typed(
         raise InputError(f"{shown(path)} is damaged: columns are missing")
     try:
         return reader(cells)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise InputError(f"{shown(path)} is damaged: {printable(str(error))}") from None

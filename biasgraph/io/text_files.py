@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,16 @@ def read_bytes(path: str | Path, what: str = "") -> bytes:
         reason = getattr(error, "strerror", None) or error
         name = f"{what} {printable(str(path))}".lstrip()
         raise InputError(f"cannot read {name}: {reason}") from None
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a file of a run: anything else in its place is refused, as pipes never end.
+
+    Raises OSError as the file system does.
+    """
+    if path.exists() and not path.is_dir() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return path.read_bytes()
 
 
 @contextmanager

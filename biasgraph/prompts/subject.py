@@ -69,8 +69,8 @@ def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
     """Return the prompt without its brackets, and the span of the bracketed subject in it.
 
     Raises:
-        InputError: an empty prompt, one longer than `MAX_PROMPT`, or brackets that do not enclose
-            exactly one subject.
+        InputError: an empty prompt, one longer than `MAX_PROMPT`, no Unicode text, or brackets
+            that do not enclose exactly one subject.
     """
     if not text.strip():
         raise InputError("the prompt is empty")
@@ -78,6 +78,8 @@ def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
         raise InputError(
             f"the prompt has {len(text):,} characters; at most {MAX_PROMPT:,} are allowed"
         )
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(f"the prompt '{_shown(text)}' is not valid Unicode text")
     marked = mask_edits(text)
     if "[" not in marked and "]" not in marked:
         return text, None

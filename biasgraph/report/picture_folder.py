@@ -93,10 +93,7 @@ class PictureFolder:
 
 
 def _whole(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        content = b""
+    content = path.read_bytes() if path.is_file() else b""
     if hashlib.sha256(content).hexdigest() != path.stem:
         raise ModelError(
             f"{shown(path)} is missing or damaged: the run's build command makes it again"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from biasgraph.data.file_names import RECORD
 from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.io.json_files import parse_json
 from biasgraph.io.writing import TEMPORARY, write_atomically
 from biasgraph.runs import record as runrecord
 from biasgraph.runs.image_store import ImageStore
@@ -287,7 +288,7 @@ class Run:
             if words.get(target, before) != before:
                 what = f"question about {target}" if target else "gate question"
                 runrecord.refuse_differences(
-                    self.directory, what, json.loads(before), json.loads(words[target])
+                    self.directory, what, self._words(before), json.loads(words[target])
                 )
         new = {target: text for target, text in words.items() if target not in recorded}
         if new:
@@ -297,7 +298,10 @@ class Run:
     def asked(self, judge: str) -> dict[str, Any]:
         """Target -> what this judge was asked about it (JSON types); empty if it never was."""
         recorded = self.ledger.questions(judge)
-        return {target: json.loads(words) for target, (_, words) in recorded.items()}
+        return {target: self._words(words) for target, (_, words) in recorded.items()}
+
+    def _words(self, recorded: str) -> Any:
+        return parse_json(recorded.encode("utf-8", "surrogatepass"), shown(self.directory / LEDGER))
 
     def answers(self, judge: str) -> pd.DataFrame:
         """The hinge table of the latest request under one judge, in the order of the plan.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
+import stat
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,11 +70,15 @@ class ImageStore:
             leftover.unlink()
 
     def _row(self, sha256: str) -> FileRow:
-        found = self.path(sha256).stat()
+        path = self.path(sha256)
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):  # who reads a pipe waits for a writer
+            raise FileNotFoundError(errno.ENOENT, "no regular file", str(path))
         return FileRow(sha256, found.st_size, found.st_mtime_ns)
 
     def _whole(self, sha256: str) -> bytes | None:
         try:
+            self._row(sha256)
             data = self.path(sha256).read_bytes()
         except FileNotFoundError:
             return None

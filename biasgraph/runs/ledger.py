@@ -6,14 +6,14 @@ process that dies leaves whole batches behind. Nothing here knows a model or an 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError, printable, shown
+from biasgraph.runs.ledger_check import find_damage
 from biasgraph.runs.ledger_rows import (
     IMAGES,
     LATER,
@@ -30,15 +30,16 @@ from biasgraph.runs.ledger_rows import (
     NewImage,
     PromptRow,
 )
-from biasgraph.runs.storage import storing_methods
+from biasgraph.runs.storage import NEW_RUN, storing_methods
 
 
 def _is_at_rest(path: Path) -> bool:
-    """Whether nobody can be writing: then SQLite need not put its files beside the ledger.
+    """Whether nobody has it open for writing: then SQLite need not put its files beside it.
 
     It would, even for reading, and fail where it cannot: in an archived run, or somebody else's.
+    Who writes has a log beside it until the last one closes it.
     """
-    return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    return not path.with_name(f"{path.name}-wal").exists()
 
 
 @storing_methods
@@ -70,6 +71,8 @@ class Ledger:
                 f"this one reads up to version {SCHEMA_VERSION}"
             )
         self._connection.execute("PRAGMA foreign_keys = ON")
+        if version == SCHEMA_VERSION and (damage := find_damage(self._connection)):
+            raise InputError(f"{shown(path)} is damaged: {printable(damage)}; {NEW_RUN}")
         if read_only:
             if version < SCHEMA_VERSION:
                 raise InputError(

@@ -248,6 +248,10 @@ def _asked(prompt: str) -> list[str]:
 
 def _usable(prompt: str) -> type[Counterfactuals]:
     """The form of a reply that makes at least one axis for this prompt."""
+    if printable(prompt) != prompt:  # no counterfactual may hold what every one would repeat
+        raise InputError(
+            f"the prompt '{printable(prompt)}' holds control characters or invisible marks"
+        )
     derived_axes(prompt, {}, NAME)  # a prompt that cannot be read is no fault of the model's
 
     class Usable(Counterfactuals):

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.errors import ModelError
+from pydantic import BaseModel, Field, model_validator
+
+from biasgraph.errors import ModelError, printable
+from biasgraph.io.json_files import check
 from biasgraph.models.base import Question
 from biasgraph.prompts.counterfactuals import describe
 
@@ -38,6 +41,25 @@ class Verdict:
     yes: int | None = None
 
 
+class _AskedQuestion(BaseModel, strict=True):
+    text: str
+    choices: list[str] = Field(min_length=2)
+    captions: list[str]
+
+
+class _Asked(BaseModel, strict=True):
+    questions: list[_AskedQuestion] = Field(min_length=1)
+    attributes: list[str]
+    default: str | None
+
+    @model_validator(mode="after")
+    def _fit(self) -> _Asked:
+        answers = self.questions[0].choices if self.default is None else self.questions
+        if len(answers) != len(self.attributes):
+            raise ValueError("its attributes do not fit its questions")
+        return self
+
+
 @dataclass(frozen=True)
 class AxisQuestion:
     """One multiple-choice question, or several yes/no questions with a default.
@@ -53,7 +75,11 @@ class AxisQuestion:
 
     @classmethod
     def recorded(cls, axis: str, asked: Mapping[str, Any]) -> AxisQuestion:
-        """The questions of which `asked` returned this, read back from JSON."""
+        """The questions of which `asked` returned this, read back from JSON.
+
+        Raises InputError where it did not.
+        """
+        check(_Asked, asked, f"what the ledger has about {printable(axis) or 'the gate'}")
         questions = (
             Question(one["text"], tuple(one["choices"]), tuple(one["captions"]))
             for one in asked["questions"]

@@ -10,8 +10,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, Field
+
 from biasgraph.data.file_names import RECORD
 from biasgraph.errors import InputError, printable, shown
+from biasgraph.io.json_files import check, parse_json
+from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import write_atomically
 from biasgraph.models.base import ConfiguredModel
 from biasgraph.models.plug_ins import GROUPS, plug_ins
@@ -25,6 +29,25 @@ PACKAGES = (
 DIFFERENCES_SHOWN = 4
 
 Record = dict[str, Any]
+
+
+class _RecordedModel(BaseModel, strict=True):
+    spec: str
+    fingerprint: str
+    settings: dict[str, Any]
+
+
+class _RecordedBuild(BaseModel, strict=True):
+    command: list[str]
+    settings: dict[str, Any]
+    versions: dict[str, str]
+
+
+class _Recorded(BaseModel, strict=True):
+    seed: int = Field(ge=0)
+    generator: _RecordedModel
+    judges: dict[str, _RecordedModel]
+    builds: list[_RecordedBuild]
 
 
 def installed_versions() -> dict[str, str]:
@@ -113,14 +136,14 @@ def read_record(folder: Path) -> Record | None:
     """
     path = folder / RECORD
     try:
-        text = path.read_bytes()
+        text = read_regular(path)
     except FileNotFoundError:
         return None
     try:
-        record = json.loads(text)
+        record = parse_json(text, shown(path))
         if record["schema"].startswith(f"{SCHEMA_NAME}/"):
             return dict(record)
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (InputError, LookupError, TypeError, AttributeError):
         pass
     raise _no_record(path)
 
@@ -135,6 +158,7 @@ def refuse_unreadable(folder: Path, record: Record) -> None:
         )
     if not {"seed", "generator", "judges", "builds"} <= record.keys():
         raise _no_record(folder / RECORD)
+    check(_Recorded, record, shown(folder / RECORD))
 
 
 def write_record(folder: Path, record: Record) -> None:

@@ -377,3 +377,64 @@ def test_an_error_of_the_system_that_no_path_explains_is_still_a_bug(
     monkeypatch.setattr("biasgraph.data.axes.shipped_axis_sets", fail)
     assert main(["axes", "list"]) == 1
     assert "this is a bug" in capsys.readouterr().err
+
+
+class TestWhatTheSystemDoes:
+    def test_a_full_device_is_one_line(self, tmp_path: Path) -> None:
+        for words in (["axes", "list"], ["axes", "list", "--json"]):
+            with open("/dev/full", "w") as full:
+                done = start(tmp_path, *words, stdout=full, stderr=subprocess.PIPE)
+            assert done.returncode == 1
+            assert done.stderr == "Error: cannot write to stdout: No space left on device\n"
+
+    def test_a_working_directory_that_is_gone_is_one_line(self, tmp_path: Path) -> None:
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        leave = f"import os; os.chdir({str(gone)!r}); os.rmdir({str(gone)!r}); "
+        code = (
+            leave + "from biasgraph.commands import main; raise SystemExit(main(['axes', 'list']))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True, timeout=120
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith("Error: cannot work in the working directory: ")
+        assert done.stderr.count("\n") == 1
+
+    def test_a_traceback_writes_no_escape_sequence(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def broken(*_: object) -> None:
+            raise RuntimeError("\x1b]52;c;ZXZpbA==\x07")
+
+        monkeypatch.setattr("biasgraph.data.axes.load_axis_set", broken)
+        assert main(["axes", "show", "occupation"]) == 1
+        said = capsys.readouterr().err
+        assert "Traceback" in said
+        assert "\x1b" not in said
+        assert "\\x1b]52" in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["build", "--prompt", "a librarian \udcff", "--dry-run"],
+        ["build", "--prompt", f"[{'x' * 1_990}", "--dry-run"],
+        ["axes", "propose", "a lib\x1brarian", "--llm", "sandbox", "-o", "axes.yaml"],
+        ["build", "--prompt", "a librarian", "--axes", "y" * 5_000, "--dry-run"],
+        ["build", "--prompt", "a librarian", "--only", "z" * 5_000, "--dry-run"],
+    ],
+)
+def test_an_error_is_a_short_line(
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert len(said) <= 401
+    assert said.isprintable() or said[:-1].isprintable()
+    assert os.listdir(tmp_path) == []

@@ -163,7 +163,9 @@ def writes_to(command: Sequence[str], name: str) -> bool:
     """Whether a command may write to a place: what changes a run, or what its -o names."""
     if command[0] in ("annotate", "build"):
         return "--dry-run" not in command and name in command
-    return any(part.startswith(name) for part in command[command.index("-o") + 1 :]) if "-o" in command else command[0] != "show"  # fmt: skip
+    if "-o" not in command:
+        return command[0] != "show"
+    return any(part.startswith(name) for part in command[command.index("-o") + 1 :])
 
 
 def _copy(source: str, target: str) -> None:

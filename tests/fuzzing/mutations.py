@@ -1,5 +1,7 @@
 """How inputs are broken: bytes, JSON, YAML, CSV, SQLite, Parquet, and what a path leads to."""
 
+# ruff: noqa: E501  (tables)
+
 from __future__ import annotations
 
 import csv
@@ -18,7 +20,18 @@ from tests.hostile import HOSTILE
 
 CLIPBOARD = "\x1b]52;c;ZXZpbA==\x07"
 """What writes to the clipboard of a terminal that prints it."""
-TEXTS = ["", " ", "x" * 5_000, CLIPBOARD, "\ud800", "nul\0", "../../x", "/dev/zero", "NaN", "9" * 400]
+TEXTS = [
+    "",
+    " ",
+    "x" * 5_000,
+    CLIPBOARD,
+    "\ud800",
+    "nul\0",
+    "../../x",
+    "/dev/zero",
+    "NaN",
+    "9" * 400,
+]
 NUMBERS = [0, -1, 1, 2, 0.5, -0.0, 1e308, -1e308, 5e-324, float("nan"), float("inf"), -float("inf"),
            2**31, 2**63, -(2**63), 2**64, 10**30, 10**400]  # fmt: skip
 OTHERS: list[Any] = [None, True, False, [], {}, [[]], [{}], [None], {"": None}, {"a": {"b": []}}]
@@ -117,7 +130,9 @@ def _break_at(data: Any, path: tuple[Any, ...], rng: Random) -> None:
     elif change == 3:
         data[key] = rng.choice([[old], {"x": old}, str(old), [old] * 1_000])
     elif change == 4 and isinstance(old, int | float):
-        data[key] = rng.choice([-old, old + 1, old * 10**9, old // 3 + 0.5 if abs(old) < 1e15 else 0])
+        data[key] = rng.choice(
+            [-old, old + 1, old * 10**9, old // 3 + 0.5 if abs(old) < 1e15 else 0]
+        )
     elif change == 4 and isinstance(old, str):
         data[key] = rng.choice([old + CLIPBOARD, old.upper(), old * 100, nasty_text(rng) + old])
     else:
@@ -256,7 +271,7 @@ def _break_table(database: sqlite3.Connection, rng: Random) -> None:
     tables = [name for (name,) in database.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")]  # fmt: skip
     table = rng.choice(tables)
-    columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]  # noqa: S608
+    columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
     column = rng.choice(columns)
     some = rng.choice(["", " WHERE random() % 5 = 0"])
     change = rng.randrange(12)

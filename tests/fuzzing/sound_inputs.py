@@ -1,5 +1,7 @@
 """A folder with a sound input of every kind, and the commands that read each."""
 
+# ruff: noqa: E501  (tables)
+
 from __future__ import annotations
 
 import json
@@ -78,8 +80,26 @@ PICTURES = ("export", "run", "--to", "folder", "-o", "out")
 COMPARE = ("compare", "other", "run", "-o", "out", "--fail-if", "amplification>9")
 BASELINE = ("compare", "run", "other", "-o", "out", "--json")
 PLAN = ("plan", "run", "-o", "out")
-CHECK = ("agreement", "run", "--with", "second.csv", "-o", "out/agreement.json", "--bootstrap", "100")
-LABELS = ("agreement", "run", "--with", "labels.csv", "-o", "out/agreement.json", "--bootstrap", "100")
+CHECK = (
+    "agreement",
+    "run",
+    "--with",
+    "second.csv",
+    "-o",
+    "out/agreement.json",
+    "--bootstrap",
+    "100",
+)
+LABELS = (
+    "agreement",
+    "run",
+    "--with",
+    "labels.csv",
+    "-o",
+    "out/agreement.json",
+    "--bootstrap",
+    "100",
+)
 ANNOTATE = ("annotate", "run", "openbias", "--axes", "axes.yaml")
 AGAIN = (*BUILD, "-o", "run")
 DRY = (*BUILD, "-o", "run", "--dry-run")
@@ -180,7 +200,9 @@ def _pictures(folder: Path) -> None:
             axis, _, attribute = name.partition("/")
             role = "counterfactual" if attribute else "initial"
             text = f"a {attribute} librarian" if attribute else "a librarian"
-            lines.append(f"{name}/{place}.png,{text},{role},{axis if attribute else ''},{attribute}")
+            lines.append(
+                f"{name}/{place}.png,{text},{role},{axis if attribute else ''},{attribute}"
+            )
     (folder / "manifest.csv").write_text("\n".join([*lines, ""]))
 
 
@@ -227,11 +249,19 @@ def _tables(folder: Path) -> None:
 
 def _tibet(folder: Path) -> None:
     shutil.copytree("pics/initial", folder / "initial_prompts")
-    axes = {"gender": ["a male librarian", "a female librarian"], "age": ["a young librarian", "an old librarian"]}
+    axes = {
+        "gender": ["a male librarian", "a female librarian"],
+        "age": ["a young librarian", "an old librarian"],
+    }
     for axis, names in (("gender", ("male", "female")), ("age", ("young", "old"))):
         for place, name in enumerate(names):
             shutil.copytree(f"pics/{axis}/{name}", folder / axis / str(place))
-    told = {"initial_prompt": "a librarian", "result": axes, "id": "P_1", "questions": ["Which gender?", "Which age?"]}
+    told = {
+        "initial_prompt": "a librarian",
+        "result": axes,
+        "id": "P_1",
+        "questions": ["Which gender?", "Which age?"],
+    }
     (folder / "P_1.json").write_text(json.dumps(told))
 
 

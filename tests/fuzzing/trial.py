@@ -89,9 +89,10 @@ def _become(
             setattr(sys, name, open(number, "w", encoding="utf-8", errors="strict", closefd=False))  # noqa: SIM115
         faulthandler.dump_traceback_later(SECONDS, exit=True)
         os.environ["TMPDIR"] = str(folder / "tmp")
+        os.environ["MPLCONFIGDIR"] = str(folder.with_name("cache"))  # fonts are looked for once
         os.environ["COLUMNS"] = "80"
         os.chdir(folder)
-        _watch([*allowed, Path("/dev/null"), Path("/dev/tty")], files[2])
+        _watch([*allowed, folder.with_name("cache"), Path("/dev/null"), Path("/dev/tty")], files[2])
         from biasgraph.commands import main
 
         sys.argv = ["biasgraph", *arguments]
@@ -126,7 +127,8 @@ def _watch(allowed: Sequence[Path], report: int) -> None:
 
 def _inside(path: Any, roots: Sequence[str]) -> bool:
     try:
-        real = os.path.join(os.path.realpath(os.path.dirname(os.fsdecode(path)) or "."), os.path.basename(os.fsdecode(path)))  # fmt: skip
+        folder, name = os.path.split(os.fsdecode(path))
+        real = os.path.join(os.path.realpath(folder or "."), name)
     except (OSError, ValueError):
         return True  # no path of this system
     return any(real == root or real.startswith(root + os.sep) for root in roots)
@@ -169,7 +171,9 @@ def _judge(code: int, stopped: str, stdout: bytes, stderr: bytes) -> tuple[str, 
     if "Timeout (" in said:
         return "hang", next((line for line in lines if "biasgraph" in line), "")
     if _BUG.search(said):
-        where = [line for line in lines if line.strip().startswith("File ") and "biasgraph/" in line]
+        where = [
+            line for line in lines if line.strip().startswith("File ") and "biasgraph/" in line
+        ]
         last = [line for line in lines if line.strip() and "this is a bug" not in line][-1:]
         return "traceback", f"{last[0] if last else ''} @ {where[-1].strip() if where else ''}"
     if code not in EXIT_CODES:
@@ -178,7 +182,7 @@ def _judge(code: int, stopped: str, stdout: bytes, stderr: bytes) -> tuple[str, 
         return "warning", warned[0]
     for name, text in (("stdout", stdout.decode("utf-8", "replace")), ("stderr", said)):
         if raw := _RAW.search(text):
-            return "raw control", f"{name}: {text[max(0, raw.start() - 40):raw.end() + 20]!r}"
+            return "raw control", f"{name}: {text[max(0, raw.start() - 40) : raw.end() + 20]!r}"
     wide = [line for line in lines if len(line) > WIDEST]
     if wide:
         return "long line", f"{len(wide[0]):,}: {wide[0][:150]}"

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -539,3 +540,41 @@ class TestAnswers:
         texts = [text for text in HOSTILE if not any("\ud800" <= c <= "\udfff" for c in text)]
         table, _ = build(tmp_path, texts=texts, images=1, questions=QUESTIONS[:1])
         assert list(dict.fromkeys(table["prompt"])) == list(dict.fromkeys(texts))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_among_the_pictures_is_a_damaged_picture(tmp_path: Path) -> None:
+    build(tmp_path)
+    path = next((tmp_path / "images").glob("*.png"))
+    path.unlink()
+    os.mkfifo(path)
+    with closing(read_run(tmp_path)) as run:
+        damaged = run.damaged_images()
+        assert {run.image_path(image) for image in damaged} == {path}
+        assert all(run.read_image(image) is None for image in damaged)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "field"),
+    [
+        (("generator", "spec"), 7, r"generator\.spec"),
+        (("judges",), [], "judges"),
+        (("seed",), "0", "seed"),
+        (("builds", 0, "settings"), None, r"builds\.0\.settings"),
+    ],
+)
+def test_a_record_that_somebody_edited_is_refused_by_field(
+    tmp_path: Path, place: tuple[str | int, ...], value: object, field: str
+) -> None:
+    build(tmp_path)
+    record = json.loads((tmp_path / "run.json").read_bytes())
+    *above, key = place
+    part = record
+    for step in above:
+        part = part[step]
+    part[key] = value
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    with pytest.raises(InputError, match=rf"run\.json is damaged: {field}: "):
+        read_run(tmp_path)
+    with pytest.raises(InputError, match=r"run\.json is damaged"), opened(tmp_path):
+        pass

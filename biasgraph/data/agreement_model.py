@@ -1,0 +1,59 @@
+"""What agreement.json must hold to be used again, and graph.json where it repeats it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, model_validator
+
+MOST = 10**9
+"""Images in a cell; more would be a mistake."""
+
+Number = Annotated[float, Field(allow_inf_nan=False)] | None
+Interval = tuple[Number, Number] | None
+
+
+class _Reference(BaseModel):
+    name: str
+    kind: Literal["judge", "labels", "answers"]
+
+
+class _Axis(BaseModel):
+    axis: str
+    attributes: list[str]
+    table: list[list[Annotated[int, Field(ge=0, le=MOST, strict=True)]]]
+    n: int
+    n_valid: int
+    coverage: Number
+    accuracy: Number
+    accuracy_ci: Interval
+    f1: Number
+    f1_ci: Interval
+    kappa: Number
+    kappa_ci: Interval
+    kl_reference_judge: Number
+    kl_judge_reference: Number
+    tv: Number
+    uneven_p: Number
+    flags: list[str]
+
+    @model_validator(mode="after")
+    def _square(self) -> _Axis:
+        size = len(self.attributes) + 2
+        if [len(row) for row in self.table] != [size] * size:
+            raise ValueError(f"the table of {self.axis} must be {size} x {size}")
+        return self
+
+
+class Agreement(BaseModel):
+    """The whole of it."""
+
+    toy: str | None
+    model: str | None
+    judge: str | None
+    judge_fingerprint: str | None
+    reference: _Reference
+    images: int
+    images_in_all: int
+    axes: list[_Axis]
+    notes: list[str]

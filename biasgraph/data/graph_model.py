@@ -1,0 +1,262 @@
+"""What graph.json must hold to be read: rows as `biasgraph.causal.rows` declares them."""
+
+# mypy: disable-error-code="valid-type"
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    create_model,
+    model_validator,
+)
+
+from biasgraph.causal.rows import UNSET, GraphRow, LinkRow, NodeRow, Unset
+from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.data.agreement_model import Agreement
+from biasgraph.data.findings import Part
+from biasgraph.errors import BiasgraphError
+
+MOST = 10**12
+"""Images, edges, resamples; more would be a mistake."""
+DRAWS = 10**7
+"""Resamples that a command that reads a graph can be made to draw."""
+DRAWN = ("bootstrap", "amplification_replicates", "noise_draws")
+
+STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True, protected_namespaces=())
+
+Whole = Annotated[int, Field(ge=-MOST, le=MOST)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Ends = Annotated[list[Number], Field(min_length=2, max_length=2)]
+
+
+class _Strict(BaseModel):
+    model_config = STRICT
+
+
+def _row(row: type[GraphRow]) -> type[_Strict]:
+    """A model of the records of a kind of row; what may be `UNSET` may be left out."""
+    hints = get_type_hints(row)
+    declared: dict[str, Any] = {}
+    for part in fields(row):  # type: ignore[arg-type]
+        default = None if part.default is UNSET else ...
+        about = Field(default, alias=part.name.rstrip("_"))
+        declared[f"{part.name.rstrip('_')}_field"] = (_type(hints[part.name]), about)
+    return create_model(row.__name__, __base__=_Strict, **declared)
+
+
+def _type(hint: Any) -> Any:
+    """The type of a field as JSON has it."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return Union[tuple(_type(part) for part in inner if part is not Unset)]  # noqa: UP007
+    if origin is tuple:
+        return list.__class_getitem__(_type(inner[0])) if inner[-1] is ... else Ends
+    if origin is not None and origin is not Literal:
+        return dict[str, Any]
+    if isinstance(hint, type) and issubclass(hint, GraphRow):
+        return _row(hint)
+    return {int: Whole, float: Number}.get(hint, hint)
+
+
+def _part(record: Any) -> Any:
+    """A part of a finding, as JSON has it."""
+    kind = record.get("kind") if isinstance(record, dict) else None
+    if kind not in _parts():
+        raise ValueError("a part of no known kind")
+    _parts()[kind].validate_json(json.dumps(record), strict=True)
+    return record
+
+
+@cache
+def _parts() -> dict[str, TypeAdapter[Any]]:
+    return {part.kind: TypeAdapter(part) for part in get_args(Part)}
+
+
+class _Finding(_Strict):
+    title: str
+    about: str
+    show: list[Annotated[dict[str, Any], BeforeValidator(_part)]]
+
+
+class _Node(_row(NodeRow)):  # type: ignore[misc]
+    id: str
+    attributes: Annotated[list[str], Field(min_length=1)]
+    initial: dict[str, Any]
+    ideal: list[Number]
+    w1: Number | None
+    near_ideal: bool | None
+    findings: dict[str, _Finding]
+
+    @model_validator(mode="after")
+    def _fits(self) -> _Node:
+        size = len(self.attributes)
+        shares = self.initial["distribution"]
+        lists = (self.initial["counts"], self.ideal, *([] if shares is None else [shares]))
+        if any(len(values) != size for values in lists):
+            raise ValueError("its counts, shares or ideal do not fit its attributes")
+        if self.w1 is None and self.near_ideal is not None:
+            raise ValueError("near_ideal needs w1")
+        return self
+
+
+class _Link(_row(LinkRow)):  # type: ignore[misc]
+    source: str
+    target: str
+    w1_before: Number
+    w1_after: Number
+    sensitivity: Number = Field(alias="is")
+    rows: list[str]
+    columns: list[str]
+    table: list[list[Whole]]
+    mediation: list[dict[str, Any]]
+
+    @model_validator(mode="after")
+    def _fits(self) -> _Link:
+        if [len(row) for row in self.table] != [len(self.columns)] * len(self.rows):
+            raise ValueError("its table does not fit its rows and columns")
+        for check in self.mediation:
+            if not isinstance(check.get("verdict"), str) or not isinstance(
+                check.get("through"), str
+            ):
+                raise ValueError("mediation lacks a verdict, or what it is through")
+        return self
+
+
+class _Images(_Strict):
+    initial: Whole
+    interventions: Whole
+
+
+class _Strongest(_Strict):
+    axis: str
+    edges: Whole
+    strength: Number
+    tied: list[str]
+
+
+class _Floor(_Strict):
+    mean: Number | None
+    q95: Number | None
+
+    @model_validator(mode="after")
+    def _both(self) -> _Floor:
+        if (self.mean is None) != (self.q95 is None):
+            raise ValueError("one of its numbers is missing")
+        return self
+
+
+class _Amplification(_Strict):
+    value: Number | None
+    ci: Ends | None
+    noise_floor: _Floor
+    pairs: Whole
+    pairs_defined: Whole
+    metrics: list[str]
+
+
+class _EdgeRule(_Strict):
+    alpha: Number
+    fdr: Literal["bh", "by"] | None
+    min_is: Number = 0.0
+    stratified: bool = False
+
+
+class _AxisSet(_Strict):
+    name: str
+    digest: str
+
+
+class _Ideal(_Strict):
+    source: str
+    axes: list[str]
+
+
+class _Correction(_Strict):
+    source: str
+    axes: list[str]
+    left_out: dict[str, str]
+
+
+class _Prompt(_Strict):
+    prompt: str
+    subject: str | None = None
+    directory: str
+    images: _Images
+    edges: Whole
+
+
+def _settings(record: Any) -> Any:
+    try:
+        settings = AnalysisSettings(**record)
+    except (TypeError, BiasgraphError) as error:
+        raise ValueError(str(error)) from None
+    if max(getattr(settings, name) for name in DRAWN) > DRAWS:
+        raise ValueError(f"more than {DRAWS:,} resamples")
+    return record
+
+
+class _Graph(_Strict):
+    kind: Literal["prompt", "global"] = "prompt"
+    prompt: str | None
+    prompts: list[_Prompt] | None = None
+    subject: str | None
+    model: str
+    vqa: str | None
+    toy: str | None
+    model_fingerprint: str | None = None
+    vqa_fingerprint: str | None = None
+    seed: int | None = None
+    typed: str | None = None
+    unseen_words: list[str] | None = None
+    fixed_by_prompt: dict[str, str]
+    notes: list[str]
+    flags: list[str]
+    axes: _AxisSet | None
+    ideal: _Ideal
+    agreement: Agreement | None = None
+    correction: _Correction | None = None
+    edge_rule: _EdgeRule | None = None
+    settings: Annotated[dict[str, Any], BeforeValidator(_settings)]
+    images: _Images
+    edges: Whole
+    max_influenced: _Strongest | None
+    max_impact: _Strongest | None
+    amplification: _Amplification
+    mediation_assumptions: list[str]
+    versions: dict[str, str]
+    findings: dict[str, _Finding]
+    methods: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_or_several(self) -> _Graph:
+        if (self.prompt is None) != (self.prompts is not None):
+            raise ValueError("it must be about one prompt or several")
+        return self
+
+
+class GraphDocument(_Strict):
+    """The whole of it."""
+
+    graph: _Graph
+    nodes: Annotated[list[_Node], Field(min_length=1)]
+    links: list[_Link]
+
+    @model_validator(mode="after")
+    def _linked(self) -> GraphDocument:
+        names = [node.id for node in self.nodes]
+        if len(names) > len({*names}):
+            raise ValueError("two nodes have the same id")
+        ends = [(link.source, link.target) for link in self.links]
+        if not {end for pair in ends for end in pair} <= {*names} or len(ends) > len({*ends}):
+            raise ValueError("a link is there twice, or leads to no node")
+        return self

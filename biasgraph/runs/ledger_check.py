@@ -1,0 +1,73 @@
+"""Whether a ledger holds what it should: anybody may have written into the file."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from functools import cache
+
+from biasgraph.runs.ledger_rows import SCHEMA
+
+TYPES = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
+OWN = ("sqlite_sequence", "sqlite_stat1")
+"""Tables that SQLite makes for itself."""
+
+_SHA256 = "length(sha256) = 64 AND sha256 NOT GLOB '*[^0-9a-f]*'"
+RULES = {
+    "prompts": "role IN ('initial', 'counterfactual', 'control', 'other')",
+    "request": "images BETWEEN 1 AND 1000000",
+    "files": f"bytes >= 0 AND {_SHA256}",
+    "images": f"number >= 0 AND {_SHA256}",
+    "answers": "confidence IS NULL OR confidence BETWEEN 0 AND 1",
+    "given": "number >= 0",
+}
+"""What holds of every row of a table besides the types of its columns."""
+
+Column = tuple[str, str, bool]
+"""Name, type as `TYPES` has it, and whether it may be NULL."""
+
+
+def find_damage(ledger: sqlite3.Connection) -> str | None:
+    """The first thing in a ledger of the present version that does not belong there; None if none.
+
+    Every row is looked at, in SQLite itself.
+    """
+    expected = _expected()
+    for kind, name, sql in ledger.execute("SELECT type, name, sql FROM sqlite_master"):
+        ours = name in expected and not str(sql).upper().startswith("CREATE VIRTUAL")
+        made = name in OWN or (kind == "index" and sql is None)
+        if not made and (kind != "table" or not ours):
+            return f"the {kind} {name} does not belong there"
+    for table, columns in expected.items():
+        found = {name for name, _, _ in _columns(ledger, table)}
+        for name, kind, nullable in columns:
+            if name not in found:
+                return f"table {table} lacks the column {name}"
+            missing = f"{name} IS NOT NULL AND " if nullable else ""
+            wrong = f"{missing}typeof({name}) <> '{kind}'"
+            if _any(ledger, table, wrong):
+                return f"table {table}, column {name}: not {kind} in every row"
+        if table in RULES and _any(ledger, table, f"NOT ({RULES[table]})"):
+            return f"table {table} has a row with impossible values"
+    return None
+
+
+@cache
+def _expected() -> dict[str, list[Column]]:
+    with closing(sqlite3.connect(":memory:")) as model:
+        model.executescript(SCHEMA)
+        tables = model.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {name: _columns(model, name) for (name,) in tables if name not in OWN}
+
+
+def _columns(ledger: sqlite3.Connection, table: str) -> list[Column]:
+    rows = ledger.execute('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (table,))
+    return [
+        (str(name), TYPES.get(str(kind), ""), not required and not key)
+        for name, kind, required, key in rows
+    ]
+
+
+def _any(ledger: sqlite3.Connection, table: str, condition: str) -> bool:
+    query = f"SELECT 1 FROM {table} WHERE {condition} LIMIT 1"  # noqa: S608  (no text of users')
+    return ledger.execute(query).fetchone() is not None
