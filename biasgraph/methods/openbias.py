@@ -205,8 +205,9 @@ def _about(node: Mapping[str, Any], given: MethodInput) -> Finding:
     counts = given.initial_counts(node)
     counts = counts[counts.sum(axis=1) > 0]
     n = int(counts.sum())
-    if node["status"] != "ok" or not len(counts):
-        reason = f"too few valid answers ({n})"
+    single = len(node["attributes"]) == 1
+    if node["status"] != "ok" or not len(counts) or single:
+        reason = "there is one attribute" if single else f"too few valid answers ({n})"
         unknown = Number("Intensity", None, n=n, reason=reason)
         return Finding(TITLE, ABOUT, [unknown], {"intensity": None, "n_valid": n})
     rng = generator(int(given.settings["seed"]), given.name, NAME, node["id"])

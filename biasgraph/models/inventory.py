@@ -130,7 +130,7 @@ def _role(folder: Path) -> str | None:
         config = json.loads((folder / "config.json").read_text("utf-8"))
         architecture = str((config.get("architectures") or [""])[0])
         kind = str(config.get("model_type", ""))
-    except (OSError, ValueError, AttributeError, LookupError, TypeError):
+    except (OSError, ValueError, AttributeError, LookupError, TypeError, RecursionError):
         return None
     if "clip" in kind.split("_") or kind.startswith("siglip"):
         return "embedder"

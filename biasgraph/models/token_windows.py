@@ -67,7 +67,7 @@ def _tokens(place: Path) -> int:
     try:
         settings = json.loads((place / "tokenizer_config.json").read_text("utf-8"))
         return int(settings.get("model_max_length", NO_LIMIT))
-    except (OSError, ValueError, TypeError, OverflowError, AttributeError):
+    except (OSError, ValueError, TypeError, OverflowError, AttributeError, RecursionError):
         return NO_LIMIT
 
 

@@ -181,7 +181,7 @@ def _processor_class(folder: Path, options: Mapping[str, Any]) -> Any:
         try:
             name = json.loads((folder / file).read_text("utf-8"))["processor_class"]
             return getattr(transformers, name)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             continue  # not there, damaged, or without the name of a class that there is
     config = AutoConfig.from_pretrained(folder, **options)
     return PROCESSOR_MAPPING.get(type(config), None)

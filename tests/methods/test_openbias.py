@@ -91,6 +91,15 @@ def test_too_few_answers_have_no_intensity() -> None:
     assert found.graph.show[0].reason == "no axis has enough valid answers"
 
 
+def test_one_attribute_alone_has_no_intensity() -> None:
+    table = answers_of({"a nurse": ["male"] * 32})
+    table = table[table["attribute"] != "female"]
+    result = biasgraph.analyze(table, bootstrap=200)
+    found = openbias.annotate(MethodInput(result.document, result.tables, result.answers))
+    assert found.nodes["gender"].numbers["intensity"] is None
+    assert found.nodes["gender"].show[0].reason == "there is one attribute"
+
+
 def test_several_prompts_are_averaged_before_and_after_the_entropy() -> None:
     found = annotation_of({"a nurse": ["female"] * 32, "a cook": ["male"] * 64})
     numbers = found.nodes["gender"].numbers

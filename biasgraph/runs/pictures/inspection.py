@@ -100,7 +100,7 @@ def read_inspection(run: Path, root: Path, max_pixels: int) -> dict[str, SeenFil
             path: SeenFile(look.validate_python(entry), int(entry["bytes"]), int(entry["mtime_ns"]))
             for path, entry in record["files"].items()
         }
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return {}  # nothing is lost: the files are looked into again
 
 
