@@ -6,6 +6,7 @@ fails the test.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -19,8 +20,8 @@ from tests import forked
 from tests.shared_runs import copy_run
 
 SMALL = (
-    "--images", "20", "--only", "gender,age,clothing,emotion", "--bootstrap", "200",
-    "--alpha", "0.01", "--quiet",
+    "--images", "12", "--only", "gender,age,clothing,emotion", "--min-valid", "4",
+    "--bootstrap", "200", "--alpha", "0.05", "--quiet",
 )  # fmt: skip
 DARK = pytest.mark.slow(reason="the light page has the same layout")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -86,29 +87,71 @@ class Watch:
 Open = Callable[..., Any]
 
 
-@pytest.fixture
-def open_page(chromium: Any) -> Iterator[Open]:
-    """open_page(file, hash, width=1600, scheme="light") -> a Playwright page, ready and watched."""
-    watch, contexts = Watch(), []
+@dataclass
+class Windows:
+    """Windows of the browser, used again by one test after another: that takes a third as long."""
 
-    def open_(file: Path, fragment: str = "", width: int = 1600, scheme: str = "light") -> Any:
-        height = 900 if width > 700 else 780
-        context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
-        )
-        context.set_offline(True)
-        context.route("**/*", watch.route)
-        contexts.append(context)
-        page = context.new_page()
-        watch.attach(page)
+    chromium: Any
+    watch: Watch = field(default_factory=Watch)
+    pages: list[Any] = field(default_factory=list)
+
+    def page(self, place: int) -> Any:
+        if place == len(self.pages):
+            context = self.chromium.new_context(accept_downloads=True)
+            context.set_offline(True)
+            context.route("**/*", self.watch.route)
+            self.pages.append(context.new_page())
+            self.watch.attach(self.pages[place])
+        return self.pages[place]
+
+    def open(
+        self, place: int, file: Path, fragment: str = "", width: int = 1600, scheme: str = "light"
+    ) -> Any:
+        page = self.page(place)
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        page.set_viewport_size({"width": width, "height": 900 if width > 700 else 780})
+        page.emulate_media(color_scheme=scheme)
         page.goto(file.as_uri() + (f"#{fragment}" if fragment else ""))
         page.wait_for_selector("html[data-ready]", state="attached")
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert watch.seen == []
+    def close(self) -> None:
+        for page in self.pages:
+            page.context.close()
+
+
+@pytest.fixture(scope="session")
+def windows(chromium: Any) -> Iterator[Windows]:
+    windows = Windows(chromium)
+    yield windows
+    windows.close()
+
+
+def _opening(windows: Windows) -> Iterator[Open]:
+    windows.watch.seen.clear()
+    places = itertools.count()
+    yield lambda *what, **how: windows.open(next(places), *what, **how)
+    assert windows.watch.seen == []
+
+
+@pytest.fixture
+def open_page(windows: Windows) -> Iterator[Open]:
+    """open_page(file, hash, width=1600, scheme="light") -> a Playwright page, ready and watched.
+
+    Only what a page keeps beyond its life outlives the test.
+    """
+    yield from _opening(windows)
+
+
+@pytest.fixture
+def open_apart(chromium: Any) -> Iterator[Open]:
+    """As `open_page`, in a window that has kept nothing."""
+    windows = Windows(chromium)
+    try:
+        yield from _opening(windows)
+    finally:
+        windows.close()
 
 
 def biasgraph(*arguments: str | Path) -> None:

@@ -63,9 +63,9 @@ def saved(page: Any, path: Path) -> list[dict[str, str]]:
 
 
 def test_labels_by_keyboard_come_back_as_agreement(
-    labelled: Path, open_page: Callable[..., Any], tmp_path: Path
+    labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:
-    page = open_page(labelled / "label.html")
+    page = open_apart(labelled / "label.html")
     model, judge = model_of(page), answers_of(labelled)
     for place, image in enumerate(model["images"]):
         said = {axis: answer for (name, axis), answer in judge.items() if name == image["image"]}
@@ -90,20 +90,21 @@ def test_labels_by_keyboard_come_back_as_agreement(
         assert axis["accuracy"] == 1 and axis["kappa"] in (1, None)
         assert axis["n"] == SAMPLE
     assert any(axis["kappa"] == 1 for axis in found["axes"])
-    section = open_page(labelled / "report.html").locator("#agreement-section")
+    section = open_apart(labelled / "report.html").locator("#agreement-section")
     assert section.is_visible() and "labels.csv" in section.inner_text()
     assert section.locator(".confusion").count() == len(found["axes"])
 
 
 def test_what_was_answered_is_there_after_a_reload(
-    labelled: Path, open_page: Callable[..., Any], tmp_path: Path
+    labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:
-    page = open_page(labelled / "label.html")
+    page = open_apart(labelled / "label.html")
     gender = radio(page, "What is the gender", "female")
     radio(page, "Is there a person", "yes").check()
     gender.check()
     radio(page, "What is the age", "cannot tell").check()
     page.keyboard.press("Enter")
+    wait_until_saved(page)
     page.reload()
     page.wait_for_selector("html[data-ready]", state="attached")
     assert page.locator("#caption").inner_text() == f"Picture 2 of {SAMPLE}"
@@ -121,17 +122,29 @@ def beside(page: Any, path: Path) -> Any:
     return tab
 
 
+WRITE = """() => new Promise((done) => {
+  const opening = indexedDB.open("biasgraph-labels");
+  opening.onsuccess = () => {
+    const write = opening.result.transaction("biasgraph-labels", "readwrite");
+    write.objectStore("biasgraph-labels").count();
+    write.oncomplete = () => done(opening.result.close());
+  };
+})"""
+
+
 def wait_until_saved(page: Any) -> None:
-    page.wait_for_function("document.getElementById('saved').textContent.startsWith('Saved')")
+    """Until a write after all of the page's is done."""
+    page.evaluate(WRITE)
+    assert page.locator("#saved").inner_text().startswith("Saved")
 
 
 def test_a_page_with_other_questions_begins_anew(
-    labelled: Path, open_page: Callable[..., Any], tmp_path: Path
+    labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:
     paths = {axis: tmp_path / f"{axis}.html" for axis in ("gender", "age")}
     for axis, path in paths.items():
         biasgraph("label", labelled, "--sample", "6", "--only", axis, "-o", path)
-    page = open_page(paths["gender"])
+    page = open_apart(paths["gender"])
     for _ in range(3):
         radio(page, "Is there a person", "yes").check()
         radio(page, "What is the gender", "female").check()
@@ -147,9 +160,9 @@ def test_a_page_with_other_questions_begins_anew(
 
 
 def test_two_tabs_add_to_each_other(
-    labelled: Path, open_page: Callable[..., Any], tmp_path: Path
+    labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:
-    left = open_page(labelled / "label.html")
+    left = open_apart(labelled / "label.html")
     right = beside(left, labelled / "label.html")
     radio(left, "Is there a person", "yes").check()
     radio(left, "What is the gender", "female").check()
@@ -157,8 +170,8 @@ def test_two_tabs_add_to_each_other(
     right.keyboard.press("Enter")
     radio(right, "Is there a person", "no").check()
     wait_until_saved(right)
-    left.wait_for_function("document.getElementById('how-many').textContent === '3 answers'")
-    right.wait_for_function("document.getElementById('how-many').textContent === '3 answers'")
+    left.get_by_text("3 answers", exact=True).wait_for()
+    right.get_by_text("3 answers", exact=True).wait_for()
     left.reload()
     left.wait_for_selector("html[data-ready]", state="attached")
     given = [(row["target"], row["answer"]) for row in saved(left, tmp_path / "labels.csv")]
@@ -189,9 +202,9 @@ def test_answers_survive_a_killed_browser(chromium: Any, labelled: Path, tmp_pat
 
 
 def test_a_browser_that_keeps_nothing_says_so(
-    labelled: Path, open_page: Callable[..., Any]
+    labelled: Path, open_apart: Callable[..., Any]
 ) -> None:
-    page = open_page(labelled / "label.html")
+    page = open_apart(labelled / "label.html")
     page.add_init_script("delete Object.getPrototypeOf(window).indexedDB; delete window.indexedDB")
     page.reload()
     page.wait_for_selector("html[data-ready]", state="attached")
@@ -202,9 +215,9 @@ def test_a_browser_that_keeps_nothing_says_so(
 
 
 def test_an_empty_picture_asks_nothing_more(
-    labelled: Path, open_page: Callable[..., Any], tmp_path: Path
+    labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:
-    page = open_page(labelled / "label.html")
+    page = open_apart(labelled / "label.html")
     age = radio(page, "What is the age", "old")
     age.check()
     radio(page, "Is there a person", "no").check()
@@ -216,8 +229,8 @@ def test_an_empty_picture_asks_nothing_more(
     assert age.is_checked()  # a slip costs nothing
 
 
-def test_it_can_be_walked_without_a_mouse(labelled: Path, open_page: Callable[..., Any]) -> None:
-    page = open_page(labelled / "label.html")
+def test_it_can_be_walked_without_a_mouse(labelled: Path, open_apart: Callable[..., Any]) -> None:
+    page = open_apart(labelled / "label.html")
     names = []
     for _ in range(14):
         page.keyboard.press("Tab")
@@ -237,9 +250,9 @@ def test_it_can_be_walked_without_a_mouse(labelled: Path, open_page: Callable[..
 
 
 def test_every_picture_has_a_name_and_every_answer_a_question(
-    labelled: Path, open_page: Callable[..., Any]
+    labelled: Path, open_apart: Callable[..., Any]
 ) -> None:
-    page = open_page(labelled / "label.html", width=390, scheme="dark")
+    page = open_apart(labelled / "label.html", width=390, scheme="dark")
     assert page.locator("#picture").get_attribute("alt") == "Picture 1"
     fields = page.locator("fieldset")
     assert all(fields.nth(i).locator("legend").inner_text() for i in range(fields.count()))
@@ -248,7 +261,7 @@ def test_every_picture_has_a_name_and_every_answer_a_question(
 
 
 def test_hostile_questions_stay_text(
-    labelled: Path, open_page: Callable[..., Any], tmp_path: Path
+    labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:
     page = (labelled / "label.html").read_text("utf-8")
     evil = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\\u202e"
@@ -256,6 +269,6 @@ def test_hostile_questions_stay_text(
     start = page.index('"labels":["male"') + len('"labels":["')
     changed = page[:start] + quoted + page[start + len("male"):]  # fmt: skip
     write_files(tmp_path, {"label.html": changed.encode()})
-    opened = open_page(tmp_path / "label.html")
+    opened = open_apart(tmp_path / "label.html")
     assert "<img src=x onerror" in opened.locator("#questions").inner_text()
     assert opened.locator("#questions img").count() == 0

@@ -12,6 +12,7 @@ from biasgraph.commands import main
 from biasgraph.data.result import load
 from biasgraph.sandbox.realised_truth import realised_truth
 from tests.answer_tables import librarian_table
+from tests.browser.conftest import SMALL
 from tests.shared_runs import copy_run
 
 
@@ -36,10 +37,6 @@ def test_help_works_without_the_training_code(capsys: pytest.CaptureFixture[str]
     assert main(["sandbox", "--help"]) == 0
     assert main(["sandbox", "train", "--help"]) == 0
     assert "judge2" in capsys.readouterr().out
-
-
-SMALL = ("--images", "20", "--only", "gender,age,clothing,emotion", "--bootstrap", "200",
-         "--alpha", "0.01", "--quiet")  # fmt: skip
 
 
 def test_the_truth_beside_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
