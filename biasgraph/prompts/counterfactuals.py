@@ -13,6 +13,7 @@ from biasgraph.errors import InputError, printable
 from biasgraph.prompts.intervention import intervene, intervene_jointly
 from biasgraph.prompts.kinds import Kind
 from biasgraph.prompts.subject import Subject, find_subject, strip_brackets
+from biasgraph.prompts.tokens import excerpt
 
 STRANGERS: Mapping[str, tuple[Kind, ...]] = {
     "person": ("thing", "animal"),
@@ -74,19 +75,20 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
     if axes.prompt not in (None, clean) and _whole(axes.axes):
         raise InputError(
             f"axis set '{axes.name}' contains complete prompts written for "
-            f"'{_cut(str(axes.prompt))}' and fits no other prompt"
+            f"'{excerpt(str(axes.prompt))}' and fits no other prompt"
         )
     if subject.kind in STRANGERS[axes.subject] and bracket is None:
         own = "scene" if subject.place else {"thing": "object"}.get(subject.kind, subject.kind)
         suited = {"person": "occupation"}.get(own, own)
         raise InputError(
-            f"the prompt seems to be about '{_cut(subject.text)}', but axis set '{axes.name}' "
+            f"the prompt seems to be about '{excerpt(subject.text)}', but axis set '{axes.name}' "
             f"is about {axes.subject}s: choose --axes {suited}, or put the {axes.subject} in "
             f"brackets, as in '{EXAMPLES[axes.subject]}'"
         )
     if subject.named and bracket is None and axes.prompt is None:
+        name = excerpt(subject.text)
         raise InputError(
-            f"the prompt seems to be about one person or character, '{_cut(subject.text)}', whose "
+            f"the prompt seems to be about one person or character, '{name}', whose "
             "pictures have no population to compare: name a kind of person instead, or put the "
             "name in brackets if it is one"
         )
@@ -103,10 +105,6 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
             counterfactuals.append(Prompt(changed, "counterfactual", axis.name, attribute.name))
     initial = Prompt(clean, "initial")
     return PromptPlan(initial, tuple(counterfactuals), subject, MappingProxyType(fixed), text)
-
-
-def _cut(text: str) -> str:
-    return printable(text[:80]) + ("..." if len(text) > 80 else "")
 
 
 def _whole(axes: Sequence[Axis]) -> list[str]:

@@ -49,7 +49,7 @@ def kind_of(noun: str, before: str = "", others: Iterable[str] = ()) -> Kind:
     if lower in words("collectives") and is_being(before) and kind_of(before) == "animal":
         return "animal"  # a wolf pack
     if tag := COUNT_TAG.fullmatch(lower):
-        lower = tag[2]
+        lower = "person" if tag[2] in ("other", "others") else tag[2]
     part = lower.rpartition("-")[2]  # co-pilot, ex-soldier
     for name, kind in _NOUN_LISTS:
         if singular_in(name, lower) or singular_in(name, part):

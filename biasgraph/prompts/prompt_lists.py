@@ -12,8 +12,7 @@ from biasgraph.io import resources
 from biasgraph.io.text_files import at_place, lines_of, read_bytes
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
-
-LONGEST = 80  # characters of a prompt that a message quotes
+from biasgraph.prompts.tokens import excerpt
 
 
 @dataclass(frozen=True)
@@ -73,8 +72,9 @@ class PromptList:
                 plan = plan_prompts(text, axes)
                 initial = plan.initial.text
                 if initial in places:
-                    shown = printable(initial[:LONGEST])
-                    raise InputError(f"the prompt '{shown}' is already in {places[initial]}")
+                    raise InputError(
+                        f"the prompt '{excerpt(initial)}' is already in {places[initial]}"
+                    )
                 check([prompt.text for prompt in plan.prompts])
             plans.append(plan)
             places[initial] = place

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError
 from biasgraph.prompts import lexicon
 from biasgraph.prompts.grammar import is_plural, words
 from biasgraph.prompts.kinds import Kind, determiner_number, is_adjective, is_place, kind_of
@@ -15,7 +15,7 @@ from biasgraph.prompts.names import is_name
 from biasgraph.prompts.noise import mask_edits, mask_noise
 from biasgraph.prompts.nounphrase import IN_ENGLISH, TO_SEE, NounPhraseReader, Unsure
 from biasgraph.prompts.tags import read_subject
-from biasgraph.prompts.tokens import PromptToken, tokenize
+from biasgraph.prompts.tokens import PromptToken, excerpt, tokenize
 
 MAX_PROMPT = 2_000  # characters
 
@@ -59,8 +59,9 @@ def find_subject(text: str) -> Subject:
             raise Unsure(f"'{subject.head}' is nothing that a picture shows by itself", TO_SEE)
         return subject
     except Unsure as reason:
+        why = excerpt(str(reason), 110)
         raise InputError(
-            f"cannot tell the subject of the prompt '{_shown(clean)}' ({printable(str(reason))}): "
+            f"cannot tell the subject of the prompt '{excerpt(clean)}' ({why}): "
             f"{reason.advice}, as in 'a photo of a [bird photographer] in the wild'"
         ) from None
 
@@ -87,20 +88,16 @@ def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
     inner = match.group(2).strip() if match else ""
     if match is None or not any(token.is_word for token in tokenize(inner)):
         raise InputError(
-            f"brackets must enclose exactly one subject in the prompt '{_shown(text)}'"
+            f"brackets must enclose exactly one subject in the prompt '{excerpt(text)}'"
         )
     before, after = text[: match.end(1)], text[match.start(3) :]
     tag = re.search(r"(^|,)\s*$", before) and re.match(r"\s*(,|$)", after)
     if tag and re.search(r":\d*\.?\d+\)|<\w+:|\(\(", text):
         raise InputError(
-            f"the brackets of '[{_shown(inner)}]' may be a weight of Stable Diffusion: mark the "
+            f"the brackets of '[{excerpt(inner)}]' may be a weight of Stable Diffusion: mark the "
             "subject by brackets and write such weights as (word:0.9)"
         )
     return before + inner + after, (len(before), len(before) + len(inner))
-
-
-def _shown(prompt: str) -> str:
-    return printable(prompt[:80]) + ("..." if len(prompt) > 80 else "")
 
 
 def _bracketed(text: str, tokens: Sequence[PromptToken], start: int, end: int) -> Subject:

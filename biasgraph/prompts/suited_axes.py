@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError
 from biasgraph.io import resources
 from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.prompts.subject import find_subject
+from biasgraph.prompts.tokens import excerpt
 
 SETS = {"person": "occupation", "animal": "animal", "object": "object", "scene": "scene"}
 """Which shipped axis set suits which kind of subject."""
@@ -37,7 +38,7 @@ def suited_axes(prompt: str) -> AxisSet:
     if name not in resources.names("axes", ".yaml"):
         subject = find_subject(prompt)
         raise InputError(
-            f"'{printable(subject.text[:80])}' is about {indefinite_article(kind)} {kind}, "
+            f"'{excerpt(subject.text)}' is about {indefinite_article(kind)} {kind}, "
             f"and no shipped axis set covers {kind}s: write one and pass it with --axes FILE"
         )
     return load_axis_set(name)
@@ -54,8 +55,8 @@ def suited_to_all(prompts: Sequence[str]) -> AxisSet:
         other = suited_axes(prompt)
         if other.name != first.name:
             raise InputError(
-                f"no axis set suits all prompts: '{printable(prompts[0][:80])}' needs "
-                f"'{first.name}' and '{printable(prompt[:80])}' needs '{other.name}'; choose a set "
+                f"no axis set suits all prompts: '{excerpt(prompts[0])}' needs "
+                f"'{first.name}' and '{excerpt(prompt)}' needs '{other.name}'; choose a set "
                 "with --axes, or build them separately"
             )
     return first
@@ -70,7 +71,7 @@ def note_guesses(prompts: Sequence[str]) -> tuple[str, ...]:
     heads = [
         find_subject(prompt).head for prompt in prompts if kind_of_subject(prompt) == "unknown"
     ]
-    unknown = [f"'{printable(head[:40])}'" for head in dict.fromkeys(heads)]
+    unknown = [f"'{excerpt(head, 40)}'" for head in dict.fromkeys(heads)]
     if not unknown:
         return ()
     shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")

@@ -92,7 +92,7 @@ def count_tags(said: Sequence[Sequence[str]]) -> Iterator[str]:
     """The beings counted by tags such as 1girl and 2boys."""
     for tag in said:
         match = COUNT_TAG.fullmatch(tag[0]) if len(tag) == 1 else None
-        if match and kind_of(match[2]) in ("person", "animal"):
+        if match and kind_of(tag[0]) in ("person", "animal"):
             yield tag[0]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from biasgraph.errors import printable
+
 # Titles with their stop, "6+girls", words with hyphens and the like inside, single signs.
 _TOKEN = re.compile(
     r"\b(?:Dr|Mrs?|Ms|St|Jr|Sr|Prof)\.|\by\.o\.|\bPh\.D\.|\d+\+[a-z]+|\w+(?:[-'\u2019.&/]\w+)*|[^\w\s]"
@@ -30,3 +32,9 @@ def tokenize(text: str) -> list[PromptToken]:
     """Split a text into words (with hyphens and apostrophes inside) and single signs."""
     matches = _TOKEN.finditer(text)
     return [PromptToken(m[0], m[0].lower().replace("\u2019", "'"), *m.span()) for m in matches]
+
+
+def excerpt(text: str, most: int = 80) -> str:
+    """The beginning of a prompt, as messages quote it."""
+    visible = printable(text[: most + 1])
+    return visible if len(visible) <= most else visible[:most] + "..."

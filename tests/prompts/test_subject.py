@@ -241,3 +241,13 @@ def check(text: str) -> None:
     assert subject.start <= subject.noun_start <= subject.head_start < subject.end
     assert clean[subject.head_start : subject.end] == subject.head
     assert find_subject(text) == subject
+
+
+@pytest.mark.parametrize("word", ["zorblax" * 200, "\x1b[31m" * 300, "\u202enurse " * 200])
+@pytest.mark.parametrize("frame", ["{} and a cat", "a [{}", "{}", "a photo of {} is"])
+def test_messages_cut_long_prompts(word: str, frame: str) -> None:
+    try:
+        find_subject(frame.format(word))
+    except InputError as error:
+        assert len(str(error)) <= 400
+        assert str(error).isprintable()
