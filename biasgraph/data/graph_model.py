@@ -71,7 +71,7 @@ def _type(hint: Any) -> Any:
 def _part(record: Any) -> Any:
     """A part of a finding, as JSON has it."""
     kind = record.get("kind") if isinstance(record, dict) else None
-    if kind not in _parts():
+    if not isinstance(kind, str) or kind not in _parts():
         raise ValueError("a part of no known kind")
     _parts()[kind].validate_json(json.dumps(record), strict=True)
     return record

@@ -35,7 +35,7 @@ from biasgraph.models.registry import (
 )
 from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.local_engine import ask, declare, generate
-from biasgraph.runs.record import read_record
+from biasgraph.runs.record import read_record, refuse_unreadable
 from biasgraph.runs.recorded_generator import RecordedGenerator
 from biasgraph.runs.unloaded import UnloadedModel
 
@@ -233,6 +233,7 @@ class Job:
             raise InputError(
                 f"{shown(directory)} has no images to work on: {why_no_run(directory)}"
             )
+        refuse_unreadable(directory, record)
         settings = record["builds"][-1]["settings"] if record["builds"] else {}
         recorded = settings.get("models", {}) if inherit else {}
         given = options.record() if options else {}

@@ -31,15 +31,20 @@ DIFFERENCES_SHOWN = 4
 Record = dict[str, Any]
 
 
-class _RecordedModel(BaseModel, strict=True):
+class _RecordedModel(BaseModel, strict=True, extra="forbid"):
     spec: str
     fingerprint: str
     settings: dict[str, Any]
 
 
+class _RecordedSettings(BaseModel, strict=True):
+    images: int | None = None
+    models: dict[str, Any] = Field(default_factory=dict)
+
+
 class _RecordedBuild(BaseModel, strict=True):
     command: list[str]
-    settings: dict[str, Any]
+    settings: _RecordedSettings
     versions: dict[str, str]
 
 

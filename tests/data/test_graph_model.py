@@ -84,6 +84,7 @@ def without(*place: Any) -> Callable[[Document], object]:
         (put("nodes", 0, "flags", {}), r"nodes\.0\.flags"),
         (without("nodes", 0, "diagonal"), r"nodes\.0\.diagonal"),
         (put("nodes", 0, "findings", "openbias", "show", 0, "kind", "x"), r"findings\.openbias"),
+        (put("nodes", 0, "findings", "openbias", "show", 0, "kind", {}), r"findings\.openbias"),
         (without("nodes", 0, "findings", "openbias", "title"), r"findings\.openbias\.title"),
         (put("links", 0, "source", "nobody"), "leads to no node"),
         (put("links", 0, "table", [[1]]), r"links\.0: .*does not fit its rows"),

@@ -559,7 +559,9 @@ def test_a_pipe_among_the_pictures_is_a_damaged_picture(tmp_path: Path) -> None:
     [
         (("generator", "spec"), 7, r"generator\.spec"),
         (("judges",), [], "judges"),
+        (("generator", "other"), 7, r"generator\.other"),
         (("seed",), "0", "seed"),
+        (("builds", 0, "settings", "models"), [], r"builds\.0\.settings\.models"),
         (("builds", 0, "settings"), None, r"builds\.0\.settings"),
     ],
 )
