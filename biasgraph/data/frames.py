@@ -56,7 +56,11 @@ def _typed(name: str, column: pd.Series) -> pd.Series:
     numbers = column.map(float, na_action="ignore").astype("float64")
     if np.isinf(numbers).any():
         raise ValueError(f"column {name}: a number is not finite")
-    return numbers.astype("Int64") if PAIR_TYPES.get(name) == "int64" else numbers
+    if PAIR_TYPES.get(name) != "int64":
+        return numbers
+    if (numbers % 1 > 0).any() or (numbers.abs() > MOST).any():
+        raise ValueError(f"column {name}: not a whole number")
+    return numbers.astype("Int64")
 
 
 def nodes_frame(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
