@@ -80,7 +80,7 @@ def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
             f"the prompt has {len(text):,} characters; at most {MAX_PROMPT:,} are allowed"
         )
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise InputError(f"the prompt '{_shown(text)}' is not valid Unicode text")
+        raise InputError(f"the prompt '{excerpt(text)}' is not valid Unicode text")
     marked = mask_edits(text)
     if "[" not in marked and "]" not in marked:
         return text, None
