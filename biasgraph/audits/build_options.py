@@ -264,7 +264,7 @@ class BuildOptions(
     def __post_init__(self) -> None:
         super().__post_init__()
         self.analysis_settings()
-        pictured = str(self.model).startswith("folder:")
+        pictured = self.model is not None and _is_of_pictures(self.model)
         if pictured and self.prompts is not None:
             raise InputError(
                 "--prompts has no effect on existing images: remove it, or select one prompt of a "
@@ -336,3 +336,10 @@ class BuildOptions(
         if isinstance(self.answers, str | Path):
             return OUTPUTS / slug(Path(self.answers).stem)
         return None
+
+
+def _is_of_pictures(spec: str) -> bool:
+    """Whether a generator's pictures are made elsewhere."""
+    from biasgraph.models.registry import traits_of
+
+    return traits_of(spec).pictures_given
