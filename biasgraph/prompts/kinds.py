@@ -46,6 +46,8 @@ def kind_of(noun: str, before: str = "", others: Iterable[str] = ()) -> Kind:
     lower, before = noun.lower(), before.lower()
     if meant := _meant(lower, before, frozenset(others)):
         return _BY_LETTER[meant]
+    if before in words("materials") and kind_of(lower) in ("person", "animal"):
+        return "thing"
     if lower in words("collectives") and is_being(before) and kind_of(before) == "animal":
         return "animal"  # a wolf pack
     if tag := COUNT_TAG.fullmatch(lower):

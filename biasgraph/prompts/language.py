@@ -26,7 +26,7 @@ def other_script(text: str) -> str | None:
 def is_foreign(lower: Sequence[str]) -> bool:
     """Whether a phrase is in another language that is written in Latin letters."""
     spoken = [word for word in lower if word.replace("'", "").replace("-", "").isalpha()]
-    small = sum(word in words("foreign") for word in spoken)
+    small = sum(word in words("foreign") or word[:2] in ("d'", "l'") for word in spoken)
     strange = sum(not is_word(word) for word in spoken)
     if small >= 2 or (small and len(spoken) <= 3) or (small and strange):
         return small * 5 >= len(spoken)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
-_EDIT = r"\[[^\[\]]*(?::\s*\d*\.?\d+\s*|\|[^\[\]]*)\]"
-_SEPARATING = re.compile(rf"{_EDIT}|<[^<>]*>|\bBREAK\b|::(?:-?\d*\.?\d+)?|\||(?<!\S)--(?=[a-z]).*$")
+_EDIT = r"\[[^\[\]]*(?::\s*\d*\.?\d+\s*|\|[^\[\]]*)\]|(?<=, )\[\[[^\[\]]*\]\]"
+_SEPARATING = re.compile(
+    rf"{_EDIT}|https?://\S+|<[^<>]*>|\bBREAK\b|::(?:-?\d*\.?\d+)?|\||(?<!\S)--(?=[a-z]).*$"
+)
 _OPENING = re.compile(r"\s*/imagine\b(?:\s*prompt\s*:)?\s*")
 _WEIGHT = re.compile(r":\s*[-+]?\d*\.?\d+\s*(?=\))")
 _GROUP = re.compile(r"(?<!\\)\(+([^()]*)(?<!\\)\)+")

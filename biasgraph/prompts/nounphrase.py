@@ -101,17 +101,18 @@ class NounPhraseReader:
         return index
 
     def _request(self, index: int) -> int:
-        """Skip "draw me", "can you make" and "behind the house there is"."""
+        """Skip "this is", "draw me", "can you make" and "behind the house there is"."""
+        for opening in word_rows("openings"):
+            if tuple(self.word(index + i) for i in range(len(opening))) == opening:
+                return index + len(opening)
         i = index
-        while self.is_word(i) and i < index + MAX_WORDS and self.word(i) != "there":
+        while self.is_word(i) and i < index + MAX_WORDS and self.word(i) not in words("inverted"):
             i += 1
-        opened = i == index or ends_phrase(self.word(index))
-        if (
-            opened
-            and self.word(i) == "there"
-            and self.word(i + 1) in ("is", "are", "stands", "sits")
-        ):
-            return i + 2
+        if i == index or ends_phrase(self.word(index)):
+            if self.word(i) == "there" and self.word(i + 1) in ("is", "are", "stands", "sits"):
+                return i + 2
+            if i > index and self.word(i) in words("inverted"):
+                return i + 1 if determiner_number(self.word(i + 1)) else index
         i = index
         while self.word(i) in words("asking"):
             i += 1
@@ -223,7 +224,7 @@ class NounPhraseReader:
         """Refuse a head noun that is in no list where its place does not make it one."""
         *modifiers, head = [self.word(i) for i in run]
         pictures = words("frames") | words("styles")
-        if describes(head) and head not in words("ing_nouns"):
+        if len(head) == 1 or (describes(head) and head not in words("ing_nouns")):
             raise Unsure(f"'{head}' is not a noun")
         if head in pictures or head.isdecimal() or head.endswith(("'s", "s'")):
             raise Unsure(f"'{head}' cannot be a subject")
@@ -282,7 +283,8 @@ class NounPhraseReader:
         word = self.word(index)
         if word in _CONJUNCTIONS or (word == "plus" and self.word(index + 1)[:4] != "size"):
             raise Unsure(f"'{word}' joins several subjects")
-        if not self.is_word(index) or ends_phrase(word):
+        chased = word == "being" and previous not in ("", "human")
+        if not self.is_word(index) or ends_phrase(word) or chased:
             return True
         if word in words("question_words"):
             raise Unsure(f"'{word}' belongs to no description")

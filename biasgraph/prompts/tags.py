@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from biasgraph.prompts import lexicon
-from biasgraph.prompts.grammar import singular_in, word_rows, words
+from biasgraph.prompts.grammar import is_plural, singular_in, word_rows, words
 from biasgraph.prompts.kinds import (
     COUNT_TAG,
     describes,
@@ -19,7 +19,9 @@ from biasgraph.prompts.language import is_foreign, is_word
 from biasgraph.prompts.nounphrase import IN_ENGLISH, TO_SEE, NounPhraseReader, Unsure, is_frame
 from biasgraph.prompts.tokens import PromptToken
 
-_MEASURE = re.compile(r"\d+(st|nd|rd|th|s)?|\d+(\.\d+)?(mm|k|d|p|px|fps)|f/?\d.*|iso\d+|xt?\d+|up")
+_MEASURE = re.compile(
+    r"\d+(st|nd|rd|th|s)?|\d+(\.\d+)?(mm|k|d|p|px|fps)|f/?\d.*|iso\d+|[a-z]t?\d+|\d+-?bit|up"
+)
 _NEGATIVE = ("no", "without", "not", "minus")
 
 
@@ -27,7 +29,7 @@ def segments(tokens: Sequence[PromptToken]) -> list[tuple[int, int]]:
     """The first index and the one after the last of what stands between commas and the like."""
     found, start = [], 0
     for i, token in enumerate(tokens):
-        if token.text in ",;:":
+        if token.text in ",;:\u2039\u203a":
             found.append((start, i))
             start = i + 1
     return [(first, end) for first, end in [*found, (start, len(tokens))] if first < end]
@@ -42,6 +44,8 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
     reader = NounPhraseReader(tokens)
     spans = segments(tokens)
     said = [[token.lower for token in tokens[start:end] if token.is_word] for start, end in spans]
+    if len(said) > 2 and all(len(tag) == 1 and _is_of_many(tag[0]) for tag in said):
+        raise Unsure("a list joins several subjects")
     if said[:1] == [["negative", "prompt"]]:
         raise Unsure("it says only what the picture must not show", TO_SEE)
     for number, ((start, _), tag) in enumerate(zip(spans, said, strict=True)):
@@ -57,12 +61,15 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
             continue
         _refuse_unknown(tokens, phrase)
         _refuse_others(tokens, phrase, said)
+        _refuse_second_clause(reader, phrase[2])
         return phrase
     raise Unsure("it names only a style, a mood or features, and nothing that has them", TO_SEE)
 
 
 def is_about_picture(tag: Sequence[str]) -> bool:
     """Whether a tag says how a picture is made, or what its subject looks like: no subject."""
+    if tuple(tag) in word_rows("picture_tags"):
+        return True
     first, last = tag[0], tag[-1]
     pictures = words("styles") | words("frames") | words("describers")
     if first in _NEGATIVE or all(word in pictures or _MEASURE.fullmatch(word) for word in tag):
@@ -74,8 +81,7 @@ def is_about_picture(tag: Sequence[str]) -> bool:
     linked = any(determiner_number(word) for word in tag[1:] if word.isalpha())
     plain = first in words("styles") or (not linked and words("prepositions").isdisjoint(tag))
     if plain and (last in words("styles") or is_frame(last)):
-        said = tuple(tag) in word_rows("picture_tags") or (last == "style" and not determined)
-        return said or not beings
+        return not beings or (last == "style" and not determined)
     if "by" in tag[1:] and tag[tag.index("by") - 1] in pictures:
         return True
     if determined or (beings and last != "style"):
@@ -134,10 +140,37 @@ def _refuse_others(
         for tag in said
         if tag
         and singular_in("persons", tag[-1])
+        and not singular_in("collectives", tag[-1])
         and all(describes(word) and word not in _NEGATIVE for word in tag[:-1])
     ]
     own = tokens[head].lower
     if others and own != others[0] and own not in others:
         raise Unsure(f"'{own}' or '{others[0]}' may be its subject")
+    animals = [tag[0] for tag in said if len(tag) == 1 and kind_of(tag[0]) == "animal"]
+    if own in animals and len(set(animals)) > 1:
+        raise Unsure(f"'{animals[0]}' and '{animals[1]}' are several subjects")
     if len(set(others)) > 1 and own in others and len(said) > 2:
         raise Unsure(f"'{others[0]}' and '{others[1]}' are several subjects")
+
+
+def _is_of_many(word: str) -> bool:
+    """Whether a tag of one word is a thing among others: "pens, pencils, rulers"."""
+    return is_plural(word) and kind_of(word) == "thing"
+
+
+def _refuse_second_clause(reader: NounPhraseReader, head: int) -> None:
+    """Refuse "a man with a dog and a woman with a pram", "a man reading, a girl skating past"."""
+    if kind_of(reader.word(head)) != "person":
+        return
+    for i in range(head + 1, len(reader.tokens) - 2):
+        joined = reader.word(i) == "and" and kind_of(reader.word(i - 1)) != "person"
+        if not (joined or reader.word(i) == ",") or reader.word(i + 1) not in ("a", "an"):
+            continue
+        try:
+            other = reader.noun_phrase(i + 1)[2]
+        except Unsure:
+            continue
+        following = reader.word(other + 1)
+        acts = is_participle(following) if reader.word(i) == "," else following == "with"
+        if acts and kind_of(reader.word(other)) == "person":
+            raise Unsure(f"'{reader.word(head)}' and '{reader.word(other)}' are several subjects")

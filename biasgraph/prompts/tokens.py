@@ -9,7 +9,7 @@ from biasgraph.errors import printable
 
 # Titles with their stop, "6+girls", words with hyphens and the like inside, single signs.
 _TOKEN = re.compile(
-    r"\b(?:Dr|Mrs?|Ms|St|Jr|Sr|Prof)\.|\by\.o\.|\bPh\.D\.|\d+\+[a-z]+|\w+(?:[-'\u2019.&/]\w+)*|[^\w\s]"
+    r"\b(?:Dr|Mrs?|Ms|St|Jr|Sr|Prof)\.|\by\.o\.|\bPh\.D\.|\d+\+[a-z]+|\w+(?:[-'\u2019.&/]\w+)*(?:(?<=s)['\u2019](?=\s\w))?|[^\w\s]"
 )
 
 

@@ -1,6 +1,6 @@
 """How prompts as people write them are read, against what a careful reader expects.
 
-    python -m tests.prompts.corpus [FILE] [--all]
+    python -m tests.prompts.corpus [FILE ...] [--all]
 
 prints a table by kind, and every prompt that is not read as expected (--all: what was said of the
 refused ones too). A file has the columns kind, prompt, expect (read, refuse or either), subject,
@@ -19,7 +19,9 @@ from biasgraph.errors import InputError
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.suited_axes import kind_of_subject, suited_axes
 
-DEVELOP = Path(__file__).parents[1] / "data" / "prompts_develop.tsv"
+FILES = sorted((Path(__file__).parents[1] / "data").glob("prompts_*.tsv"))
+"""The first shaped the rules; when they met the second and the third, 4.6 and 6.5 % were wrong and
+silent, 3.5 and 8.1 % needlessly refused. These shaped the rules then."""
 RIGHT, WRONG, NEEDLESS = "right", "wrong and silent", "needlessly refused"
 
 
@@ -68,7 +70,7 @@ def table(verdicts: list[Verdict]) -> list[str]:
 def main(arguments: list[str]) -> None:
     """Print the table and what went wrong."""
     paths = [Path(argument) for argument in arguments if not argument.startswith("--")]
-    verdicts = [judged(row) for row in rows(paths[0] if paths else DEVELOP)]
+    verdicts = [judged(row) for path in paths or FILES for row in rows(path)]
     for verdict in verdicts:
         if verdict.outcome != RIGHT or "--all" in arguments:
             row = verdict.row

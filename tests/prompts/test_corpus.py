@@ -1,24 +1,24 @@
-"""260 prompts as people write them, with what a careful reader makes of each."""
+"""780 prompts as people write them, with what a careful reader makes of each."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from tests.prompts.corpus import DEVELOP, NEEDLESS, WRONG, judged, rows, table
+from tests.prompts.corpus import FILES, NEEDLESS, WRONG, judged, rows, table
 
-MOST_WRONG, MOST_NEEDLESS = 2, 6
+MOST_WRONG, MOST_NEEDLESS = 0.01, 0.05
 
 
 def test_prompts_as_people_write_them() -> None:
-    verdicts = [judged(row) for row in rows(DEVELOP)]
+    verdicts = [judged(row) for path in FILES for row in rows(path)]
     print("\n".join(table(verdicts)))
     counts = Counter(verdict.outcome for verdict in verdicts)
-    assert len(verdicts) == 260
-    assert counts[WRONG] <= MOST_WRONG
-    assert counts[NEEDLESS] <= MOST_NEEDLESS
+    assert len(verdicts) == 780
+    assert counts[WRONG] <= MOST_WRONG * len(verdicts)
+    assert counts[NEEDLESS] <= MOST_NEEDLESS * len(verdicts)
 
 
 def test_refusals_are_one_short_line() -> None:
-    for verdict in (judged(row) for row in rows(DEVELOP)):
+    for verdict in (judged(row) for path in FILES for row in rows(path)):
         assert len(verdict.said) <= 400, verdict.said
         assert verdict.said.isprintable()
