@@ -18,7 +18,7 @@ from biasgraph.data.graph_model import GraphDocument
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile, to_csv
 from biasgraph.io.json_files import check, parse_json
-from biasgraph.io.text_files import read_bytes, read_regular
+from biasgraph.io.text_files import read_bytes, read_regular, refuse_pipe
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -118,6 +118,7 @@ def load(directory: str | Path) -> Result:
 def _load_one(folder: Path) -> Result:
     document = read_document(folder)
     counts = _typed(tables.counts_from_cells, folder / "tables.csv", tables.TABLE_COLUMNS)
+    refuse_pipe(folder / "answers.csv")
     answers = Answers.read(folder / "answers.csv").frame
     return Result(document, read_pairs(folder), counts, answers, folder)
 
@@ -182,6 +183,7 @@ def read_pairs(folder: Path) -> pd.DataFrame:
 def _typed(
     reader: Callable[[pd.DataFrame], pd.DataFrame], path: Path, columns: Sequence[str]
 ) -> pd.DataFrame:
+    refuse_pipe(path)
     cells = CsvFile(read_bytes(path), shown(path), columns).frame()
     if not {*columns} <= {*cells.columns}:
         raise InputError(f"{shown(path)} is damaged: columns are missing")

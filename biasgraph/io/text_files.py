@@ -32,6 +32,12 @@ def read_bytes(path: str | Path, what: str = "") -> bytes:
         raise InputError(f"cannot read {name}: {reason}") from None
 
 
+def refuse_pipe(path: Path) -> None:
+    """Raise InputError where something stands in the place of a run's file that never ends."""
+    if path.exists() and not path.is_dir() and not path.is_file():
+        raise InputError(f"cannot read {printable(str(path))}: it is no regular file")
+
+
 def read_regular(path: Path) -> bytes:
     """The content of a file of a run: anything else in its place is refused, as pipes never end.
 

@@ -438,3 +438,16 @@ def test_an_error_is_a_short_line(
     assert len(said) <= 401
     assert said.isprintable() or said[:-1].isprintable()
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+@pytest.mark.parametrize("name", ["graph.json", "pairs.csv", "tables.csv", "answers.csv"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    librarian_table().to_csv(tmp_path / "a.csv", index=False)
+    assert main(["build", "--answers", str(tmp_path / "a.csv"), "-o", str(tmp_path / "r")]) == 0
+    (tmp_path / "r" / name).unlink()
+    os.mkfifo(tmp_path / "r" / name)
+    assert main(["show", str(tmp_path / "r")]) == 2
+    assert f"{name}: it is no regular file" in capsys.readouterr().err

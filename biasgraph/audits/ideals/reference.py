@@ -24,7 +24,7 @@ from biasgraph.data.file_names import GRAPH, RECORD
 from biasgraph.data.result import read_document
 from biasgraph.errors import InputError, did_you_mean, listed, printable
 from biasgraph.io.csv_files import CsvFile
-from biasgraph.io.text_files import read_bytes
+from biasgraph.io.text_files import read_bytes, refuse_pipe
 
 Kind = Literal["run", "answers", "counts", "photographs"]
 Counts = dict[str, dict[str, int]]
@@ -247,6 +247,7 @@ def _of_run(folder: Path, variables: Sequence[Variable], *, unlisted_unknown: bo
     document = read_document(folder)
     name = printable(folder.absolute().name)
     _refuse_other_attributes(document, variables, name)
+    refuse_pipe(folder / "answers.csv")
     answers, graph = Answers.read(folder / "answers.csv"), document["graph"]
     reference = Reference.of_answers(
         answers, variables, name, "run", unlisted_unknown=unlisted_unknown
