@@ -173,25 +173,25 @@ def test_writing_below_leaves_nothing_behind_when_it_fails(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "prompts",
-    [
-        [{"directory": "prompts/../../elsewhere"}],
-        [{"directory": "/etc"}],
-        [{"directory": "prompts/.."}],
-        [{}],
-        [3],
-        "text",
-        7,
-    ],
-)
-def test_folders_that_lead_elsewhere_are_damage(tmp_path: Path, prompts: Any) -> None:
+@pytest.mark.parametrize("folder", ["prompts/../../elsewhere", "/etc", "prompts/.."])
+def test_folders_that_lead_elsewhere_are_damage(tmp_path: Path, folder: str) -> None:
+    built(tmp_path / "out", "a librarian", "a nurse")
+    path = tmp_path / "out" / "graph.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["graph"]["prompts"][0]["directory"] = folder
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match="is damaged: its prompt folders are invalid"):
+        biasgraph.load(tmp_path / "out")
+
+
+@pytest.mark.parametrize("prompts", [[{}], [3], "text", 7])
+def test_prompts_of_another_form_are_named(tmp_path: Path, prompts: Any) -> None:
     built(tmp_path / "out", "a librarian", "a nurse")
     path = tmp_path / "out" / "graph.json"
     document = json.loads(path.read_text(encoding="utf-8"))
     document["graph"]["prompts"] = prompts
     path.write_text(json.dumps(document))
-    with pytest.raises(InputError, match="is damaged: its prompt folders are invalid"):
+    with pytest.raises(InputError, match=r"graph\.json is damaged: graph\.prompts"):
         biasgraph.load(tmp_path / "out")
 
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tests.prompts.corpus import FILES, NEEDLESS, WRONG, judged, rows, table
+import pytest
+
+from tests.prompts.corpus import FILES, NEEDLESS, WRONG, Verdict, judged, rows, table
 
 MOST_WRONG, MOST_NEEDLESS = 0.01, 0.05
 
 
-def test_prompts_as_people_write_them() -> None:
-    verdicts = [judged(row) for path in FILES for row in rows(path)]
+@pytest.fixture(scope="module")
+def verdicts() -> list[Verdict]:
+    return [judged(row) for path in FILES for row in rows(path)]
+
+
+def test_prompts_as_people_write_them(verdicts: list[Verdict]) -> None:
     print("\n".join(table(verdicts)))
     counts = Counter(verdict.outcome for verdict in verdicts)
     assert len(verdicts) == 780
@@ -18,7 +24,7 @@ def test_prompts_as_people_write_them() -> None:
     assert counts[NEEDLESS] <= MOST_NEEDLESS * len(verdicts)
 
 
-def test_refusals_are_one_short_line() -> None:
-    for verdict in (judged(row) for path in FILES for row in rows(path)):
+def test_refusals_are_one_short_line(verdicts: list[Verdict]) -> None:
+    for verdict in verdicts:
         assert len(verdict.said) <= 400, verdict.said
         assert verdict.said.isprintable()

@@ -124,12 +124,18 @@ def test_answers_that_were_cut_short_are_refused() -> None:
             evidence_of(cut)
 
 
-@pytest.mark.parametrize(("column", "value"), [("axis", "hair"), ("attribute", "tall")])
-def test_answers_of_another_table_are_refused(column: str, value: str) -> None:
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("axis", "hair", "the result has no axis 'hair'"),
+        ("attribute", "tall", "'tall' is not an attribute of gender"),
+    ],
+)
+def test_answers_of_another_table_are_refused(column: str, value: str, said: str) -> None:
     result = biasgraph.analyze(librarian_table(), bootstrap=200)
     other = result.answers.astype(str).replace({"None": "", "nan": ""})
     rows = other["axis"] == "gender"
     other.loc[rows, column] = value
 
-    with pytest.raises(InputError, match=f"{column}.*the result has no such"):
+    with pytest.raises(InputError, match=f"column {column}: {said}"):
         evidence_of(type(result)(result.document, result.pairs, result.tables, other))
