@@ -45,7 +45,7 @@ class _Axis(BaseModel):
         return self
 
 
-class Agreement(BaseModel):
+class AgreementDocument(BaseModel):
     """The whole of it."""
 
     toy: str | None

@@ -22,7 +22,7 @@ from pydantic import (
 
 from biasgraph.causal.rows import UNSET, GraphRow, LinkRow, NodeRow, Unset
 from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.data.agreement_model import Agreement
+from biasgraph.data.agreement_model import AgreementDocument
 from biasgraph.data.findings import Part
 from biasgraph.errors import BiasgraphError
 
@@ -223,7 +223,7 @@ class _Graph(_Strict):
     flags: list[str]
     axes: _AxisSet | None
     ideal: _Ideal
-    agreement: Agreement | None = None
+    agreement: AgreementDocument | None = None
     correction: _Correction | None = None
     edge_rule: _EdgeRule | None = None
     settings: Annotated[dict[str, Any], BeforeValidator(_settings)]

@@ -7,7 +7,7 @@ document tells of its origin. No weights load before a model is first used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.data.file_names import GRAPH
 from biasgraph.data.result import why_no_run
-from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.folder_names import OUTPUTS, slug
 from biasgraph.models.base import Noting
 from biasgraph.models.inference_options import ModelOptions, Spec
@@ -37,7 +37,7 @@ from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.local_engine import ask, declare, generate
 from biasgraph.runs.record import read_record, refuse_unreadable
 from biasgraph.runs.recorded_generator import RecordedGenerator
-from biasgraph.runs.unloaded import UnloadedModel
+from biasgraph.runs.unloaded import load_or_name
 
 if TYPE_CHECKING:
     from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel, Question, VisualQA
@@ -184,7 +184,7 @@ class Job:
         """
         specs = {GENERATOR: model, JUDGE: vqa, EMBEDDER: embedder, LANGUAGE_MODEL: llm}
         refuse_unread(checked or options, {role: spec for role, spec in specs.items() if spec})
-        load = partial(_load_or_name, plans_only)
+        load = partial(load_or_name, plans_only)
         return cls(
             directory=directory,
             generator=load(load_generator, model, options, directory / JOURNAL),
@@ -375,20 +375,6 @@ class Job:
         return [
             note for model in self.models if isinstance(model, Noting) for note in model.notes()
         ]
-
-
-def _load_or_name(
-    plans_only: bool, load: Callable[..., Any], spec: str, options: ModelOptions, journal: Path
-) -> Any:
-    """A model by its loader; for a plan, one that cannot be loaded or identified is named."""
-    if not plans_only:
-        return load(spec, options, journal)
-    try:
-        model = load(spec, options, journal)
-        model.fingerprint  # noqa: B018  may have to ask the hub
-    except ModelError as error:
-        return UnloadedModel(spec, str(error))
-    return model
 
 
 def _load_helpers(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from biasgraph.errors import ModelError
 from biasgraph.models.base import Answer, Picture, Question, Setting
+from biasgraph.models.inference_options import ModelOptions
 
 
 @dataclass(frozen=True)
@@ -40,3 +43,18 @@ class UnloadedModel:
     def answer(self, images: object, questions: Sequence[Question]) -> list[list[Answer]]:
         """Raise ModelError."""
         raise ModelError(self.why)
+
+
+def load_or_name(
+    plans_only: bool, load: Callable[..., Any], spec: str, options: ModelOptions, journal: Path
+) -> Any:
+    """A model by its loader; for a plan, one that cannot be loaded or identified is named."""
+    try:
+        model = load(spec, options, journal)
+        if plans_only:
+            model.fingerprint  # noqa: B018  may have to ask the hub
+    except ModelError as error:
+        if not plans_only:
+            raise
+        return UnloadedModel(spec, str(error))
+    return model

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from biasgraph.data.agreement_model import Agreement
+from biasgraph.data.agreement_model import AgreementDocument
 from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.json_files import check, parse_json
 from biasgraph.io.text_files import read_bytes
@@ -31,7 +31,7 @@ def read(path: Path) -> Record:
             f"{shown(path)} has schema {printable(schema)}; this biasgraph reads {SCHEMA}: "
             "install a newer one"
         )
-    check(Agreement, record, shown(path))
+    check(AgreementDocument, record, shown(path))
     return dict(record)
 
 
