@@ -143,8 +143,13 @@ class AxisSet(_Record):
         return self.model_copy(update={"axes": axes})
 
     def digest(self) -> str:
-        """Return the SHA-256 (hex) of the set's canonical JSON: equal sets, equal digests."""
-        record = self.model_dump(mode="json", exclude_defaults=True)
+        """Return the SHA-256 (hex) of the set's canonical JSON: equal sets, equal digests.
+
+        `idle` does not count: it words the same attributes for other subjects, and a run records
+        its prompts themselves.
+        """
+        worded = {"axes": {"__all__": {"attributes": {"__all__": {"idle"}}}}}
+        record = self.model_dump(mode="json", exclude_defaults=True, exclude=worded)
         text = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
 

@@ -334,3 +334,9 @@ def test_a_file_with_a_random_byte_changed_is_read_or_refused(tmp_path: Path) ->
             load_axis_set(str(path))
         except InputError as error:
             assert "changed.yaml" in str(error)
+
+
+def test_words_for_who_does_not_work_leave_the_digest() -> None:
+    occupation = load_axis_set("occupation")
+    assert any(attribute.idle for axis in occupation.axes for attribute in axis.attributes)
+    assert occupation.digest().startswith("337905f67aa76c1b")  # as before there were any
