@@ -144,8 +144,8 @@ def _summarize_run(document: dict[str, Any]) -> Iterator[ScreenPart]:
         "Pairs that are edges, or have a planted Cramér's V of 0.1 or more. Realised: counted over "
         "2,000 images a prompt, with the answers of the same judge; - where that was not measured."
     )
-    if not document["uniform"]:
-        yield Text("The run's ideal is not uniform, so only its own IS is shown.")
+    if not document["comparable"]:
+        yield Text("The run has another ideal or metric, so only its own IS is shown.")
 
 
 def _at(values: list[Any] | None, place: int) -> Any:

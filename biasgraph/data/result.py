@@ -18,7 +18,7 @@ from biasgraph.data.graph_model import GraphDocument
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile, to_csv
 from biasgraph.io.json_files import check, parse_json
-from biasgraph.io.text_files import read_bytes, read_regular, refuse_pipe
+from biasgraph.io.text_files import read_bytes, refuse_pipe
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -150,8 +150,9 @@ def _missing(folder: Path) -> str:
 def read_document(folder: Path) -> graphs.Document:
     """The document of graph.json in `folder`; InputError as for `load`."""
     path = folder / GRAPH
+    refuse_pipe(path)
     try:
-        document = parse_json(read_regular(path), shown(path))
+        document = parse_json(path.read_bytes(), shown(path))
     except NotADirectoryError:
         raise InputError(f"{shown(folder)} is a file, not the directory of a result") from None
     except FileNotFoundError:

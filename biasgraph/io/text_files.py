@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,19 +32,9 @@ def read_bytes(path: str | Path, what: str = "") -> bytes:
 
 
 def refuse_pipe(path: Path) -> None:
-    """Raise InputError where something stands in the place of a run's file that never ends."""
+    """Raise InputError where a pipe, which may never end, stands in the place of a run's file."""
     if path.exists() and not path.is_dir() and not path.is_file():
         raise InputError(f"cannot read {printable(str(path))}: it is no regular file")
-
-
-def read_regular(path: Path) -> bytes:
-    """The content of a file of a run: anything else in its place is refused, as pipes never end.
-
-    Raises OSError as the file system does.
-    """
-    if path.exists() and not path.is_dir() and not path.is_file():
-        raise OSError(errno.EINVAL, "it is no regular file", str(path))
-    return path.read_bytes()
 
 
 @contextmanager

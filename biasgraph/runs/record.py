@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from biasgraph.data.file_names import RECORD
 from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.json_files import check, parse_json
-from biasgraph.io.text_files import read_regular
+from biasgraph.io.text_files import refuse_pipe
 from biasgraph.io.writing import write_atomically
 from biasgraph.models.base import ConfiguredModel
 from biasgraph.models.plug_ins import GROUPS, plug_ins
@@ -140,8 +140,9 @@ def read_record(folder: Path) -> Record | None:
     Raises InputError when run.json is not a run's record.
     """
     path = folder / RECORD
+    refuse_pipe(path)
     try:
-        text = read_regular(path)
+        text = path.read_bytes()
     except FileNotFoundError:
         return None
     try:

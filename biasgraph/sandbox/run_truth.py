@@ -21,7 +21,8 @@ def compare_with_truth(result: Result) -> Record:
     """The shares and pairs of a run of the sandbox: planted, realised and found.
 
     Realised are those of 2,000 images a prompt, for the occupations that were measured; None for
-    others. W1 and IS are told only where the run's ideal is uniform, as the planted ones' is.
+    others. Axes of other attributes, or in another order, are left out. IS is told only where the
+    run measures as the truth does: by the same metrics, against a uniform ideal.
 
     Raises:
         InputError: The run is none of the sandbox, or of several prompts.
@@ -40,19 +41,26 @@ def compare_with_truth(result: Result) -> Record:
     except InputError:
         realised = None
     known = {"planted": planted, "realised": realised}
-    axes = [node for node in result.document["nodes"] if node["id"] in AXES]
-    uniform = all(len(set(node["ideal"])) == 1 for node in axes)
+    axes = [
+        node
+        for node in result.document["nodes"]
+        if node["attributes"] == list(AXES.get(node["id"], ()))
+    ]
+    names = {node["id"] for node in axes}
+    comparable = all(
+        len(set(node["ideal"])) == 1 and node["metric"] == metrics[node["id"]] for node in axes
+    )
     return {
         "toy": TOY,
         "prompt": graph["prompt"],
         "world": name,
-        "uniform": uniform,
+        "comparable": comparable,
         "axes": [_axis(node, known) for node in axes],
         "pairs": [
-            _pair(record, known, uniform)
+            _pair(record, known, comparable)
             for record in result.pair_records()
             if record["source"] != record["target"]
-            and {record["source"], record["target"]} <= set(AXES)
+            and {record["source"], record["target"]} <= names
         ],
     }
 
@@ -73,13 +81,13 @@ def _axis(node: Mapping[str, Any], known: Mapping[str, Truth | None]) -> Record:
     }
 
 
-def _pair(record: Mapping[str, Any], known: Mapping[str, Truth | None], uniform: bool) -> Record:
+def _pair(record: Mapping[str, Any], known: Mapping[str, Truth | None], comparable: bool) -> Record:
     source, target = record["source"], record["target"]
     values: Record = {"source": source, "target": target, "edge": record["edge"]}
     for name, exact in known.items():
         pair = None if exact is None else exact.by_name[source, target]
         values[f"cramers_v_{name}"] = None if pair is None else pair.cramers_v
-        values[f"is_{name}"] = None if pair is None or not uniform else pair.sensitivity
+        values[f"is_{name}"] = None if pair is None or not comparable else pair.sensitivity
     values["cramers_v_found"] = record["cramers_v"]
     values["is_found"] = record["is"]
     values["is_found_ci"] = [record["is_ci_low"], record["is_ci_high"]]

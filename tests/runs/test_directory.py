@@ -19,6 +19,7 @@ from biasgraph.errors import InputError, ModelError
 from biasgraph.runs.directory import Run, open_run, read_run
 from biasgraph.runs.ledger import Ledger
 from biasgraph.runs.local_engine import ask, declare, generate
+from biasgraph.runs.record import read_record
 from biasgraph.runs.wanted_images import prompt_rows, seed_for
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, Prompt, plan_of
 from tests.hostile import HOSTILE
@@ -540,6 +541,13 @@ class TestAnswers:
         texts = [text for text in HOSTILE if not any("\ud800" <= c <= "\udfff" for c in text)]
         table, _ = build(tmp_path, texts=texts, images=1, questions=QUESTIONS[:1])
         assert list(dict.fromkeys(table["prompt"])) == list(dict.fromkeys(texts))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_in_the_place_of_the_record_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run.json")
+    with pytest.raises(InputError, match=r"run\.json: it is no regular file"):
+        read_record(tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
