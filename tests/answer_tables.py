@@ -49,5 +49,18 @@ def librarian_table(
     return pd.DataFrame(rows, columns=columns)
 
 
+def with_controls(table: pd.DataFrame, images: int = 24, seed: int = 1) -> pd.DataFrame:
+    """The table with images of neutral rewordings, which show every attribute equally often."""
+    rng = np.random.default_rng(seed)
+    model, prompt = table["model"].iloc[0], table["prompt"].iloc[0]
+    answers = {target: sorted(set(own)) for target, own in table.groupby("target")["answer"]}
+    rows = [
+        (model, prompt, "control", "", "", f"{prompt}/control-{number}", target, rng.choice(names))
+        for number in range(images)
+        for target, names in answers.items()
+    ]
+    return pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
+
+
 def _leaning(size: int) -> list[float]:
     return [0.8, *([0.2 / (size - 1)] * (size - 1))]

@@ -20,6 +20,7 @@ from biasgraph.causal.settings import MetricName
 
 Sign = Literal["towards", "away", "undetermined"]
 Status = Literal["ok", "degenerate", "insufficient"]
+Role = Literal["initial", "counterfactual", "control"]
 Shares = tuple[float, ...]
 Ends = tuple[float, float]
 
@@ -295,8 +296,13 @@ class CountRow(GraphRow):
     """One count of tables.csv."""
 
     prompt: str = _text("the initial prompt")
-    axis: str = _axis("the axis intervened on; empty for the initial images")
-    attribute: str = _text("the attribute it names; empty for the initial images")
+    role: Role = _name(
+        "which images were counted; `control`: of its neutral rewordings",
+        range="initial, counterfactual, control",
+        source="BiasConnect sec. 3.1",
+    )
+    axis: str = _axis("the axis intervened on; empty but for counterfactuals")
+    attribute: str = _text("the attribute it names; empty but for counterfactuals")
     target: str = _axis("the axis asked about")
     answer: str = _text(
         "an attribute of `target`, `unknown` or `gated`", source="BiasConnect sec. 3.2"

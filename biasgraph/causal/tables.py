@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Literal
@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from biasgraph.causal.rows import CountRow
+from biasgraph.causal.rows import CountRow, Role
 
 Codes = npt.NDArray[np.int16]
 Counts = npt.NDArray[np.int64]
@@ -53,6 +53,7 @@ class CodedImages:
         variables: The axes.
         initial: (images, variables) attribute index of every answer, or UNKNOWN or GATED.
         arms: The same for the images of each intervention, keyed by (variable, attribute) index.
+        controls: The same for the images of all neutral rewordings together, none unless given.
 
     Raises:
         ValueError: A shape is wrong, or a code or arm lies outside the variables.
@@ -62,13 +63,16 @@ class CodedImages:
     variables: tuple[Variable, ...]
     initial: Codes
     arms: Mapping[Arm, Codes]
+    controls: Codes = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int16))
 
     def __post_init__(self) -> None:
         sizes = np.array([variable.size for variable in self.variables])
+        if not self.controls.size:
+            object.__setattr__(self, "controls", np.zeros((0, len(sizes)), dtype=np.int16))
         for x, a in self.arms:
             if not (0 <= x < len(sizes) and 0 <= a < sizes[x]):
                 raise ValueError(f"there is no variable and attribute for the arm {(x, a)}")
-        for codes in (self.initial, *self.arms.values()):
+        for codes in (self.initial, self.controls, *self.arms.values()):
             if codes.ndim != 2 or codes.shape[1] != len(sizes):
                 raise ValueError(f"codes must be (images, {len(sizes)}), not {codes.shape}")
             if ((codes >= sizes) | (codes < GATED)).any():
@@ -130,10 +134,12 @@ class Tallies:
     Attributes:
         initial: By variable y.
         arms: By arm (x, a), then by variable y.
+        controls: By variable y, all neutral rewordings together.
     """
 
     initial: list[Tally]
     arms: dict[Arm, list[Tally]]
+    controls: list[Tally]
 
     @classmethod
     def of(cls, images: CodedImages) -> Tallies:
@@ -146,7 +152,9 @@ class Tallies:
 
         arms = [arm for x in range(len(images.variables)) for arm in images.arms_of(x)]
         return cls(
-            all_variables(images.initial), {arm: all_variables(images.arms[arm]) for arm in arms}
+            all_variables(images.initial),
+            {arm: all_variables(images.arms[arm]) for arm in arms},
+            all_variables(images.controls),
         )
 
     @classmethod
@@ -160,6 +168,7 @@ class Tallies:
         return cls(
             total([one.initial for one in each]),
             {arm: total([one.arms[arm] for one in each if arm in one.arms]) for arm in arms},
+            total([one.controls for one in each]),
         )
 
     def arms_of(self, x: int) -> list[Arm]:
@@ -211,6 +220,10 @@ class Pool:
         """(prompts, attributes of y) counts of the initial images."""
         return np.stack([tallies.initial[y].counts for tallies in self.tallies])
 
+    def controls(self, y: int) -> Counts:
+        """(prompts, attributes of y) counts of the neutral rewordings' images."""
+        return np.stack([tallies.controls[y].counts for tallies in self.tallies])
+
     def strata(self, x: int, y: int) -> Counts:
         """(prompts, arms of x, attributes of y) counts; a prompt may lack an arm."""
         arms = self.total.arms_of(x)
@@ -225,21 +238,25 @@ def reduced(table: Counts) -> tuple[Counts, npt.NDArray[np.intp], npt.NDArray[np
 
 
 def counts_rows(images: CodedImages, tallies: Tallies) -> list[CountRow]:
-    """The rows of tables.csv; axis and attribute are empty for the initial images."""
-    sets = [("", "", tallies.initial)] + [
-        (images.variables[x].name, images.variables[x].attributes[a], arm)
+    """The rows of tables.csv; axis and attribute are empty where nothing is intervened on."""
+    sets: list[tuple[Role, str, str, list[Tally]]] = [("initial", "", "", tallies.initial)]
+    if len(images.controls):
+        sets.append(("control", "", "", tallies.controls))
+    sets += [
+        ("counterfactual", images.variables[x].name, images.variables[x].attributes[a], arm)
         for (x, a), arm in tallies.arms.items()
     ]
     return [
         CountRow(
             prompt=images.prompt,
+            role=role,
             axis=axis,
             attribute=attribute,
             target=variable.name,
             answer=answer,
             count=int(count),
         )
-        for axis, attribute, per_variable in sets
+        for role, axis, attribute, per_variable in sets
         for variable, answers in zip(images.variables, per_variable, strict=True)
         for answer, count in zip(
             (*variable.attributes, "unknown", "gated"),

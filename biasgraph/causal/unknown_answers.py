@@ -19,7 +19,7 @@ def treat_unknown(
     """Leave unknown answers out, make them a class of their own, or refuse them."""
     if settings.unknown == "exclude":
         return images
-    sets = [images.initial, *images.arms.values()]
+    sets = [images.initial, images.controls, *images.arms.values()]
     for y, variable in enumerate(images.variables):
         unknown = sum(int((codes[:, y] == UNKNOWN).sum()) for codes in sets)
         if settings.unknown == "error" and unknown:
@@ -40,6 +40,7 @@ def treat_unknown(
             for variable in images.variables
         ),
         initial=recoded(images.initial),
+        controls=recoded(images.controls),
         arms={arm: recoded(codes) for arm, codes in images.arms.items()},
     )
 

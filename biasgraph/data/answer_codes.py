@@ -87,6 +87,7 @@ def _by_prompt(
 
     x = _positions(images["axis"], names)
     a = _attribute_codes(variables, images["axis"], images["attribute"])
+    roles = images["role"].to_numpy(dtype=object)
     coded = []
     for prompt in answers.prompts:
         here = np.flatnonzero(images["prompt"] == prompt)
@@ -95,7 +96,8 @@ def _by_prompt(
             (int(i), int(j)): own[(sets == (i, j)).all(axis=1)]
             for i, j in np.unique(sets[sets[:, 0] >= 0], axis=0)
         }
-        coded.append(CodedImages(prompt, variables, own[sets[:, 0] < 0], arms))
+        initial, controls = (own[roles[here] == role] for role in ("initial", "control"))
+        coded.append(CodedImages(prompt, variables, initial, arms, controls))
     return coded
 
 

@@ -21,7 +21,7 @@ from biasgraph.io.csv_files import CsvFile, map_texts, to_csv
 from biasgraph.io.text_files import read_bytes
 
 COLUMNS = ("model", "prompt", "role", "axis", "attribute", "image", "target", "answer")
-ROLES = ("initial", "counterfactual")
+ROLES = ("initial", "counterfactual", "control")
 EMPTY = ("", "nan", "NaN")
 LONGEST = 500  # characters of a problem that quotes a cell
 
@@ -34,9 +34,9 @@ class Answers:
     """A checked answers table that knows where its rows came from.
 
     Attributes:
-        frame: The columns of `COLUMNS` as categories of texts (axis and attribute are missing for
-            initial images) and, where the source has it, `confidence` as floats in 0..1 or NaN. Its
-            index counts the rows of the source from 0.
+        frame: The columns of `COLUMNS` as categories of texts (axis and attribute are missing but
+            for counterfactual images) and, where the source has it, `confidence` as floats in 0..1
+            or NaN. Its index counts the rows of the source from 0.
         source: What errors call it.
         place: Says where the row with such an index stands, as "line 7".
     """
@@ -158,14 +158,19 @@ class Answers:
             ~roles.isin(ROLES).to_numpy(),
             "role",
             lambda row: (
-                f"'{row['role']}' is neither 'initial' nor 'counterfactual'."
+                f"'{row['role']}' is none of 'initial', 'counterfactual' and 'control'."
                 + did_you_mean(row["role"], ROLES)
             ),
         )
-        initial = (roles == "initial").to_numpy()
-        for name in ("axis", "attribute"):
-            self.refuse(initial & ~empty[name], name, "an initial image has no intervention")
-            self.refuse(~initial & empty[name], name, "a counterfactual image needs one")
+        for role in ROLES:
+            own = (roles == role).to_numpy()
+            for name in ("axis", "attribute"):
+                if role == "counterfactual":
+                    self.refuse(own & empty[name], name, "a counterfactual image needs one")
+                else:
+                    article = "an" if role == "initial" else "a"
+                    problem = f"{article} {role} image has no intervention"
+                    self.refuse(own & ~empty[name], name, problem)
         models = frame["model"].cat.codes.to_numpy()
         self.refuse(
             models != models[0],
@@ -203,9 +208,9 @@ class Answers:
 
 
 def _arm_codes(frame: pd.DataFrame) -> npt.NDArray[np.int64]:
-    """(rows,) one number for each (prompt, axis, attribute)."""
+    """(rows,) one number for each (prompt, role, axis, attribute)."""
     codes = np.zeros(len(frame), dtype=np.int64)
-    for name in ("prompt", "axis", "attribute"):
+    for name in ("prompt", "role", "axis", "attribute"):
         column = frame[name].cat
         codes = codes * (len(column.categories) + 1) + column.codes.to_numpy() + 1
     return codes

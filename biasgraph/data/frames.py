@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 
 from biasgraph.causal.rows import UNSET, CountRow, PairRow, columns
+from biasgraph.data.answers import ROLES
+from biasgraph.errors import listed
 
 LABEL = "toy"
 PAIR_TYPES = {name: column.type for name, column in columns(PairRow).items()}
@@ -24,6 +26,8 @@ PAIR_COLUMNS = [part.name.rstrip("_") for part in fields(PairRow) if part.defaul
 MOST = 10**12
 """Images in a count; more would be a mistake."""
 TABLE_COLUMNS = list(columns(CountRow))
+OLD_TABLE_COLUMNS = [name for name in TABLE_COLUMNS if name != "role"]
+"""Of files written before there were controls."""
 
 
 def with_label(frame: pd.DataFrame, toy: str | None) -> pd.DataFrame:
@@ -92,7 +96,14 @@ def counts_frame(rows: Sequence[CountRow]) -> pd.DataFrame:
 
 def counts_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
     """The frame of `counts_frame`, from the cells of tables.csv."""
-    texts = cells[TABLE_COLUMNS].astype(object)
+    texts = cells[[name for name in TABLE_COLUMNS if name in cells]].astype(object)
+    if "role" not in texts:
+        told = np.where(texts["axis"] == "", "initial", "counterfactual").astype(object)
+        texts.insert(TABLE_COLUMNS.index("role"), "role", told)
+    if not texts["role"].isin(ROLES).all():
+        raise ValueError(f"column role: none of {listed(ROLES)}")
+    if ((texts["role"] == "counterfactual") != (texts["axis"] != "")).any():
+        raise ValueError("column role: counterfactuals, and only they, have an axis")
     counts = pd.to_numeric(texts["count"])
     if not counts.between(0, MOST).all():
         raise ValueError("column count: not a number of images")

@@ -117,7 +117,7 @@ def load(directory: str | Path) -> Result:
 
 def _load_one(folder: Path) -> Result:
     document = read_document(folder)
-    counts = _typed(tables.counts_from_cells, folder / "tables.csv", tables.TABLE_COLUMNS)
+    counts = _typed(tables.counts_from_cells, folder / "tables.csv", tables.OLD_TABLE_COLUMNS)
     refuse_pipe(folder / "answers.csv")
     answers = Answers.read(folder / "answers.csv").frame
     return Result(document, read_pairs(folder), counts, answers, folder)

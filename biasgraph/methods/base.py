@@ -146,8 +146,8 @@ class MethodInput:
 
 
 def initial_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows about initial images: those without an intervened axis."""
-    return frame[(frame["axis"].isna() | (frame["axis"] == "")).to_numpy()]
+    """The rows of tables or answers that are about initial images."""
+    return frame[(frame["role"] == "initial").to_numpy()]
 
 
 @dataclass(frozen=True)

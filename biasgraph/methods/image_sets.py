@@ -123,7 +123,8 @@ def _images(
     answers: pd.DataFrame, prompt: str
 ) -> tuple[list[tuple[str, Intervention]], pd.DataFrame]:
     """A prompt's images in the order of their ids, with their sets; its rows, images as places."""
-    rows = answers[(answers["prompt"] == prompt).to_numpy()]
+    own = (answers["prompt"] == prompt) & (answers["role"] != "control")
+    rows = answers[own.to_numpy()]
     texts = {name: rows[name].astype(object) for name in ("image", "axis", "attribute")}
     keys = zip(*(column.where(column.notna(), "") for column in texts.values()), strict=True)
     set_of = {str(image): (str(axis), str(attribute)) for image, axis, attribute in keys}

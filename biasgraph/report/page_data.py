@@ -152,6 +152,7 @@ def _pair(pair: Record, document: Record) -> dict[str, Any]:
 
 def _counts(result: Result) -> Counts:
     frame = result.tables
+    frame = frame[frame["role"] != "control"]
     keys = ["axis", "attribute", "target", "answer"]
     cells = frame[keys].fillna("").map(_key).assign(count=frame["count"])
     summed = cells.groupby(keys, sort=False)["count"].sum().reset_index()

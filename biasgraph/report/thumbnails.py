@@ -122,6 +122,7 @@ def choose(answers: pd.DataFrame) -> dict[Set, list[str]]:
         answers: The hinge table.
     """
     columns = ["prompt", "axis", "attribute", "image"]
+    answers = answers[(answers["role"] != "control").to_numpy()]
     images = answers[columns].astype(object).where(answers[columns].notna(), "")
     images = images.drop_duplicates("image")
     images["rank"] = images.groupby(columns[:3], sort=False).cumcount()

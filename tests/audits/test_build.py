@@ -15,7 +15,7 @@ from biasgraph.audits.build import build
 from biasgraph.audits.build_options import BuildOptions
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, ModelError
-from tests.answer_tables import librarian_table
+from tests.answer_tables import librarian_table, with_controls
 from tests.hostile import HOSTILE, UNWRITABLE
 
 FILES = {
@@ -47,6 +47,15 @@ def test_a_table_becomes_a_directory(table: Path, tmp_path: Path) -> None:
     assert graph["settings"]["bootstrap"] == 100
     assert "numpy" in graph["versions"]
     assert graph["notes"] == []
+
+
+def test_a_table_with_controls_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    with_controls(librarian_table(images=20)).to_csv(path, index=False)
+    one = run(path, tmp_path / "one")
+    again = run(tmp_path / "one" / "answers.csv", tmp_path / "again")
+    assert again.files() == one.files() == load(tmp_path / "one").files()
+    assert {*one.answers["role"]} == {"initial", "counterfactual", "control"}
 
 
 def test_the_same_table_gives_the_same_files(table: Path, tmp_path: Path) -> None:

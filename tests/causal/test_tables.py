@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from biasgraph.causal.tables import GATED, UNKNOWN, Tallies, counts_rows, reduced, tally
+from biasgraph.causal.tables import GATED, UNKNOWN, Pool, Tallies, counts_rows, reduced, tally
 from tests.causal.worlds import audit, codes, column, independent, variables
 
 
@@ -54,6 +56,30 @@ def test_an_arm_without_images_is_no_arm() -> None:
     assert images.arms_of(0) == [(0, 0)]
 
 
+def test_controls_are_counted_by_themselves() -> None:
+    images = independent([2, 3], n=20)
+    assert images.controls.shape == (0, 2)
+    none = Pool.of("p", [images])
+    assert none.controls(1).tolist() == [[0, 0, 0]]
+    assert {row.role for row in counts_rows(images, none.total)} == {"initial", "counterfactual"}
+    reworded = replace(images, controls=codes([[4, 3], [2, 0, 5]]))
+    pool = Pool.of("both", [images, reworded])
+    assert pool.controls(1).tolist() == [[0, 0, 0], [2, 0, 5]]
+    assert pool.controls(0).tolist() == [[0, 0], [4, 3]]
+    assert [one.n_total for one in pool.total.controls] == [7, 7]
+    assert (pool.initial(1) == none.initial(1)).all()
+    assert (pool.strata(0, 1) == none.strata(0, 1)).all()
+    rows = [row for row in counts_rows(reworded, pool.tallies[1]) if row.role == "control"]
+    assert [row.count for row in rows] == [4, 3, 0, 0, 2, 0, 5, 0, 0]
+    assert {(row.axis, row.attribute) for row in rows} == {("", "")}
+
+
+@pytest.mark.parametrize("controls", [column(2), np.zeros((3, 2), dtype=np.int16)])
+def test_controls_that_cannot_be_are_refused(controls: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"outside its variable|must be"):
+        replace(audit(column(0), {}, variables(2)), controls=controls)
+
+
 def test_empty_rows_and_columns_go() -> None:
     table, rows, columns = reduced(np.array([[3, 0, 1], [0, 0, 0], [2, 0, 2]]))
     assert table.tolist() == [[3, 1], [2, 2]]
@@ -89,7 +115,8 @@ def test_codes_that_cannot_be_are_refused(initial: object, arms: object, message
 def test_the_rows_of_tables_csv_hold_every_answer() -> None:
     images = independent([2, 3], n=20, lost=0.3)
     rows = [row.record() for row in counts_rows(images, Tallies.of(images))]
-    assert list(rows[0]) == ["prompt", "axis", "attribute", "target", "answer", "count"]
+    names = ["prompt", "role", "axis", "attribute", "target", "answer", "count"]
+    assert list(rows[0]) == names
     assert len(rows) == 6 * (2 + 2 + 3 + 2)
     assert sum(row["count"] for row in rows) == 6 * 20 * 2
     first = [row for row in rows if row["axis"] == "" and row["target"] == "b"]
@@ -98,6 +125,8 @@ def test_the_rows_of_tables_csv_hold_every_answer() -> None:
     assert [row["count"] for row in first] == [
         int((images.initial[:, 1] == code).sum()) for code in (0, 1, 2, UNKNOWN, GATED)
     ]
+    assert {row["role"] for row in first} == {"initial"}
+    assert {row["role"] for row in rows if row["axis"]} == {"counterfactual"}
     arm = [row["count"] for row in rows if row["attribute"] == "b2" and row["target"] == "a"]
     assert sum(arm) == 20
     assert arm[0] == (images.arms[(1, 2)][:, 0] == 0).sum()

@@ -11,7 +11,7 @@ from biasgraph.data.answer_codes import MAX_ATTRIBUTES, MAX_AXES, code_images
 from biasgraph.data.answers import COLUMNS, Answers
 from biasgraph.data.axes import Attribute, Axis, AxisSet
 from biasgraph.errors import InputError, printable
-from tests.answer_tables import AXES, librarian_table
+from tests.answer_tables import AXES, librarian_table, with_controls
 from tests.hostile import HOSTILE, UNWRITABLE
 
 
@@ -39,6 +39,16 @@ def test_codes_of_a_table_without_axes() -> None:
     decoded = [AXES["age"][code] for code in images.arms[0, 1][:, 1]]
     expected = frame[(frame["attribute"] == "female") & (frame["target"] == "age")]
     assert decoded == expected["answer"].tolist()
+
+
+def test_controls_are_no_initial_images() -> None:
+    frame = librarian_table(images=5)
+    [plain] = code_images(Answers.from_frame(frame)).images
+    [images] = code_images(Answers.from_frame(with_controls(frame, images=3))).images
+    assert images.controls.shape == (3, 3)
+    np.testing.assert_array_equal(images.initial, plain.initial)
+    assert images.arms.keys() == plain.arms.keys()
+    assert plain.controls.shape == (0, 3)
 
 
 def test_the_order_of_rows_changes_nothing_but_the_order_of_names() -> None:

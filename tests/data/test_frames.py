@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import biasgraph
-from biasgraph.data.frames import TABLE_COLUMNS
-from tests.answer_tables import librarian_table
+from biasgraph.data.frames import TABLE_COLUMNS, counts_from_cells
+from tests.answer_tables import AXES, librarian_table, with_controls
 
 DOCS = Path(__file__).parents[2] / "docs" / "files.md"
 PAIR_FIELDS = [
@@ -115,6 +115,42 @@ def test_tables_csv_counts_every_image(result: biasgraph.Result) -> None:
     sums = tables.groupby(["axis", "attribute", "target"])["count"].sum()
     assert (sums == 48).all()
     assert len(sums) == 8 * 3
+
+
+def test_counts_of_controls_stand_apart() -> None:
+    result = biasgraph.analyze(with_controls(librarian_table(images=20), 24), bootstrap=100)
+    plain = biasgraph.analyze(librarian_table(images=20), bootstrap=100)
+    tables = csv(result, "tables.csv")
+    own = tables[tables["role"] == "control"]
+    assert own["axis"].isna().all() and own["attribute"].isna().all()
+    assert own.groupby("target")["count"].sum().to_dict() == dict.fromkeys(AXES, 24)
+    assert (tables["role"] != "control").sum() == len(plain.tables)
+    for name in ("statistic", "p", "cramers_v", "w1_before", "w1_after", "is"):
+        pd.testing.assert_series_equal(result.pairs[name], plain.pairs[name], check_exact=True)
+    for one, other in zip(result.document["nodes"], plain.document["nodes"], strict=True):
+        assert (one["initial"], one["w1"]) == (other["initial"], other["w1"])
+
+
+def test_tables_csv_of_before_controls_is_read(result: biasgraph.Result, tmp_path: Path) -> None:
+    biasgraph.save(result, tmp_path)
+    path = tmp_path / "tables.csv"
+    pd.read_csv(path, keep_default_na=False).drop(columns="role").to_csv(path, index=False)
+    pd.testing.assert_frame_equal(biasgraph.load(tmp_path).tables, result.tables)
+
+
+@pytest.mark.parametrize(
+    ("role", "axis", "message"),
+    [
+        ("other", "gender", "column role: none of initial, counterfactual, control"),
+        ("initial", "gender", "column role: counterfactuals, and only they, have an axis"),
+        ("control", "gender", "column role: counterfactuals, and only they, have an axis"),
+        ("counterfactual", "", "column role: counterfactuals, and only they, have an axis"),
+    ],
+)
+def test_counts_of_strange_roles(role: str, axis: str, message: str) -> None:
+    cells = pd.DataFrame([["p", role, axis, axis and "male", "age", "old", "3"]])
+    with pytest.raises(ValueError, match=message):
+        counts_from_cells(cells.set_axis(TABLE_COLUMNS, axis="columns"))
 
 
 def test_the_documentation_names_every_column(result: biasgraph.Result) -> None:

@@ -282,7 +282,8 @@ def _aligned(images: CodedImages, variables: tuple[Variable, ...]) -> CodedImage
         for (x, a), codes in images.arms.items()
         if x in place
     }
-    return CodedImages(images.prompt, variables, recoded(images.initial), arms)
+    controls = recoded(images.controls)
+    return CodedImages(images.prompt, variables, recoded(images.initial), arms, controls)
 
 
 def _again(

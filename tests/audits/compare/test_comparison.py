@@ -13,13 +13,14 @@ import pytest
 
 import biasgraph
 from biasgraph.audits.api import compare
+from biasgraph.audits.compare.comparable import comparable
 from biasgraph.audits.compare.comparison import Comparison, compare_results
 from biasgraph.audits.compare.gates import Gate
 from biasgraph.causal.comparing import CLASSES
 from biasgraph.data.result import Result
 from biasgraph.errors import InputError
 from biasgraph.io.csv_files import CsvFile
-from tests.answer_tables import AXES, librarian_table
+from tests.answer_tables import AXES, librarian_table, with_controls
 from tests.hostile import HOSTILE
 
 
@@ -119,6 +120,15 @@ def test_the_order_of_axes_and_attributes_does_not_matter() -> None:
     [found] = compare_results([result(one), second]).document["comparisons"]
     assert {pair["difference"] for pair in found["pairs"]} == {0.0}
     assert {d["growth"] for d in found["distances"]} == {0.0}
+
+
+def test_controls_of_other_orders_are_aligned() -> None:
+    one = with_controls(librarian_table())
+    second = one.sort_values(["role", "axis", "attribute", "answer"], kind="stable")
+    runs, _ = comparable([result(one), result(second)], common=False)
+    first, other = (run.images[0].controls for run in runs)
+    assert first.shape == (24, 3)
+    assert (first == other).all()
 
 
 def test_unequal_numbers_of_images_are_compared_at_the_smaller() -> None:
