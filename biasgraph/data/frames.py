@@ -98,8 +98,8 @@ def counts_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
     """The frame of `counts_frame`, from the cells of tables.csv."""
     texts = cells[[name for name in TABLE_COLUMNS if name in cells]].astype(object)
     if "role" not in texts:
-        told = np.where(texts["axis"] == "", "initial", "counterfactual").astype(object)
-        texts.insert(TABLE_COLUMNS.index("role"), "role", told)
+        told = np.where(texts["axis"] == "", "initial", "counterfactual")
+        texts.insert(TABLE_COLUMNS.index("role"), "role", pd.Series(told, texts.index, object))
     if not texts["role"].isin(ROLES).all():
         raise ValueError(f"column role: none of {listed(ROLES)}")
     if ((texts["role"] == "counterfactual") != (texts["axis"] != "")).any():
