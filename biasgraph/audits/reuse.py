@@ -11,6 +11,9 @@ from typing import Any
 
 import biasgraph
 from biasgraph.data.result import Result, load
+from biasgraph.errors import InputError
+from biasgraph.io.json_files import parse_json
+from biasgraph.io.text_files import read_bytes, refuse_pipe
 from biasgraph.io.writing import write_atomically
 from biasgraph.methods.wordnet import find_wordnet
 
@@ -56,13 +59,14 @@ def read_back(directory: Path, inputs: str) -> Result | None:
         inputs: What `digest_inputs` returned.
     """
     try:
-        record = json.loads((directory / FILE).read_bytes())
+        refuse_pipe(directory / FILE)
+        record = parse_json(read_bytes(directory / FILE), FILE)
         if (record["schema"], record["inputs"]) != (SCHEMA, inputs):
             return None
         files: dict[str, str] = record["files"]
         if any(digest_file(directory / name) != digest for name, digest in files.items()):
             return None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (InputError, OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
     return load(directory)
 

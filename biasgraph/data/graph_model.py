@@ -34,8 +34,18 @@ DRAWN = ("bootstrap", "amplification_replicates", "noise_draws")
 
 STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True, protected_namespaces=())
 
+EXACT = 2**53
+"""Whole numbers up to here are numbers with a fraction, too; what is larger is written `1e+16`."""
+
+
+def _exact(number: Any) -> Any:
+    if isinstance(number, int) and abs(number) > EXACT:
+        raise ValueError("a whole number too large for the field")
+    return number
+
+
 Whole = Annotated[int, Field(ge=-MOST, le=MOST)]
-Number = Annotated[float, Field(allow_inf_nan=False)]
+Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_exact)]
 Ends = Annotated[list[Number], Field(min_length=2, max_length=2)]
 
 

@@ -89,7 +89,7 @@ def _array(values: Iterable[Any], kind: str | None) -> Any:
         return pa.array([None if cell is None else json.dumps(cell) for cell in cells], pa.string())
     try:
         return pa.array(cells)
-    except pa.ArrowException:  # texts and numbers mixed
+    except (pa.ArrowException, OverflowError):  # texts and numbers mixed, or numbers too large
         return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,17 @@ def test_a_run_without_its_digests_is_computed_again(run: Path, analyses: list[s
     (run / "inputs.json").unlink()
     biasgraph.build("a librarian", output=run, **BUILD)
     assert analyses == ["analysis"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_in_the_place_of_the_digests_is_not_waited_for(
+    run: Path, analyses: list[str]
+) -> None:
+    (run / "inputs.json").unlink()
+    os.mkfifo(run / "inputs.json")
+    biasgraph.build("a librarian", output=run, **BUILD)
+    assert analyses == ["analysis"]
+    assert (run / "inputs.json").is_file()
 
 
 def test_other_code_computes_again(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import itertools
 import json
 import sys
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,16 @@ def test_json_and_csv_are_those_of_the_run(result: biasgraph.Result, tmp_path: P
     pairs = pd.read_csv(tmp_path / "out" / "pairs.csv").set_index(["source", "target"])
     for link in result.document["links"]:
         assert pairs.loc[(link["source"], link["target"]), "is"] == link["is"]
+
+
+def test_a_column_of_numbers_that_parquet_has_no_type_for_is_text(
+    result: biasgraph.Result,
+) -> None:
+    document = deepcopy(result.document)
+    for node in document["nodes"]:
+        node["own"] = 10**30
+    files = FORMATS["parquet"].files(dataclasses.replace(result, document=document), 2)
+    assert {*parquet(files["nodes.parquet"])["own"].to_pylist()} == {str(10**30)}
 
 
 @pytest.mark.parametrize("read", [nx.read_graphml, nx.read_gexf])
