@@ -51,7 +51,8 @@ def analyze_answers(
         answers: The table.
         axes: As declared; None reads them off the table.
         options: Of the analysis; `prompts` among them makes a graph of several, however many.
-        made_with: What a graph says of its origin: model, vqa and notes, as far as there are any.
+        made_with: What a graph says of its origin: model, vqa and notes, as far as there are any;
+            of a judge that it does not name the table may.
         about_prompts: What each prompt's graph says besides: subject, `fixed_by_prompt` (an
             attribute for each axis that the prompt fixes) and unseen words.
         progress: What shows where the work stands.
@@ -67,17 +68,19 @@ def analyze_answers(
     """
     coding = code_images(answers, axes, options.unlisted)
     variables = coding.images[0].variables
+    judge = made_with.get("vqa", answers.judge), made_with.get("vqa_fingerprint")
     if declared is None:
-        judge = made_with.get("vqa"), made_with.get("vqa_fingerprint")
         declared = Declared.of(options, variables, judge, with_axes=axes is not None)
     several = options.prompts is not None or len(coding.images) > 1
     origin = {
         "subject": None,
         "model": answers.model,
-        "vqa": None,
+        "vqa": answers.judge,
+        "annotators": None,
         "fixed_by_prompt": {},
         "toy": TOY if traits_of(answers.model).toy else None,
         **made_with,
+        "people": traits_of(judge[0] or "").people,
         "axes": axes and {"name": axes.name, "digest": axes.digest()},
         "ideal": declared.record([images.prompt for images in coding.images]),
         "notes": [*made_with.get("notes", ()), *coding.notes],

@@ -119,8 +119,8 @@ def analyze(options: AnalyzeOptions) -> Result:
     """Analyse a finished answers table in memory; `biasgraph.save` writes it.
 
     The table is a CSV or Parquet file or a data frame with the columns model, prompt, role, axis,
-    attribute, image, target, answer and, optionally, confidence. Without axes, these are read off
-    the table.
+    attribute, image, target, answer and, optionally, confidence and judge. Without axes,
+    these are read off the table.
 
     Returns:
         The result, which is saved nowhere.

@@ -72,7 +72,8 @@ class AnswersOptions(Settings):
 
     answers: str | Path | pd.DataFrame | None = optional(
         "Analyse a finished answers table (CSV or Parquet) instead: no model does any work. "
-        "Columns: model, prompt, role, axis, attribute, image, target, answer[, confidence].",
+        "Columns: model, prompt, role, axis, attribute, image, target, answer[, "
+        "confidence][, judge].",
         metavar="FILE",
     )
 

@@ -11,7 +11,7 @@ from biasgraph.data.answer_codes import variable_of
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import BiasgraphError, InputError, did_you_mean, printable
 from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
-from biasgraph.models.base import Remote
+from biasgraph.models.base import Annotated, Remote
 from biasgraph.models.registry import traits_of
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
@@ -167,6 +167,7 @@ class PlannedBuild:
             "rewritten_prompts": rewritten,
             "notes": notes + job.notes(),
             **job.identities(embedder=False),
+            "annotators": job.judge.annotators if isinstance(job.judge, Annotated) else None,
             "seed": job.seed,
             "unseen_words": self._unseen_words(self.plans),
         }

@@ -21,6 +21,7 @@ from biasgraph.io.csv_files import CsvFile, map_texts, to_csv
 from biasgraph.io.text_files import read_bytes
 
 COLUMNS = ("model", "prompt", "role", "axis", "attribute", "image", "target", "answer")
+OPTIONAL = ("confidence", "judge")
 ROLES = ("initial", "counterfactual", "control")
 EMPTY = ("", "nan", "NaN")
 LONGEST = 500  # characters of a problem that quotes a cell
@@ -35,8 +36,8 @@ class Answers:
 
     Attributes:
         frame: The columns of `COLUMNS` as categories of texts (axis and attribute are missing but
-            for counterfactual images) and, where the source has it, `confidence` as floats in 0..1
-            or NaN. Its index counts the rows of the source from 0.
+            for counterfactual images) and, where the source has them, `confidence` as floats in
+            0..1 or NaN and `judge`, who answered. Its index counts the rows of the source from 0.
         source: What errors call it.
         place: Says where the row with such an index stands, as "line 7".
     """
@@ -88,6 +89,11 @@ class Answers:
     def model(self) -> str:
         """The generator's spec, one for the whole table."""
         return str(self.frame["model"].iloc[0])
+
+    @property
+    def judge(self) -> str | None:
+        """The judge's spec, one for the whole table; None where the table does not say."""
+        return str(self.frame["judge"].iloc[0]) if "judge" in self.frame else None
 
     @property
     def prompts(self) -> list[str]:
@@ -142,7 +148,7 @@ class Answers:
         first, more = int(bad.argmax()), int(bad.sum()) - 1
         if not isinstance(problem, str):
             cells = self.frame.iloc[first]
-            problem = problem({name: str(cells[name]) for name in COLUMNS})
+            problem = problem({str(name): str(cell) for name, cell in cells.items()})
         where = f"{self.source}, {self.place(int(self.frame.index[first]))}, column {column}"
         others = f" ({more:,} more like it)" if more else ""
         problem = problem if len(problem) <= LONGEST else problem[:LONGEST] + "..."
@@ -171,14 +177,18 @@ class Answers:
                     article = "an" if role == "initial" else "a"
                     problem = f"{article} {role} image has no intervention"
                     self.refuse(own & ~empty[name], name, problem)
-        models = frame["model"].cat.codes.to_numpy()
+        self._refuse_second("model", "models are audited one by one")
+        if "judge" in frame:
+            self.refuse(frame["judge"].isna().to_numpy(), "judge", "the cell is empty")
+            self._refuse_second("judge", "answers of different judges do not go together")
+
+    def _refuse_second(self, column: str, why: str) -> None:
+        """Raise InputError where a column that has one value for the whole table has another."""
+        codes, first = self.frame[column].cat.codes.to_numpy(), self.frame[column].iloc[0]
         self.refuse(
-            models != models[0],
-            "model",
-            lambda row: (
-                f"'{row['model']}', but the table began with '{self.model}': "
-                "models are audited one by one"
-            ),
+            codes != codes[0],
+            column,
+            lambda row: f"'{row[column]}', but the table began with '{first}': {why}",
         )
 
     def _check_confidence(self) -> None:
@@ -223,12 +233,14 @@ def _normalised(frame: pd.DataFrame, source: str) -> pd.DataFrame:
         return None if cell.strip() in EMPTY else cell
 
     columns = {}
-    for name in (name for name in (*COLUMNS, "confidence") if name in frame.columns):
+    for name in (name for name in (*COLUMNS, *OPTIONAL) if name in frame.columns):
         try:
             number = name == "confidence"
             columns[name] = _numbers(frame[name]) if number else map_texts(frame[name], text)
         except TypeError:  # unhashable: a list or a record, as Parquet can hold
             raise InputError(f"{source}, column {name}: its cells are not text") from None
+    if "judge" in columns and columns["judge"].isna().all():
+        del columns["judge"]
     rows = pd.DataFrame(columns)
     return rows[rows[list(COLUMNS)].notna().any(axis=1)]
 

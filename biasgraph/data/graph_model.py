@@ -225,6 +225,8 @@ class _Graph(_Strict):
     toy: str | None
     model_fingerprint: str | None = None
     vqa_fingerprint: str | None = None
+    people: bool = False
+    annotators: Whole | None = None
     seed: int | None = None
     typed: str | None = None
     unseen_words: list[str] | None = None

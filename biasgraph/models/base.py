@@ -144,6 +144,15 @@ class Describer(Protocol):
 
 
 @runtime_checkable
+class Annotated(Protocol):
+    """A power of judges whose answers people gave."""
+
+    @property
+    def annotators(self) -> int | None:
+        """How many people answered; None where that is not known."""
+
+
+@runtime_checkable
 class Noting(Protocol):
     """A power of models that find something out at work which the results should be read with."""
 

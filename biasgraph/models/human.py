@@ -88,6 +88,12 @@ class Labels:
         """The digests of all pictures that have a label."""
         return {picture for picture, _ in self.given}
 
+    @property
+    def annotators(self) -> int | None:
+        """How many people labelled; None where some rows do not name theirs."""
+        names = {name for given in self.given.values() for name in given}
+        return None if "" in names else len(names)
+
     def has(self, picture: str, question: Question) -> bool:
         """Whether anybody answered the question about the picture, if only with "unknown"."""
         return (picture, question.text) in self.given
@@ -163,6 +169,11 @@ class HumanJudge:
     def fingerprint(self) -> str:
         """The file's hash."""
         return self.labels.fingerprint
+
+    @property
+    def annotators(self) -> int | None:
+        """How many people answered, where the file says that."""
+        return self.labels.annotators
 
     @cached_property
     def labels(self) -> Labels:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from biasgraph.report import html, style, words
+from biasgraph.report import html, judge_words, style, words
 from biasgraph.report.comparison_summary import describe_changes
 from biasgraph.report.vis_network import drawing
 
@@ -77,6 +77,7 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
         styles=("report.css", "compare.css"),
         title=_title(document),
         toy=document["toy"],
+        labellers=judge_words.labellers(document["runs"]),
         fact_rows=list(_facts(document)),
         lead=[list(describe_changes(comparison)) for comparison in document["comparisons"]],
         labels=[run["label"] for run in runs],
@@ -170,8 +171,7 @@ def _facts(document: Record) -> Iterator[tuple[str, str]]:
     runs = document["runs"]
     for title, some in (("Baseline", runs[:1]), ("Compared", runs[1:])):
         yield title, ", ".join(words.label(run["name"]) for run in some)
-    judges = dict.fromkeys(run["vqa"] for run in runs)
-    yield "Judge", ", ".join(words.label(judge or "not recorded") for judge in judges)
+    yield "Judge", ", ".join(dict.fromkeys(map(judge_words.judge, runs)))
     images = dict.fromkeys(
         f"{run['images']['initial']:,} initial, {run['images']['interventions']:,} counterfactual"
         for run in runs

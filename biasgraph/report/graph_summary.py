@@ -48,7 +48,7 @@ def graph_facts(document: Record) -> list[tuple[str, str]]:
         ("Prompt", None if prompt is None else words.label(prompt)),
         ("Subject", subject and words.label(subject)),
         ("Model", words.label(graph["model"])),
-        ("Judge", words.label(graph["vqa"] or "not recorded in an answers table")),
+        ("Judge", judge_words.judge(graph)),
         ("Judge validated", judge_words.validated_by(graph)),
         ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
         ("Ideal", words.ideal_words(graph, len(nodes))),

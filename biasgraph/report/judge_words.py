@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from biasgraph.errors import printable
-from biasgraph.report.words import enumerated, name, named, p_value, with_ci
+from biasgraph.report.words import counted, enumerated, label, name, named, p_value, with_ci
 
 Record = Mapping[str, Any]
 
@@ -15,8 +15,10 @@ UNCHECKED = (
     "(`biasgraph label` and `biasgraph agreement` measure it)."
 )
 BY_PEOPLE = (
-    "The answers are labels that people gave; how far other people would agree is not measured."
+    "The answers are {judge}; how far other people would agree is not measured (`biasgraph "
+    "agreement` measures it)."
 )
+DIGITS = 8  # of its fingerprint that stand at the end of the name of a file of labels
 FAIR = 0.6
 """Kappa below which a judge is usually held to agree only moderately (Landis and Koch 1977)."""
 UNEVEN = 0.05
@@ -32,7 +34,7 @@ def caveats_of_graph(graph: Record) -> Iterator[str]:
     """What to keep in mind about a graph's judge: whether it was validated, and corrected for."""
     record = graph.get("agreement")
     if record is None:
-        yield BY_PEOPLE if str(graph["vqa"]).startswith("human:") else UNCHECKED
+        yield BY_PEOPLE.format(judge=judge(graph)) if graph.get("people") else UNCHECKED
     else:
         yield summary(record)
         yield from caveats(record)
@@ -46,10 +48,34 @@ def caveats_of_graph(graph: Record) -> Iterator[str]:
             yield f"{name(axis)} is not corrected: {printable(why)}."
 
 
-def validated_by(graph: Record) -> str:
-    """Whether the judge was validated, in a few words."""
+def validated_by(graph: Record) -> str | None:
+    """Whether the judge was validated, in a few words; None for people whom nobody compared."""
     record = graph.get("agreement")
-    return "no" if record is None else f"against {short(record)}"
+    if record is None:
+        return None if graph.get("people") else "no"
+    return f"against {short(record)}"
+
+
+def judge(graph: Record, longest: int = 200) -> str:
+    """Who gave the answers: a judge's spec, or whose labels they are."""
+    if graph["vqa"] is None:
+        return "not recorded"
+    if not graph.get("people"):
+        return label(graph["vqa"], longest)
+    source = str(graph["vqa"]).partition(":")[2]
+    source = source.removesuffix(f"@{(graph.get('vqa_fingerprint') or '')[:DIGITS]}")
+    people, number = "labels of people", graph.get("annotators")
+    if source:
+        people += f": {label(source, longest)}"
+    return people if number is None else f"{people} ({counted(number, 'annotator')})"
+
+
+def labellers(graphs: Iterable[Record]) -> str:
+    """Who it was that gave labels to pictures, as a part of a sentence."""
+    by_people = {bool(graph.get("people")) for graph in graphs}
+    if by_people == {True}:
+        return "people"
+    return "people and a model" if True in by_people else "the judge, a model,"
 
 
 def reference(record: Record) -> str:

@@ -69,6 +69,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         "title": title_of(document),
         "quoted": graph["prompt"] is not None,
         "toy": graph["toy"],
+        "labellers": judge_words.labellers([graph]),
         "unseen_words": [words.label(word) for word in graph.get("unseen_words") or ()],
         "fact_rows": [row for row in graph_facts(document) if row[0] not in in_title],
         "lead": list(words.lead(document, pairs)),

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from biasgraph.causal.mediation import CONSISTENT
 from biasgraph.errors import printable
-from biasgraph.report import words
+from biasgraph.report import judge_words, words
 
 Record = Mapping[str, Any]
 Dash = Literal["solid", "dashed", "dotted"]
@@ -122,6 +122,6 @@ def origin(document: Record) -> str:
     graph, images = document["graph"], document["graph"]["images"]
     return (
         f"Model: {clipped(graph['model'], 80)}. "
-        f"Judge: {clipped(graph['vqa'] or 'not recorded', 80)}. "
+        f"Judge: {clipped(judge_words.judge(graph), 120)}. "
         f"Images: {images['initial']:,} initial, {images['interventions']:,} counterfactual."
     )

@@ -65,6 +65,20 @@ def test_the_same_table_gives_the_same_files(table: Path, tmp_path: Path) -> Non
     assert again.files() == one.files()
 
 
+def test_a_table_of_peoples_answers_says_so_everywhere(table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    pd.read_csv(table, dtype=str).assign(judge="human:crowd").to_csv(path, index=False)
+    result = run(path, tmp_path / "out")
+    graph = result.document["graph"]
+    assert (graph["vqa"], graph["people"], graph["annotators"]) == ("human:crowd", True, None)
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "labels of people: crowd" in page and "labels that people gave to pictures" in page
+    assert "has not been validated" not in page and "the judge, a model" not in page
+    again = run(tmp_path / "out" / "answers.csv", tmp_path / "again")
+    assert again.files() == result.files()
+    assert run(table, tmp_path / "unsaid").document["graph"]["people"] is False
+
+
 def test_a_second_build_writes_the_new_result(table: Path, tmp_path: Path) -> None:
     run(table, tmp_path / "out")
     run(table, tmp_path / "out", alpha=0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import signal
 import sqlite3
@@ -9,14 +10,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import networkx as nx
 import pandas as pd
 import pytest
 
+from biasgraph.audits.agreement.trusted_answers import asked_of
 from biasgraph.commands import main
 from biasgraph.data.result import load
+from biasgraph.models.pixels import pixels_digest
+from biasgraph.runs.directory import read_run
 from tests.forked import biasgraph
 from tests.kill_trials import annotated_build, kill_trials, results
 from tests.shared_runs import copy_run
@@ -72,6 +77,24 @@ def test_labels_of_other_pictures_are_named_and_change_nothing(small: Path, tmp_
     done = build(directory, *SMALL, "--vqa", f"human:{labels}", expect=2)
     assert "labels none of these pictures" in done.stderr
     assert (directory / "graph.json").read_bytes() == before
+
+
+def test_answers_of_people_are_no_unchecked_judge(small: Path, tmp_path: Path) -> None:
+    directory, labels = copy_of(small, tmp_path), tmp_path / "labels.csv"
+    with closing(read_run(directory)) as run, labels.open("w", newline="") as file:
+        gate, axes = asked_of(run, "sandbox")
+        writer = csv.writer(file)
+        writer.writerow(("picture", "question", "answer", "annotator"))
+        for image in run.ledger.images():
+            digest = pixels_digest(run.read_image(image))
+            for question in (gate, *(part for axis in axes for part in axis.questions)):
+                for annotator in ("ada", "bo"):
+                    writer.writerow((digest, question.text, question.choices[0], annotator))
+    done = build(directory, *SMALL, "--vqa", f"human:{labels}")
+    assert "labels of people" in done.stdout and "2 annotators" in done.stdout
+    assert "validated" not in done.stdout
+    graph = load(directory).document["graph"]
+    assert (graph["people"], graph["annotators"]) == (True, 2)
 
 
 def test_a_build_leaves_a_complete_run(small: Path) -> None:

@@ -252,3 +252,17 @@ def test_only_axes_that_are_there() -> None:
         InputError, match=r"has no axis 'gendr' \(it has gender, age, .*mean 'gender'"
     ):
         answers.only(["gendr"])
+
+
+def test_a_table_may_say_who_answered(read: Callable[[bytes], Answers]) -> None:
+    heading = f"{HEADING},judge"
+    rows = [f"{INITIAL.format(0)},human:crowd", f"{MALE.format(0)},human:crowd"]
+    answers = read(table(*rows, heading=heading))
+    assert answers.judge == "human:crowd"
+    assert read(answers.to_csv()).judge == "human:crowd"
+    assert read(table(INITIAL.format(0))).judge is None
+    assert read(table(f"{INITIAL.format(0)},", heading=heading)).judge is None
+    with pytest.raises(InputError, match=r"line 3, column judge: 'clip:x', but the table began"):
+        read(table(rows[0], f"{MALE.format(0)},clip:x", heading=heading))
+    with pytest.raises(InputError, match="line 3, column judge: the cell is empty"):
+        read(table(rows[0], f"{MALE.format(0)},", heading=heading))

@@ -43,7 +43,7 @@ def record(*axes: dict[str, Any], name: str = "labels.csv", kind: str = "labels"
 
 
 def graph(agreement: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
-    return {"vqa": "clip:x", "agreement": agreement, "correction": None, **more}
+    return {"vqa": "clip:x", "agreement": agreement, "correction": None, "people": False, **more}
 
 
 def told(about: dict[str, Any]) -> str:
@@ -53,8 +53,29 @@ def told(about: dict[str, Any]) -> str:
 def test_a_judge_that_nobody_checked_is_named_so() -> None:
     assert told(graph(None)).startswith("This judge has not been validated")
     assert told({"vqa": None}).startswith("This judge has not been validated")  # an older graph
-    assert told(graph(None, vqa="human:labels.csv@12345678")).startswith("The answers are labels")
     assert judge_words.validated_by(graph(None)) == "no"
+
+
+@pytest.mark.parametrize(
+    ("about", "expected"),
+    [
+        (
+            {"vqa": "human:a@b.csv@12345678", "vqa_fingerprint": "12345678" * 8, "annotators": 3},
+            "labels of people: a@b.csv (3 annotators)",
+        ),
+        ({"vqa": "human:crowd", "annotators": 1}, "labels of people: crowd (1 annotator)"),
+        ({"vqa": "human:crowd", "annotators": None}, "labels of people: crowd"),
+        ({"vqa": "human"}, "labels of people"),
+    ],
+)
+def test_people_are_no_judge_that_nobody_checked(about: dict[str, Any], expected: str) -> None:
+    answered = graph(None, people=True, **about)
+    assert words.plain(judge_words.judge(answered)) == expected
+    assert told(answered).startswith(f"The answers are {expected}; how far other people")
+    assert "validated" not in told(answered) and judge_words.validated_by(answered) is None
+    assert judge_words.labellers([answered]) == "people"
+    assert judge_words.labellers([answered, graph(None)]) == "people and a model"
+    assert judge_words.labellers([graph(None)]) == "the judge, a model,"
 
 
 def test_the_lowest_and_the_highest_kappa_are_told() -> None:

@@ -206,7 +206,9 @@ def _differences(
         if len(costs) == 2 and not np.allclose(costs[0], costs[1], atol=TOLERANCE):
             yield f"the cost matrices of {axis} differ in {first.name} and {other.name}"
     judge, judge_there = first.graph["vqa"], other.graph["vqa"]
-    if judge is not None and judge_there is not None:
+    # Labels belong to pictures: people who label two runs' pictures leave two files.
+    by_people = first.graph.get("people") and other.graph.get("people")
+    if judge is not None and judge_there is not None and not by_people:
         if judge != judge_there:
             yield differ("the judges", judge, judge_there)
         elif first.graph.get("vqa_fingerprint") != other.graph.get("vqa_fingerprint"):
@@ -236,6 +238,12 @@ def _notes(runs: Sequence[_Candidate]) -> Iterator[str]:
         yield (
             f"No judge is recorded in {', '.join(unnamed)}: whether the same judge answered "
             "everywhere cannot be checked"
+        )
+    labels = dict.fromkeys(run.graph["vqa"] for run in runs if run.graph.get("people"))
+    if len(labels) > 1:
+        yield (
+            f"People answered, in different files ({listed(list(labels))}): differences between "
+            "annotators would look like differences between the runs"
         )
     prompts = list(dict.fromkeys(run.graph["prompt"] for run in runs))
     if len(prompts) > 1:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "biasgraph-compare/1"
 POOL = "compared"
+JUDGE = ("vqa", "vqa_fingerprint", "people", "annotators")
+"""What a comparison says of who answered."""
 SETTINGS = ("mix", "unknown", "min_valid", "bootstrap")
 DOCUMENT, ROWS, PAGE = "compare.json", "compare.csv", "compare.html"
 
@@ -194,7 +196,7 @@ def _about(run: ComparedRun) -> Record:
         "directory": None if folder is None else str(folder),
         "prompt": graph["prompt"],
         "prompts": len(run.images),
-        "vqa": graph["vqa"],
+        **{name: graph.get(name) for name in JUDGE},
         "images": graph["images"],
         "edges": sum(bool(pair["edge"]) for pair in run.pairs),
         "max_impact": graph["max_impact"],

@@ -34,7 +34,8 @@ PLAN = "plan.json"
 Document = dict[str, Any]
 
 ORIGIN = (
-    "kind", "prompt", "prompts", "subject", "model", "vqa", "toy", "images", "ideal", "settings"
+    "kind", "prompt", "prompts", "subject", "model", "vqa", "vqa_fingerprint", "people",
+    "annotators", "toy", "images", "ideal", "settings",
 )  # fmt: skip
 """What a plan says of the graph that it is for."""
 NO_PLAN: Document = {

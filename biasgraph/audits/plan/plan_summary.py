@@ -8,6 +8,7 @@ from typing import Any
 from biasgraph.causal.flags import FLAG_WORDS
 from biasgraph.causal.planning import SURE
 from biasgraph.data.findings import Banner, Cell, Heading, ScreenPart, Sentences, Table, Text
+from biasgraph.report import judge_words
 from biasgraph.report.words import counted, enumerated, name, named, with_ci, with_interval
 
 Record = Mapping[str, Any]
@@ -51,12 +52,11 @@ def summarize_plan(document: Record) -> Iterator[ScreenPart]:
 def _about(graph: Record) -> str:
     images, prompts = graph["images"], graph["prompts"]
     subject = f"{len(prompts)} prompts" if prompts else f"the prompt '{name(graph['prompt'], 300)}'"
-    judge = graph["vqa"]
+    judge = judge_words.judge(graph, 300) if graph["vqa"] else "whoever made the answers table"
     return (
         f"Mitigation plan for {subject}: {images['initial']:,} initial and "
         f"{images['interventions']:,} counterfactual images of {name(graph['model'], 300)}, judged "
-        f"by {name(judge, 300) if judge else 'whoever made the answers table'}; "
-        f"ideal: {name(graph['ideal']['source'], 300)}."
+        f"by {judge}; ideal: {name(graph['ideal']['source'], 300)}."
     )
 
 

@@ -200,6 +200,17 @@ def test_other_judges_are_refused(common: bool) -> None:
     assert any("No judge is recorded in shop:v1" in note for note in notes)
 
 
+def test_runs_that_people_labelled_are_compared_with_a_note() -> None:
+    one, other = (
+        judged(result(), vqa=f"human:{name}.csv@12345678", vqa_fingerprint=name, people=True)
+        for name in ("a", "b")
+    )
+    notes = compare_results([one, other]).document["notes"]
+    assert any("People answered, in different files (human:a.csv@12345678, " in n for n in notes)
+    with pytest.raises(InputError, match="the judges differ"):
+        compare_results([one, judged(result(), vqa="clip:b")])
+
+
 def test_every_difference_has_its_own_line() -> None:
     with pytest.raises(InputError) as error:
         compare_results([result(), result(mix="pooled", yates=True, metric="values")])
