@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,14 @@ def _load_one(folder: Path) -> Result:
     counts = _typed(tables.counts_from_cells, folder / "tables.csv", tables.OLD_TABLE_COLUMNS)
     refuse_pipe(folder / "answers.csv")
     answers = Answers.read(folder / "answers.csv").frame
-    return Result(document, read_pairs(folder), counts, answers, folder)
+    pairs = read_pairs(folder)
+    due = {*product([node["id"] for node in document["nodes"]], repeat=2)}
+    if len(pairs) != len(due) or {*zip(pairs["source"], pairs["target"], strict=True)} != due:
+        raise InputError(
+            f"{shown(folder / 'pairs.csv')} is damaged: it has not one row for each pair of the "
+            f"axes of {GRAPH}"
+        )
+    return Result(document, pairs, counts, answers, folder)
 
 
 def prompt_folders(document: graphs.Document) -> list[str]:

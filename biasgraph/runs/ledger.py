@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgraph.errors import InputError, printable, shown
+from biasgraph.io.text_files import refuse_pipe
 from biasgraph.runs.ledger_check import find_damage
 from biasgraph.runs.ledger_rows import (
     IMAGES,
@@ -46,12 +47,13 @@ def _is_at_rest(path: Path) -> bool:
 class Ledger:
     """An open ledger; a context manager that closes it.
 
-    Raises InputError when the file was made by a newer biasgraph. Errors of SQLite and of the
-    file system become a ModelError of one line.
+    Raises InputError when the file was made by a newer biasgraph, is damaged, or is a pipe. Errors
+    of SQLite and of the file system become a ModelError of one line.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.folder = path.parent
+        refuse_pipe(path)
         mode = "ro" if read_only else "rwc"
         if read_only and _is_at_rest(path):
             mode = "ro&immutable=1"
@@ -70,6 +72,8 @@ class Ledger:
                 f"{printable(str(path))} has schema version {version}, made by a newer biasgraph; "
                 f"this one reads up to version {SCHEMA_VERSION}"
             )
+        if version < 0:
+            raise InputError(f"{shown(path)} is damaged: schema version {version}; {NEW_RUN}")
         self._connection.execute("PRAGMA foreign_keys = ON")
         if version == SCHEMA_VERSION and (damage := find_damage(self._connection)):
             raise InputError(f"{shown(path)} is damaged: {printable(damage)}; {NEW_RUN}")

@@ -151,6 +151,20 @@ def test_a_column_that_screens_need_is_missed(run: Path) -> None:
         load(run)
 
 
+@pytest.mark.parametrize(
+    "change", [lambda rows: rows[:-1], lambda rows: [*rows, rows[0]], lambda rows: rows[1:2] * 9]
+)
+def test_a_pair_that_is_missing_or_there_twice_is_refused(
+    run: Path, change: Callable[[list[str]], list[str]]
+) -> None:
+    path = run / "pairs.csv"
+    heading, *rows = path.read_text().splitlines()
+    assert len(rows) == 9
+    path.write_text("\n".join([heading, *change(rows), ""]))
+    with pytest.raises(InputError, match=r"pairs\.csv is damaged: .*one row for each pair"):
+        load(run)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
 def test_a_pipe_in_a_files_place_is_not_waited_for(run: Path) -> None:
     (run / "graph.json").unlink()

@@ -63,6 +63,22 @@ def test_a_newer_schema_is_refused_naming_both_versions(tmp_path: Path) -> None:
         Ledger(path)
 
 
+def test_a_version_that_never_was_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = -1")
+    with pytest.raises(InputError, match=r"ledger\.sqlite is damaged: schema version -1"):
+        Ledger(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_pipe_in_its_place_is_not_waited_for(tmp_path: Path, read_only: bool) -> None:
+    os.mkfifo(tmp_path / "ledger.sqlite")
+    with pytest.raises(InputError, match=r"cannot read .*ledger\.sqlite: it is no regular file"):
+        Ledger(tmp_path / "ledger.sqlite", read_only=read_only)
+
+
 def test_a_schema_cut_short_is_begun_again(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "ledger.sqlite"
     monkeypatch.setattr(
