@@ -157,7 +157,9 @@ class _Description:
 
     def of_sum(self, whole: Analysis, results: tuple[Result, ...]) -> Result:
         prompts = [str(result.document["graph"]["prompt"]) for result in results]
-        notes = [*self.origin["notes"], *self.declared.remarks(prompts), NOTE]
+        notes = [*self.origin["notes"], *self.declared.remarks(prompts)]
+        if "no_interventions" not in whole.graph["flags"]:
+            notes.append(NOTE)
         total = _result(whole, {**self.origin, "notes": notes}, self.answers.frame)
         for part, result in zip(total.document["graph"]["prompts"], results, strict=True):
             part["subject"] = result.document["graph"]["subject"]

@@ -32,5 +32,6 @@ FLAG_WORDS: dict[str, str] = {
     "mixed_metrics": "the axes are measured by different metrics, so their sum mixes scales",
     "incomplete_sum": "the amplification sums only the pairs whose sensitivity is defined",
     "values_metric": "the metric `values` ignores which attribute is which",
+    "no_interventions": "no counterfactual images were given, so no pair of axes can be tested",
     "nothing_decided": "no pair had enough valid answers to be decided",
 }

@@ -222,11 +222,13 @@ def _graph(
     }
     total = amplification(pool, ideals, values, settings)
     metrics = {ideal.metric for ideal in ideals}
+    intervened = bool(pool.total.arms)
     conditions = {
-        "mixed_metrics": len(metrics) > 1,
+        "mixed_metrics": intervened and len(metrics) > 1,
         "values_metric": "values" in metrics,
-        "incomplete_sum": total["pairs_defined"] < total["pairs"],
-        "nothing_decided": all(pair.status == "insufficient" for pair in pairs),
+        "no_interventions": not intervened,
+        "incomplete_sum": intervened and total["pairs_defined"] < total["pairs"],
+        "nothing_decided": intervened and all(pair.status == "insufficient" for pair in pairs),
     }
     return {
         "settings": asdict(settings),

@@ -56,6 +56,13 @@ def code_images(
     variables = _declared(answers, axes) if axes else _inferred(answers)
     refuse = (unlisted or ("error" if axes else "unknown")) == "error"
     codes, notes = _answer_codes(answers, variables, refuse=refuse)
+    if axes is None:
+        notes += [
+            f"{printable(variable.name)}: every answer is {printable(variable.attributes[0])}, so "
+            "without --axes there is no other attribute and no distance from the ideal"
+            for variable in variables
+            if variable.size == 1
+        ]
     return Coding(_by_prompt(answers, variables, codes), notes)
 
 

@@ -22,6 +22,9 @@ from biasgraph.io.text_files import read_bytes
 
 COLUMNS = ("model", "prompt", "role", "axis", "attribute", "image", "target", "answer")
 OPTIONAL = ("confidence", "judge")
+NEEDED = ("prompt", "image", "target", "answer")
+"""The columns that no table can do without; the others are filled in where they lack."""
+NO_MODEL = "not recorded"
 ROLES = ("initial", "counterfactual", "control")
 EMPTY = ("", "nan", "NaN")
 LONGEST = 500  # characters of a problem that quotes a cell
@@ -76,7 +79,7 @@ class Answers:
             InputError: names the source, the first bad row, its column, and how many more.
         """
         _refuse_missing_columns(frame.columns, source)
-        rows = _normalised(frame.reset_index(drop=True), source)
+        rows = _completed(_normalised(frame.reset_index(drop=True), source))
         if rows.empty:
             raise InputError(f"{source} has no rows: there is nothing to analyse")
         answers = cls(rows, source, place or (lambda row: f"row {row + 1}"))
@@ -242,7 +245,27 @@ def _normalised(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     if "judge" in columns and columns["judge"].isna().all():
         del columns["judge"]
     rows = pd.DataFrame(columns)
-    return rows[rows[list(COLUMNS)].notna().any(axis=1)]
+    return rows[rows[[name for name in COLUMNS if name in rows]].notna().any(axis=1)]
+
+
+def _completed(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with every column of `COLUMNS`.
+
+    Without interventions all images are initial; without roles, those that no intervention is
+    named for.
+    """
+    lacking = {
+        "model": np.full(len(rows), NO_MODEL, dtype=object),
+        "axis": np.full(len(rows), None, dtype=object),
+        "attribute": np.full(len(rows), None, dtype=object),
+    }
+    rows = rows.assign(
+        **{name: pd.Categorical(cells) for name, cells in lacking.items() if name not in rows}
+    )
+    if "role" not in rows:
+        initial = rows["axis"].isna() & rows["attribute"].isna()
+        rows = rows.assign(role=pd.Categorical(np.where(initial, "initial", "counterfactual")))
+    return rows[[*COLUMNS, *(name for name in rows if name not in COLUMNS)]]
 
 
 def _numbers(column: pd.Series) -> pd.Series:
@@ -260,13 +283,19 @@ def _refuse_missing_columns(columns: Iterable[object], source: str) -> None:
     for name in names:
         if name in COLUMNS and names.count(name) > 1:
             raise InputError(f"{source} has two columns '{name}'")
-    missing = [name for name in COLUMNS if name not in names]
-    if len(missing) == len(COLUMNS):
+    if not {*names} & {*COLUMNS}:
         raise InputError(
             f"{source} is not an answers table: it has none of the columns {', '.join(COLUMNS)}"
         )
+    others = [name for name in names if name not in COLUMNS]
+    needed = {*NEEDED, *(("axis", "attribute") if {"axis", "attribute"} & {*names} else ())}
+    missing = [
+        name
+        for name in COLUMNS
+        # One that is merely spelt otherwise must not pass for one that was left out.
+        if name not in names and (name in needed or did_you_mean(name, others))
+    ]
     if missing:
-        others = [name for name in names if name not in COLUMNS]
         raise InputError(
             f"{source} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}."
             + did_you_mean(missing[0], others)

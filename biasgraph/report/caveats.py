@@ -6,15 +6,25 @@ from collections.abc import Iterable, Iterator
 
 from biasgraph.causal.flags import FLAG_WORDS
 from biasgraph.errors import printable
-from biasgraph.report.words import Record, arrows, grouped, name, named
+from biasgraph.report.words import (
+    Record,
+    arrows,
+    grouped,
+    is_without_interventions,
+    name,
+    named,
+)
 
 
 def caveats(document: Record) -> Iterator[str]:
     """Every flag of the graph, its axes and its edges once, words never seen, and notes."""
     nodes, graph = document["nodes"], document["graph"]
-    for flag in graph["flags"]:
+    # That there are no interventions is said first of all, and once.
+    for flag in (flag for flag in graph["flags"] if flag != "no_interventions"):
         yield f"{FLAG_WORDS.get(flag, flag)}.".capitalize()
     axes = _by_flag(nodes)
+    if is_without_interventions(graph):
+        axes.pop("no_intervention", None)
     for flag, marked in axes.items():
         yield f"{named([node['id'] for node in marked])}: {FLAG_WORDS.get(flag, flag)}."
     known = {(flag, node["id"]) for flag, marked in axes.items() for node in marked}

@@ -9,6 +9,7 @@ from biasgraph.data import findings as parts
 from biasgraph.data.file_names import PROMPTS
 from biasgraph.report import judge_words, words
 from biasgraph.report.caveats import caveats
+from biasgraph.report.lead import untested
 
 Record = Mapping[str, Any]
 
@@ -22,6 +23,8 @@ def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[parts.Scr
     """
     graph, nodes, links = document["graph"], document["nodes"], document["links"]
     edges = f"{len(links)} of {len(words.between(pairs))} pairs of axes are edges"
+    if words.is_without_interventions(graph):
+        edges = untested()
     return [
         parts.Banner(graph["toy"]),
         parts.Facts(graph_facts(document)),
@@ -43,6 +46,7 @@ def graph_facts(document: Record) -> list[tuple[str, str]]:
     """What was audited and how: titles and their words."""
     graph, nodes = document["graph"], document["nodes"]
     images, prompt, subject = graph["images"], graph["prompt"], graph["subject"]
+    untestable = words.is_without_interventions(graph)
     rows = (
         ("Prompts", words.prompts_words(graph) if prompt is None else None),
         ("Prompt", None if prompt is None else words.label(prompt)),
@@ -53,7 +57,7 @@ def graph_facts(document: Record) -> list[tuple[str, str]]:
         ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
         ("Ideal", words.ideal_words(graph, len(nodes))),
         ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),
-        ("Edges", words.rule_words(graph, nodes)),
+        ("Edges", None if untestable else words.rule_words(graph, nodes)),
     )
     return [(title, text) for title, text in rows if text]
 

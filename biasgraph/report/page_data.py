@@ -13,6 +13,7 @@ from biasgraph.errors import InputError
 from biasgraph.report import judge_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
+from biasgraph.report.lead import lead, untested
 from biasgraph.report.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         "labellers": judge_words.labellers([graph]),
         "unseen_words": [words.label(word) for word in graph.get("unseen_words") or ()],
         "fact_rows": [row for row in graph_facts(document) if row[0] not in in_title],
-        "lead": list(words.lead(document, pairs)),
+        "lead": list(lead(document, pairs)),
         "strongest": [
             {
                 "pair": index[link["source"]] * len(nodes) + index[link["target"]],
@@ -95,6 +96,7 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         ],
         "provenance": _provenance(graph),
         "many": len(nodes) > MANY,
+        "untested": untested() if words.is_without_interventions(graph) else None,
     }
 
 

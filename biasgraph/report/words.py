@@ -185,54 +185,17 @@ def direction(sign: str | None) -> str:
 # What was found
 
 
-def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
-    """What a newcomer should know first: what most images show, and how many pairs are edges."""
-    graph, links = document["graph"], document["links"]
-    far = [node for node in document["nodes"] if node["near_ideal"] is False]
-    ranked = [node for node in sorted(far, key=lambda node: -node["w1"]) if majority(node)]
-    shares = [majority(node) or ("", 0.0) for node in ranked]
-    most = [f"{percent(share)} {name(attribute)}" for attribute, share in shares]
-    count = graph["images"]["initial"]
-    prompt = graph["prompt"]
-    of = f"{len(graph['prompts'])} prompts" if prompt is None else f"“{name(prompt, 120)}”"
-    about = f"{counted(count, 'image')} of {of}"
-    if most:
-        valid = [node["initial"]["n_valid"] for node in ranked[:LISTED]]
-        yield f"Of {about}, the judge called {', '.join(most[:LISTED])}{_of_valid(valid, count)}."
-    elif all(node["w1"] is None for node in document["nodes"]):
-        yield f"The {about} are too few to say how far they are from the ideal."
-    else:
-        yield f"The {about} cannot be distinguished from the ideal on any axis."
-    known = [link for link in links if link["sign"] in ("towards", "away")]
-    tested = sum(pair["status"] != "insufficient" for pair in between(pairs))
-    if links:
-        clear = {0: "none", len(links): "all"}.get(len(known), str(len(known)))
-        yield (
-            f"Diversifying one axis changes another in {len(links)} of {tested} pairs; for {clear} "
-            f"of {'these arrows' if len(links) > 1 else 'them'} it is clear whether that is "
-            "towards the ideal or away from it."
-        )
-    elif tested:
-        yield f"In none of {tested} pairs does diversifying one axis clearly change another."
-    else:
-        yield "No pair of axes could be tested."
-
-
-def _of_valid(valid: Sequence[int], images: int) -> str:
-    """How many of the images shares are of, where some have no valid answer."""
-    low, high = min(valid), max(valid)
-    if low == images:
-        return ""
-    numbers = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f" (of those with a valid answer: {numbers})"
-
-
 def pictures(missing: int) -> str | None:
     """A sentence about pictures that could not be shown."""
     if not missing:
         return None
     are = counted(missing, "picture is", "pictures are")
     return f"{are} left out: the file is missing from the run, or damaged."
+
+
+def is_without_interventions(graph: Record) -> bool:
+    """Whether there are initial images alone, so that there is nothing to say of pairs."""
+    return "no_interventions" in graph["flags"]
 
 
 def between(pairs: Sequence[Record]) -> list[Record]:
@@ -347,7 +310,8 @@ def undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     open_signs = [link for link in document["links"] if link["sign"] not in ("towards", "away")]
     if open_signs:
         yield f"{arrows(open_signs)}: an edge, but its direction lies within chance."
-    undecided = [pair for pair in between(pairs) if pair["status"] != "ok"]
+    asked = () if is_without_interventions(document["graph"]) else between(pairs)
+    undecided = [pair for pair in asked if pair["status"] != "ok"]
     for why, group in grouped((reason(pair), pair) for pair in undecided).items():
         yield f"{arrows(group)}: {why}."
     rule = edge_rule(document["graph"])

@@ -362,6 +362,16 @@ def test_an_axis_without_interventions_is_a_target_only() -> None:
     assert found.graph["images"] == {"initial": 48, "interventions": 96}
 
 
+def test_initial_images_alone_are_measured_and_their_pairs_left() -> None:
+    images = effect()
+    found = analyze(audit(images.initial, {}, images.variables), QUICK)
+    assert found.graph["flags"] == ["no_interventions"]
+    measured = ("w1", "w1_ci", "w1_null", "near_ideal", "distribution_ci", "status")
+    for one, other in zip(found.nodes, analyze(images, QUICK).nodes, strict=True):
+        assert {name: one[name] for name in measured} == {name: other[name] for name in measured}
+    assert {one["status"] for one in found.pairs} == {"insufficient"} and not found.links
+
+
 def test_an_attribute_without_images_is_said() -> None:
     images = effect()
     arms = {arm: one for arm, one in images.arms.items() if arm != (0, 1)}

@@ -293,7 +293,7 @@ def test_prompts_without_answers() -> None:
     unanswered = audit(column(*[-1] * 20).repeat(2, axis=1), {}, full.variables, "unknown")
     assert pair(pooled([full, unanswered]))["n_prompts"] == 1
     nothing = pooled([none, unanswered])
-    assert nothing.graph["flags"] == ["incomplete_sum", "nothing_decided"]
+    assert nothing.graph["flags"] == ["no_interventions"]
 
 
 def test_answers_lost_in_some_prompts_are_flagged() -> None:

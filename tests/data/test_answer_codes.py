@@ -41,6 +41,14 @@ def test_codes_of_a_table_without_axes() -> None:
     assert decoded == expected["answer"].tolist()
 
 
+def test_an_axis_with_one_answer_is_said_to_have_no_distance() -> None:
+    frame = librarian_table(images=5)
+    frame = frame[frame["role"] == "initial"].assign(answer=lambda own: own["target"] + "s")
+    coding = code_images(Answers.from_frame(frame))
+    assert [note.split(":")[0] for note in coding.notes] == list(AXES)
+    assert "every answer is genders, so without --axes" in coding.notes[0]
+
+
 def test_controls_are_no_initial_images() -> None:
     frame = librarian_table(images=5)
     [plain] = code_images(Answers.from_frame(frame)).images

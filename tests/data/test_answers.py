@@ -87,6 +87,40 @@ def test_blank_rows_are_skipped_and_lines_still_right(read: Callable[[bytes], An
         read(raw)
 
 
+def test_four_columns_are_initial_images_of_a_model_without_a_name(
+    read: Callable[[bytes], Answers],
+) -> None:
+    raw = table(
+        "a cook,1,gender,male", ",,,", "a cook,2,gender,", heading="prompt,image,target,answer"
+    )
+    with pytest.raises(InputError, match=r"line 4, column answer: the cell is empty"):
+        read(raw)
+    frame = read(raw.replace(b"gender,\n", b"gender,female\n")).frame
+    assert frame.columns.tolist() == HEADING.split(",")
+    assert frame["role"].tolist() == ["initial", "initial"]
+    assert frame["model"].tolist() == ["not recorded"] * 2
+    assert frame["axis"].isna().all() and frame["attribute"].isna().all()
+
+
+def test_roles_follow_from_interventions_where_they_are_not_given(
+    read: Callable[[bytes], Answers],
+) -> None:
+    full = librarian_table(images=3)
+    assert_same_cells(Answers.from_frame(full.drop(columns="role")), Answers.from_frame(full))
+    with pytest.raises(InputError, match="lacks the column attribute"):
+        Answers.from_frame(full.drop(columns="attribute"))
+    without = full.drop(columns=["axis", "attribute"])
+    with pytest.raises(InputError, match="column axis: a counterfactual image needs one"):
+        Answers.from_frame(without)
+
+
+@pytest.mark.parametrize(("name", "typed"), [("model", "Models"), ("role", "roles")])
+def test_a_column_spelt_otherwise_is_not_left_out(name: str, typed: str) -> None:
+    frame = librarian_table(images=3).rename(columns={name: typed})
+    with pytest.raises(InputError, match=f"lacks the column {name}. Did you mean '{typed}'"):
+        Answers.from_frame(frame)
+
+
 def test_parquet(tmp_path: Path) -> None:
     frame = librarian_table(images=3).assign(confidence=0.25)
     frame.to_parquet(tmp_path / "answers.parquet")

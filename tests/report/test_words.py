@@ -5,10 +5,13 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import biasgraph
 from biasgraph.report import words
+from biasgraph.report.caveats import caveats
+from biasgraph.report.lead import lead as lead_of
 from tests.answer_tables import librarian_table
 
 Json = dict[str, Any]
@@ -20,7 +23,7 @@ def result() -> biasgraph.Result:
 
 
 def lead(document: Json, result: biasgraph.Result) -> str:
-    return words.plain(" ".join(words.lead(document, result.pair_records())))
+    return words.plain(" ".join(lead_of(document, result.pair_records())))
 
 
 def test_the_lead_says_what_most_images_show(result: biasgraph.Result) -> None:
@@ -149,3 +152,19 @@ def test_pictures_that_could_not_be_shown() -> None:
 def test_no_link_is_stronger_than_one(limits: list[float], said: str) -> None:
     (sentence,) = words.missed([{"detectable_v_80": limit} for limit in limits])
     assert said in sentence
+
+
+@pytest.mark.parametrize("prompts", [1, 3])
+def test_without_interventions_one_sentence_says_that_no_pair_is_tested(prompts: int) -> None:
+    tables = [librarian_table(prompt=f"a librarian {i}", seed=i) for i in range(prompts)]
+    table = pd.concat(tables)
+    found = biasgraph.analyze(table[table["role"] == "initial"], bootstrap=100)
+    document, pairs = found.document, found.pair_records()
+    sentence = "No counterfactual images were given, so no pair of axes can be tested."
+    text = lead(document, found)
+    assert text.startswith(f"Of {48 * prompts} images of ") and text.endswith(sentence)
+    assert not list(words.undetermined(document, pairs))
+    said = " ".join(caveats(document))
+    assert "pair" not in said and "intervened" not in said and "amplification" not in said
+    for part in found.prompts:
+        assert lead(part.document, part).endswith(sentence)
