@@ -11,6 +11,7 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -304,11 +305,14 @@ def _refuse_missing_columns(columns: Iterable[object], source: str) -> None:
 
 def _parquet_frame(raw: bytes, source: str) -> pd.DataFrame:
     try:
-        import pyarrow  # type: ignore[import-untyped]  # noqa: F401  (pandas' own message would name no biasgraph extra)
+        import pyarrow  # type: ignore[import-untyped]
+        from pyarrow import parquet
     except ImportError:
         raise MissingExtra("Parquet files", "parquet") from None
     try:
-        return pd.read_parquet(io.BytesIO(raw), engine="pyarrow")
-    except (OSError, ValueError, NotImplementedError) as error:
+        table = parquet.ParquetFile(io.BytesIO(raw)).read()
+        # What pandas noted is of no use here: how an index was called, and more that may not fit.
+        return cast(pd.DataFrame, table.replace_schema_metadata(None).to_pandas())
+    except (OSError, ValueError, NotImplementedError, pyarrow.ArrowException) as error:
         reason = printable(str(error).partition("\n")[0])
         raise InputError(f"{source} is not a readable Parquet file: {reason}") from None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -124,6 +125,14 @@ def test_a_column_spelt_otherwise_is_not_left_out(name: str, typed: str) -> None
 def test_parquet(tmp_path: Path) -> None:
     frame = librarian_table(images=3).assign(confidence=0.25)
     frame.to_parquet(tmp_path / "answers.parquet")
+    assert_same_cells(Answers.read(tmp_path / "answers.parquet"), Answers.from_frame(frame))
+
+
+@pytest.mark.parametrize("notes", [b"{}", b"7", b'{"columns": []}', b"[" * 100_000])
+def test_what_pandas_noted_in_parquet_does_not_matter(tmp_path: Path, notes: bytes) -> None:
+    frame = librarian_table()
+    table = pyarrow.Table.from_pandas(frame).replace_schema_metadata({b"pandas": notes})
+    pyarrow.parquet.write_table(table, tmp_path / "answers.parquet")
     assert_same_cells(Answers.read(tmp_path / "answers.parquet"), Answers.from_frame(frame))
 
 
