@@ -303,6 +303,7 @@ def _plan_of_pictures(
         options=job.options,
         run=directory,
         progress=progress,
+        plans_only=options.dry_run,
     )
     # Whatever seed is asked for: these pictures come from none.
     job = replace(job, generator=sets.generator, seed=SEED)

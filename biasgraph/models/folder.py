@@ -26,6 +26,7 @@ from biasgraph.models.image_files import (
     seed_of,
 )
 from biasgraph.models.inference_options import ModelOptions, Spec
+from biasgraph.models.kept_pictures import KeptPictures
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -68,6 +69,7 @@ class FolderGenerator:
         files: Where pictures are, by seed; a seed that is not among them is looked for in all
             picture files below `root`.
         withheld: Why a picture with a seed is not to be seen.
+        kept: Those that need not be decoded again.
     """
 
     spec: str
@@ -75,6 +77,7 @@ class FolderGenerator:
     max_pixels: int = MAX_PIXELS
     files: Mapping[int, Path] = field(default_factory=dict)
     withheld: Mapping[int, str] = field(default_factory=dict)
+    kept: KeptPictures = field(default_factory=KeptPictures)
     fingerprint: str = BACKEND
     batch_size: int = BATCH
     seconds_per_image: float | None = None
@@ -119,6 +122,8 @@ class FolderGenerator:
                 f"a picture of this run is missing from {printable(str(self.root))}: put it back, "
                 "or start over with --fresh"
             )
+        if (kept := self.kept.get(seed)) is not None:
+            return kept
         look, picture = read_picture(path, self.max_pixels)
         if picture is None or look.seed != seed:
             reason = look.problem or "changed while it was being read"

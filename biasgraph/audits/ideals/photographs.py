@@ -63,6 +63,7 @@ class Photographs:
             options=ModelOptions(max_pixels=options.max_pixels),
             run=directory,
             progress=build.job.progress,
+            plans_only=options.dry_run,
         )
         plans = tuple(replace(plan, counterfactuals=()) for plan in pictures.plans)
         initial = {row.id for plan in plans for row in prompt_rows(plan.prompts)}

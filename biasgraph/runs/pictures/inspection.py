@@ -13,7 +13,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from biasgraph.errors import listed, printable
-from biasgraph.models.image_files import THREADS, Look, lift_pixel_limit, read_picture
+from biasgraph.models.image_files import REDUCED, THREADS, Look, lift_pixel_limit, read_picture
+from biasgraph.models.kept_pictures import KeptPictures
 from biasgraph.runs.progress import Progress, showing
 
 PICTURES = "pictures.json"
@@ -110,6 +111,7 @@ def inspect_files(
     max_pixels: int,
     known: Mapping[str, SeenFile],
     progress: Progress | None = None,
+    kept: KeptPictures | None = None,
 ) -> Inspection:
     """Look into `files`; those that are as they were when they were seen are not opened.
 
@@ -119,6 +121,7 @@ def inspect_files(
         max_pixels: pictures with more are refused.
         known: what an earlier build saw.
         progress: shows how far it is.
+        kept: takes the large pictures, for who needs them next.
 
     Raises:
         Interrupted: the user asks to stop.
@@ -133,26 +136,30 @@ def inspect_files(
     new = [path for path in files if path not in seen]
     if new:
         with showing(progress, "Files", total=len(files), done=len(seen)) as work:
-            for path, found in _looks(root, new, max_pixels):
+            for path, found in _looks(root, new, max_pixels, kept):
                 seen[path] = found
                 work.advance(1)
     return Inspection(root, max_pixels, {path: seen[path] for path in files})
 
 
-def _looks(root: Path, files: Sequence[str], max_pixels: int) -> Iterator[tuple[str, SeenFile]]:
+def _looks(
+    root: Path, files: Sequence[str], max_pixels: int, kept: KeptPictures | None
+) -> Iterator[tuple[str, SeenFile]]:
     pool = ThreadPoolExecutor(THREADS)
     try:
         with lift_pixel_limit():
-            looks = pool.map(partial(_look, root, max_pixels), files)
+            looks = pool.map(partial(_look, root, max_pixels, kept), files)
             yield from zip(files, looks, strict=True)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _look(root: Path, max_pixels: int, path: str) -> SeenFile:
+def _look(root: Path, max_pixels: int, kept: KeptPictures | None, path: str) -> SeenFile:
     file = root / path
     size, mtime_ns = _touched(file)
-    look, _ = read_picture(file, max_pixels)
+    look, picture = read_picture(file, max_pixels)
+    if kept is not None and picture is not None and REDUCED in look.remarks:
+        kept.keep(look.seed, picture)
     return SeenFile(look, size, mtime_ns)
 
 

@@ -120,10 +120,12 @@ def read_picture_sets(
     options: ModelOptions,
     run: Path,
     progress: Progress | None = None,
+    plans_only: bool = False,
 ) -> PictureSets:
     """Read a folder for the build whose run is in `run`.
 
     prompt: what the pictures were made from, or, of several prompts, which one to look at.
+    plans_only: nobody is going to be shown the pictures.
     Raises InputError for what is no folder of pictures or lies in it wrongly; Interrupted.
     """
     made_by = generator(Spec(spec), options)
@@ -133,7 +135,8 @@ def read_picture_sets(
     root, sets = layout.root, [pictures for own in prompts.values() for pictures in own]
     files = [path for pictures in sets for path in pictures.files]
     known = read_inspection(run, root, made_by.max_pixels)
-    inspection = inspect_files(root, files, made_by.max_pixels, known, progress)
+    kept = None if plans_only else made_by.kept
+    inspection = inspect_files(root, files, made_by.max_pixels, known, progress, kept)
     plans, given = [], dict[str, list[Given]]()
     for text, own in prompts.items():
         plan, pictures_of = _plan(text or name_of(spec), own, chosen, inspection)

@@ -7,8 +7,12 @@ import signal
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from biasgraph.errors import ModelError
+from biasgraph.models.folder import FolderGenerator
 from biasgraph.models.image_files import MAX_PIXELS
+from biasgraph.models.kept_pictures import KeptPictures
 from biasgraph.runs.pictures import inspection as module
 from biasgraph.runs.pictures.inspection import PICTURES, Inspection, inspect_files, read_inspection
 from biasgraph.runs.progress import Interrupted
@@ -40,6 +44,25 @@ def test_faults_are_counted_and_named(root: Path) -> None:
     assert notes[2] == "1 file was left out: no picture (initial/4.png)"
     assert notes[1].startswith("1 file was left out: ")
     assert len(notes) == 3
+
+
+def test_large_pictures_are_decoded_once(root: Path) -> None:
+    colours = Image.linear_gradient("L").resize((3000, 2000)).convert("RGB")
+    colours.paste("red", (0, 0, 1500, 1000))
+    for name in ("0.jpg", "1.png"):
+        colours.save(root / name)
+    picture(2).save(root / "2.png")
+    kept = KeptPictures()
+    found = inspect_files(root, ["0.jpg", "1.png", "2.png"], MAX_PIXELS, {}, kept=kept)
+    seeds = {path: seen.look.seed for path, seen in found.seen.items()}
+    files = {seed: root / path for path, seed in seeds.items()}
+    decoded = FolderGenerator("folder:x", root, files=files).generate([""] * 2, [*files][:2])
+    for path in root.glob("*.*"):
+        path.unlink()
+    generator = FolderGenerator("folder:x", root, files=files, kept=kept)
+    assert generator.generate([""] * 2, [*files][:2]) == decoded
+    with pytest.raises(ModelError, match=r"2\.png has changed"):  # a small one is looked up
+        generator.generate([""], [seeds["2.png"]])
 
 
 def test_what_was_seen_is_not_opened_again(
