@@ -49,7 +49,8 @@ _AGE = re.compile(
 class Sentence:
     """A prompt cut at its subject; the parts joined give the text.
 
-    `works`: the prompt's subject may be at work, whatever noun takes its place.
+    `is_tag`: the subject is a tag by itself among others: "1girl, red eyes, forest". `works`: the
+    prompt's subject may be at work, whatever noun takes its place.
     """
 
     before: str
@@ -59,6 +60,7 @@ class Sentence:
     complement: str
     after: str
     plural: bool
+    is_tag: bool
     works: bool
 
     @classmethod
@@ -66,6 +68,8 @@ class Sentence:
         """Cut a prompt (without brackets) at its subject."""
         behind = text[subject.end :]
         complement = _complement_length(behind)
+        alone = re.match(r"(:\s*[\d.]+)?[\s)]*(,|$)", behind)
+        tag = bool(alone) and subject.start == subject.noun_start and text.count(",") > 1
         return cls(
             before=text[: subject.start],
             determiner=text[subject.start : subject.noun_start],
@@ -74,6 +78,7 @@ class Sentence:
             complement=behind[:complement],
             after=behind[complement:],
             plural=subject.plural,
+            is_tag=tag,
             works=not COUNT_TAG.fullmatch(subject.head) and not singular_in("idle", subject.head),
         )
 
@@ -81,12 +86,6 @@ class Sentence:
     def shouted(self) -> bool:
         """Whether all is in capitals, and more than an abbreviation: "A CEO AT WORK"."""
         return self.text.isupper() and len(self.text.split()) > 1
-
-    @property
-    def is_tag(self) -> bool:
-        """Whether the subject is a tag by itself among others: "1girl, red eyes, forest"."""
-        alone = re.match(r"(:\s*[\d.]+)?[\s)]*(,|$)", self.after) and not self.complement
-        return not self.determiner and bool(alone) and self.text.count(",") > 1
 
     @property
     def _counted(self) -> re.Match[str] | None:

@@ -28,6 +28,8 @@ def is_foreign(lower: Sequence[str]) -> bool:
     spoken = [word for word in lower if word.replace("'", "").replace("-", "").isalpha()]
     small = sum(word in words("foreign") or word[:2] in ("d'", "l'") for word in spoken)
     strange = sum(not is_word(word) for word in spoken)
+    if lower[:1] == ["la"]:  # "in LA" is English
+        return True
     if small >= 2 or (small and len(spoken) <= 3) or (small and strange):
         return small * 5 >= len(spoken)
     return len(spoken) >= 3 and strange * 2 > len(spoken)

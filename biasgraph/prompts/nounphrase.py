@@ -41,10 +41,9 @@ _YEARS = ("year", "years", "y.o", "y.o.", "yo", "yr")
 
 def is_frame(lower: str) -> bool:
     """Whether a word is a noun for the picture itself, slips of spelling included."""
-    if lower in words("frames"):
-        return True
     slip = len(lower) > 5 and not is_word(lower)
-    return slip and bool(difflib.get_close_matches(lower, words("frames"), n=1, cutoff=0.9))
+    near = difflib.get_close_matches(lower, words("frames"), n=1, cutoff=0.9) if slip else []
+    return lower in words("frames") or bool(near)
 
 
 TO_SEE = "name a person, an animal, a thing or a place, or put it in brackets"
@@ -343,7 +342,8 @@ class NounPhraseReader:
             return True
         *_, last = self._later(index + 1)
         other = is_being(last) and not is_plural(last)
-        acting = is_plural(previous) or (bare and being and not other)
+        fed = self.asks_one and is_plural(last)  # an old man feeding ducks
+        acting = is_plural(previous) or fed or (bare and being and not other)
         compound = word in words("compound_ing") and not acting
         if compound or (is_being(previous) and not word.endswith("ing")):
             raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")

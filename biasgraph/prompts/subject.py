@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from biasgraph.errors import InputError
 from biasgraph.prompts import lexicon
-from biasgraph.prompts.grammar import is_plural, words
+from biasgraph.prompts.grammar import is_plural, singular_in, words
 from biasgraph.prompts.kinds import Kind, determiner_number, is_adjective, is_place, kind_of
 from biasgraph.prompts.language import is_word, other_script
 from biasgraph.prompts.names import is_name
@@ -136,13 +136,20 @@ def _subject(text: str, tokens: Sequence[PromptToken], start: int, noun: int, he
 
 
 def _is_named(tokens: Sequence[PromptToken], start: int, noun: int, head: int) -> bool:
-    following = tokens[head + 1].text if head + 1 < len(tokens) else ""
+    following, source = [*(token.text for token in tokens[head + 1 : head + 3]), "", ""][:2]
     phrase = [token.text for token in tokens[noun : head + 1]]
+    last, capitals = phrase[-1].lower(), _capitals(tokens)
     if any(token.lower != "the" for token in tokens[start:noun]):  # "a Picasso" is one of several
-        last = phrase[-1].lower()
         one = len(phrase) > 1 and (not is_word(last) or lexicon.noun_senses(last)[:1] == "n")
-        return one and phrase[-1][0].isupper() and is_name(phrase, following, _capitals(tokens))
-    return is_name(phrase, following, _capitals(tokens))
+        return one and phrase[-1][0].isupper() and is_name(phrase, following, capitals)
+    if phrase[-1][0].isupper() and capitals and singular_in("demonyms", last) is None:
+        kind = kind_of(last)
+        if tokens[start].text == "the" and kind in ("person", "unknown"):  # the Hulk
+            return True
+        work = source[:1].isupper() and lexicon.noun_senses(source.lower())[:1] != "l"
+        if following == "from" and work and kind not in ("person", "animal"):  # Link from Zelda
+            return True
+    return is_name(phrase, following, capitals)
 
 
 def _capitals(tokens: Sequence[PromptToken]) -> bool:

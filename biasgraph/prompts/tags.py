@@ -11,8 +11,10 @@ from biasgraph.prompts.kinds import (
     COUNT_TAG,
     describes,
     determiner_number,
+    ends_phrase,
     is_being,
     is_participle,
+    is_place,
     kind_of,
 )
 from biasgraph.prompts.language import is_foreign, is_word
@@ -22,6 +24,7 @@ from biasgraph.prompts.tokens import PromptToken
 _MEASURE = re.compile(
     r"\d+(st|nd|rd|th|s)?|\d+(\.\d+)?(mm|k|d|p|px|fps)|f/?\d.*|iso\d+|[a-z]t?\d+|\d+-?bit|up"
 )
+_LOCATING = ("of", "in", "on", "under", "inside", "at", "from", "over")
 _NEGATIVE = ("no", "without", "not", "minus")
 
 
@@ -61,7 +64,7 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
             continue
         _refuse_unknown(tokens, phrase)
         _refuse_others(tokens, phrase, said)
-        _refuse_second_clause(reader, phrase[2])
+        _refuse_joined(reader, phrase[0], phrase[2])
         return phrase
     raise Unsure("it names only a style, a mood or features, and nothing that has them", TO_SEE)
 
@@ -71,7 +74,7 @@ def is_about_picture(tag: Sequence[str]) -> bool:
     if tuple(tag) in word_rows("picture_tags"):
         return True
     first, last = tag[0], tag[-1]
-    pictures = words("styles") | words("frames") | words("describers")
+    pictures = words("styles") | words("frames") | words("describers") | {"and", "&"}
     if first in _NEGATIVE or all(word in pictures or _MEASURE.fullmatch(word) for word in tag):
         return True
     if first in words("prepositions") or (first == "art" and "by" in tag):
@@ -119,7 +122,7 @@ def _refuse_unknown(tokens: Sequence[PromptToken], phrase: tuple[int, int, int])
     ends = head + 1 == len(tokens) or not tokens[head + 1].is_word
     if (
         start == noun
-        and ends
+        and (ends or tokens[noun].text.istitle())  # "Waluigi at a table"
         and not any(is_word(word) or COUNT_TAG.fullmatch(word) for word in run)
     ):
         raise Unsure(f"no list has '{' '.join(run)}', a name perhaps")
@@ -158,19 +161,33 @@ def _is_of_many(word: str) -> bool:
     return is_plural(word) and kind_of(word) == "thing"
 
 
-def _refuse_second_clause(reader: NounPhraseReader, head: int) -> None:
-    """Refuse "a man with a dog and a woman with a pram", "a man reading, a girl skating past"."""
-    if kind_of(reader.word(head)) != "person":
-        return
-    for i in range(head + 1, len(reader.tokens) - 2):
-        joined = reader.word(i) == "and" and kind_of(reader.word(i - 1)) != "person"
-        if not (joined or reader.word(i) == ",") or reader.word(i + 1) not in ("a", "an"):
+def _refuse_joined(reader: NounPhraseReader, start: int, head: int) -> None:
+    """Refuse a second subject further on: "a bowl of soup and a sandwich"."""
+    own, bare = reader.word(head), start == head or not determiner_number(reader.word(start))
+    being, place = is_being(own), is_place(own, reader.word(head - 1) if head else "")
+    linked: list[str] = []  # prepositions and participles on the way
+    for i in range(head + 1, len(reader.tokens) - 1):
+        word, before = reader.word(i), reader.word(i - 1)
+        if ends_phrase(word) or is_participle(word):
+            linked.append(word)
+        number = determiner_number(reader.word(i + 1))
+        counted = number and reader.word(i + 1) not in words("owners")
+        listed = word == "and" and (counted or (bare and not number))
+        if not listed and not (word == "," and being and counted):
             continue
         try:
             other = reader.noun_phrase(i + 1)[2]
         except Unsure:
             continue
-        following = reader.word(other + 1)
-        acts = is_participle(following) if reader.word(i) == "," else following == "with"
-        if acts and kind_of(reader.word(other)) == "person":
-            raise Unsure(f"'{reader.word(head)}' and '{reader.word(other)}' are several subjects")
+        second, following = reader.word(other), reader.word(other + 1)
+        located = len(linked) == 1 and linked[0] in _LOCATING
+        if being:
+            same = kind_of(second) == kind_of(own)
+            joined = is_being(second) and word == "and" and (located or same)
+            joined = joined and not (is_being(before) and kind_of(before) == kind_of(second))
+            joined = joined or (same and is_participle(following) and word == ",")
+        else:
+            mixed = counted or (linked == ["of"] and not is_plural(before))
+            joined = located and not place and kind_of(second) == "thing" and bool(mixed)
+        if joined:
+            raise Unsure(f"'{own}' and '{second}' are several subjects")

@@ -16,6 +16,7 @@ from biasgraph.prompts.kinds import (
     is_clause,
     is_participle,
     kind_of,
+    singular_in_row,
 )
 from biasgraph.prompts.tokens import tokenize
 
@@ -59,11 +60,16 @@ class Vocabulary:
         plain = [word for word in self._owners if word not in nouns and word not in behind]
         dressed = [word for word in behind if word.split()[-1] in ("attire", "clothes", "clothing")]
         self._is_of_clothes = bool(dressed)
+        self._is_of_place = len(axis.attributes) == 2 and {"indoors", "outdoors"} <= {*self._owners}
         # Each form that may stand in a prompt, with the word it is a form of.
         self._nouns = {form: word for word in nouns for form in (word, pluralize(word))}
         self._behind = {agree(word, plural): word for word in behind for plural in (False, True)}
         modifying = {form: w for form, w in self._nouns.items() if w in words("modifier_nouns")}
         self._before = {**modifying, **{word: word for word in [*plain, *behind]}}
+        # "senior" says an age of a woman, not of an engineer.
+        aged = [row for row in word_rows("ages") if row[0] in self._owners]
+        self._heads = {word: heads for _, word, *heads in aged if word not in self._before}
+        self._before |= {word: meant for meant, word, *_ in aged if word in self._heads}
         adverbs = f"(?:(?:{_any_of(words('adverbs'))}) +)*"
         short_age = r"\d+[\s-]*y\.?o\.?|" if "old" in self._owners else ""
         self._before_pattern = _pattern(
@@ -107,7 +113,9 @@ class Vocabulary:
         while match := self._before_pattern.search(modifiers, at):
             word = (match["word"] or "").casefold()
             following = re.match(r"\W*([\w'-]*)", modifiers[match.end() :] + head)
-            if following and (word, following[1].lower()) in word_rows("collocations"):
+            joined = following and (word, following[1].lower()) in word_rows("collocations")
+            heads = self._heads.get(word, [head])
+            if joined or not any(singular_in_row(head.lower(), noun.lower()) for noun in heads):
                 at = match.end()
                 continue
             owner = (
@@ -132,6 +140,9 @@ class Vocabulary:
         while self._is_of_clothes and (match := _outfit(after[: _reach(after)])):
             meaning = meaning or match.group()
             after = _cut_out(after, match)
+        while self._is_of_place and (match := _location(after)):
+            meaning = meaning or self._owners[_setting(match["place"])]
+            after = _cut_out(after, match)
         return after, meaning
 
     def strip_tags(self, after: str) -> tuple[str, str | None]:
@@ -143,10 +154,11 @@ class Vocabulary:
             known = next(
                 (w for w in (word, f"who is {word}") if self._form(w) in self._owners), None
             )
-            if known is None:
+            place = _setting(word.split()[-1]) if self._is_of_place and word else ""
+            if known is None and not place:
                 kept.append(tag)
             else:
-                meaning = meaning or self._owners[known] or word
+                meaning = meaning or self._owners[place or self._form(known or "")] or word
         return ",".join(kept), meaning
 
     def _form(self, text: str) -> str:
@@ -232,6 +244,31 @@ def _outfit(after: str) -> re.Match[str] | None:
     return _pattern(rf"(?:dressed in|wearing|in) {piece}(?:(?:,| and|, and) {piece})*").search(
         after
     )
+
+
+def _location(after: str) -> re.Match[str] | None:
+    """Where somebody is, if that settles whether indoors: "in a garden", "at her office"."""
+    end = re.search(rf"[{_STOPS}]|(?<=.),", after)
+    return _location_pattern().search(after[: end.start() if end else None])
+
+
+@functools.cache
+def _location_pattern() -> re.Pattern[str]:
+    places = _any_of(words("indoor_places") | words("outdoor_places"))
+    small = _any_of(words("prepositions") | words("enders") - {"of"})
+    closing = rf"(?:{small}|\w+(?:ing|ed))(?!\w)"
+    other = rf"(?!{closing}|of |and )[\w'-]+"
+    return _pattern(
+        rf"(?:working )?(?:in|inside|at|on|through|across) (?:{other} ){{0,3}}?(?P<place>{places})"
+        rf"(?: (?:full )?of(?: {other}){{1,4}})?(?=\W*$|\W* {closing})"
+    )
+
+
+def _setting(place: str) -> str:
+    """What a place settles: indoors, outdoors, or nothing."""
+    lower = place.lower()
+    inside = "indoors" if lower in words("indoor_places") else ""
+    return "outdoors" if lower in words("outdoor_places") else inside
 
 
 def _any_of(alternatives: Iterable[str]) -> str:

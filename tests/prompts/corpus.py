@@ -20,8 +20,8 @@ from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.suited_axes import kind_of_subject, suited_axes
 
 FILES = sorted((Path(__file__).parents[1] / "data").glob("prompts_*.tsv"))
-"""The first shaped the rules; when they met the second and the third, 4.6 and 6.5 % were wrong and
-silent, 3.5 and 8.1 % needlessly refused. These shaped the rules then."""
+"""The first shaped the rules; when they met the second, the third and the fourth, 4.6, 6.5 and
+2.0 % were wrong and silent, 3.5, 8.1 and .5 % needlessly refused. These shaped the rules then."""
 RIGHT, WRONG, NEEDLESS = "right", "wrong and silent", "needlessly refused"
 
 

@@ -1,4 +1,4 @@
-"""780 prompts as people write them, with what a careful reader makes of each."""
+"""980 prompts as people write them, with what a careful reader makes of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def verdicts() -> list[Verdict]:
 def test_prompts_as_people_write_them(verdicts: list[Verdict]) -> None:
     print("\n".join(table(verdicts)))
     counts = Counter(verdict.outcome for verdict in verdicts)
-    assert len(verdicts) == 780
+    assert len(verdicts) == 980
     assert counts[WRONG] <= MOST_WRONG * len(verdicts)
     assert counts[NEEDLESS] <= MOST_NEEDLESS * len(verdicts)
 

@@ -122,9 +122,9 @@ FRAMES: dict[str, tuple[str, ...]] = {
         "A portrait of an old {o} in a garden",
         "A portrait of an elderly female {o} in a garden",
         "A portrait of an elderly {o} who is happy in a garden",
-        "A portrait of an elderly {o} working indoors in a garden",
+        "A portrait of an elderly {o} working indoors",
         "A portrait of an elderly {o} on a wheelchair in a garden",
-        "age=old",
+        "age=old environment=outdoor",
     ),
     "gerund": (
         "{a} {o} reading a book",
@@ -166,9 +166,9 @@ FRAMES: dict[str, tuple[str, ...]] = {
         "three famous, tall old {os} walking in the rain",
         "three famous, tall female {os} walking in the rain",
         "three famous, tall {os} who are happy and walking in the rain",
-        "three famous, tall {os} working indoors and walking in the rain",
+        "three famous, tall {os} working indoors and walking",
         "three famous, tall {os} on wheelchairs walking in the rain",
-        "",
+        "environment=outdoor",
     ),
     "group": (
         "A group of {os} wearing helmets",
@@ -480,7 +480,7 @@ def test_the_users_text_is_kept_as_it_is() -> None:
 
 def test_names_and_peoples_keep_their_capital() -> None:
     assert texts("Americans at a table", "age")["old"] == "Old Americans at a table"
-    assert texts("Waluigi at a table", "age")["old"] == "Old Waluigi at a table"
+    assert texts("[Waluigi] at a table", "age")["old"] == "Old Waluigi at a table"
     assert texts("Sailor at a table", "age")["old"] == "Old sailor at a table"
     assert texts("Happy Sailor at a table", "age")["old"] == "Happy old Sailor at a table"
     assert texts("CEO at a table", "age")["old"] == "Old CEO at a table"
@@ -707,10 +707,53 @@ def test_any_text_is_planned_or_an_input_error(text: str) -> None:
         ),
         # phrases that need a worker
         (
-            "a bride on a beach",
+            "a bride with a bouquet",
             "environment",
             None,
-            ["a bride indoors on a beach", "a bride outdoors on a beach"],
+            ["a bride indoors with a bouquet", "a bride outdoors with a bouquet"],
+        ),
+        # where somebody is settles whether indoors
+        (
+            "a bride on a beach",
+            "environment",
+            "outdoor",
+            ["a bride indoors", "a bride outdoors"],
+        ),
+        (
+            "a man in a garden working indoors",
+            "environment",
+            "indoor",
+            ["a man working indoors", "a man working outdoors"],
+        ),
+        (
+            "a cook working in the busy kitchen of a hotel with pans",
+            "environment",
+            "indoor",
+            ["a cook working indoors with pans", "a cook working outdoors with pans"],
+        ),
+        (
+            "a nurse in front of a hospital",
+            "environment",
+            None,
+            [
+                "a nurse working indoors in front of a hospital",
+                "a nurse working outdoors in front of a hospital",
+            ],
+        ),
+        (
+            "1girl, forest, silver hair",
+            "environment",
+            "outdoor",
+            ["1girl, indoors, silver hair", "1girl, outdoors, silver hair"],
+        ),
+        # what says an age of some nouns, and a rank of others
+        ("young senior woman", "age", "young", [f"{word} woman" for word in AGES]),
+        ("senior couple", "age", "old", [f"{word} couple" for word in AGES]),
+        (
+            "a senior engineer",
+            "age",
+            None,
+            ["a young senior engineer", "a middle-aged senior engineer", "an old senior engineer"],
         ),
         # what belongs to the noun stays with it
         (
