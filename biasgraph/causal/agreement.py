@@ -17,7 +17,8 @@ from biasgraph.causal.tables import GATED, Codes, Counts, Floats
 FEW = 30  # images with two valid answers, below which agreement is hardly known
 UNEVEN = 0.05  # p below which errors count as different where the intervention is
 
-Interval = tuple[float, float]
+NO_IMAGE = "no image has answers of both"
+ONE_ANSWER = "both sides always gave the same one answer"
 
 
 def cross_table(truth: Codes, answers: Codes, size: int) -> Counts:
@@ -53,9 +54,11 @@ class Agreement:
     def fields(self, replicates: int, rng: np.random.Generator) -> dict[str, Any]:
         """Every number with its interval, in JSON types; what is undefined is None.
 
-        accuracy, f1 and kappa are of the images to which both gave a valid answer; coverage is
-        the share of those with a valid true answer to which the judge gave one too. The interval
-        of accuracy is Wilson's, the others resample images `replicates` times. kl_* (nats) and tv
+        accuracy, f1 and kappa are of the images to which both gave a valid answer;
+        kappa_with_unknown of all that both answered, unknown and gated being two answers like any
+        other; coverage is the share of those with a valid true answer to which the judge gave one
+        too. The interval of accuracy is Wilson's, the others resample images `replicates` times;
+        kappa_reason says why a kappa is None. kl_* (nats) and tv
         compare the distributions of all valid answers of either; kl is None, too, where it is
         infinite: where one side never gave an answer that the other did.
 
@@ -66,15 +69,9 @@ class Agreement:
         counts = self.counts
         valid, answered = int(counts.sum()), int(self.table[:-2].sum())
         right = int(np.trace(counts))
-        # Resampling what never varied would say nothing of its error, as for every other number.
-        same = right in (0, valid)
-        more = 1 if same else 0
-        shares = (counts + more / counts.size) / max(valid + more, 1)
-        draws = rng.multinomial(valid, shares.ravel(), size=replicates if valid else 0)
-        draws = draws.reshape(-1, *counts.shape)
-        flags = {"few_images": valid < FEW, "zero_width": same and valid}
+        draws = _resampled(counts, replicates, rng)
+        flags = {"few_images": valid < FEW, "zero_width": _is_same(counts) and valid}
         truth, seen = self.table[:-2].sum(axis=1), self.table[:, :-2].sum(axis=0)
-        kappa = _number(cohens_kappa(counts))
         return {
             "n": int(self.table.sum()),
             "n_valid": valid,
@@ -82,14 +79,46 @@ class Agreement:
             "accuracy": right / valid if valid else None,
             "accuracy_ci": wilson(right, valid).tolist() if valid else None,
             "f1": _number(macro_f1(counts)),
-            "f1_ci": _percentiles(macro_f1(draws)),
-            "kappa": kappa,
-            "kappa_ci": None if kappa is None else _percentiles(cohens_kappa(draws)),
+            "f1_ci": percentiles(macro_f1(draws)),
+            **_kappa("kappa", counts, draws),
+            **_kappa("kappa_with_unknown", self.table, _resampled(self.table, replicates, rng)),
             "kl_reference_judge": _number(divergence(truth, seen)),
             "kl_judge_reference": _number(divergence(seen, truth)),
             "tv": _number(total_variation(truth, seen)),
             "flags": [name for name, holds in flags.items() if holds],
         }
+
+    def kappas(self, replicates: int, rng: np.random.Generator) -> dict[str, Any]:
+        """Only n, n_valid and the two kappas, as `fields` has them."""
+        counts = self.counts
+        return {
+            "n": int(self.table.sum()),
+            "n_valid": int(counts.sum()),
+            **_kappa("kappa", counts, _resampled(counts, replicates, rng)),
+            **_kappa("kappa_with_unknown", self.table, _resampled(self.table, replicates, rng)),
+        }
+
+
+def _is_same(counts: Counts) -> bool:
+    return int(np.trace(counts)) in (0, int(counts.sum()))
+
+
+def _resampled(counts: Counts, replicates: int, rng: np.random.Generator) -> Counts:
+    """(B, k, k) multinomial resamples of a table; B is 0 for an empty one."""
+    n = int(counts.sum())
+    # Resampling what never varied would say nothing of its error, as for every other number.
+    more = 1 if _is_same(counts) else 0
+    shares = (counts + more / counts.size) / max(n + more, 1)
+    draws = rng.multinomial(n, shares.ravel(), size=replicates if n else 0)
+    return draws.reshape(-1, *counts.shape)
+
+
+def _kappa(name: str, counts: Counts, draws: Counts) -> dict[str, Any]:
+    """Cohen's kappa under a name, its interval, and why it is None."""
+    value = _number(cohens_kappa(counts))
+    reason = None if value is not None else ONE_ANSWER if counts.sum() else NO_IMAGE
+    ends = None if value is None else percentiles(cohens_kappa(draws))
+    return {name: value, f"{name}_ci": ends, f"{name}_reason": reason}
 
 
 def accuracy(counts: Counts) -> Floats:
@@ -155,6 +184,7 @@ def _number(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _percentiles(draws: Floats) -> list[float] | None:
+def percentiles(draws: Floats) -> list[float] | None:
+    """The 95 % percentile interval of replicates (B,), undefined ones left out; None for none."""
     known = draws[np.isfinite(draws)]
     return np.quantile(known, [TAIL, 1 - TAIL]).tolist() if len(known) else None

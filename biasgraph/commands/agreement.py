@@ -16,13 +16,15 @@ from biasgraph.models.inference_options import JUDGES, ModelOptions
 @run_argument
 @click.option(
     "--with",
-    "reference",
+    "references",
     metavar="SPEC|FILE",
     required=True,
+    multiple=True,
     panel=COMPARISON,
-    help="What counts as the truth: another judge (clip:NAME, vlm:NAME ...), which answers the "
-    "run's questions, or a CSV file of labels (picture, question, answer) or of answers (image, "
-    "target, answer).",
+    help="Another judge (clip:NAME, vlm:NAME ...), which answers the run's questions, or a CSV "
+    "file of labels (picture, question, answer) or of answers (image, target, answer). Repeatable: "
+    "labels, all together, are the truth, or else the first FILE, or else the first SPEC; the "
+    "others' agreement is measured beside it.",
 )
 @options_from(CheckOptions)
 @output_option(
@@ -34,15 +36,16 @@ from biasgraph.models.inference_options import JUDGES, ModelOptions
 @options_from(ModelOptions, "models", only=JUDGES)
 def agreement(
     run: Path,
-    reference: str,
+    references: tuple[str, ...],
     options: CheckOptions,
     models: ModelOptions,
     output: Output,
     target: Path | None,
 ) -> None:
-    """Measure how far the judge of RUN agrees with another judge, or with people.
+    """Measure how far the judge of RUN agrees with other judges, or with people.
 
-    Accuracy, F1, Cohen's kappa, the distributions and the confusion matrix of every axis.
+    Accuracy, F1, Cohen's kappa, the distributions and the confusion matrix of every axis; of three
+    raters or more also Krippendorff's alpha.
     `biasgraph build --correct` uses the matrix to correct for the judge's errors.
     """
     from biasgraph.audits.agreement import check as agreements
@@ -52,7 +55,7 @@ def agreement(
 
     if target is not None:
         refuse_foreign(target, is_agreement, "an agreement")
-    record = agreements.check(run, reference, options, models, output.progress())
+    record = agreements.check(run, references, options, models, output.progress())
     if target is None:
         paths = agreements.keep(run, record)
     else:

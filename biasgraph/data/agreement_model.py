@@ -18,6 +18,33 @@ class _Reference(BaseModel):
     kind: Literal["judge", "labels", "answers"]
 
 
+class _Rater(BaseModel):
+    name: str
+    kind: Literal["people", "judge", "answers"]
+
+
+class _Pair(BaseModel):
+    raters: tuple[int, int]
+    n: int
+    n_valid: int
+    kappa: Number
+    kappa_ci: Interval
+    kappa_with_unknown: Number
+    kappa_with_unknown_ci: Interval
+
+
+class _Alpha(BaseModel):
+    among: Literal["people", "all"]
+    raters: int
+    unknown: bool
+    metric: Literal["nominal", "ordinal"]
+    images: int
+    ratings: int
+    value: Number
+    ci: Interval
+    reason: str | None
+
+
 class _Axis(BaseModel):
     axis: str
     attributes: list[str]
@@ -36,6 +63,12 @@ class _Axis(BaseModel):
     tv: Number
     uneven_p: Number
     flags: list[str]
+    kappa_reason: str | None = None
+    kappa_with_unknown: Number = None
+    kappa_with_unknown_ci: Interval = None
+    kappa_with_unknown_reason: str | None = None
+    kappas: list[_Pair] = Field(default_factory=list)
+    alphas: list[_Alpha] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _square(self) -> _Axis:
@@ -55,5 +88,8 @@ class AgreementDocument(BaseModel):
     reference: _Reference
     images: int
     images_in_all: int
+    people: bool = False
+    annotators: int | None = None
+    raters: list[_Rater] = Field(default_factory=list)
     axes: list[_Axis]
     notes: list[str]

@@ -85,6 +85,7 @@ class CsvFile:
     The delimiter is the one that makes most of the `known` columns out of the first line.
 
     Attributes:
+        source: what errors call it.
         columns: the headings.
 
     Raises:
@@ -93,7 +94,7 @@ class CsvFile:
 
     def __init__(self, raw: bytes, source: str, known: Collection[str]) -> None:
         _refuse_other_formats(raw, source)
-        self._raw, self._source = raw, source
+        self._raw, self.source = raw, source
         headings = {each: self._heading(each) for each in DELIMITERS}
         self._delimiter = max(headings, key=lambda each: len({*known} & {*headings[each]}))
         self.columns = headings[self._delimiter]
@@ -106,7 +107,7 @@ class CsvFile:
         """
         for name in filter(None, self.columns):
             if self.columns.count(name) > 1:
-                raise InputError(f"{self._source} has two columns '{printable(name)}'")
+                raise InputError(f"{self.source} has two columns '{printable(name)}'")
         try:
             self._refuse_long_first_row()
             # Not dtype="category": its categories would turn "007" into the number 7.
@@ -159,7 +160,7 @@ class CsvFile:
             line = reader.line_num + 1
 
     def _malformed(self, reason: str) -> InputError:
-        return InputError(f"{self._source} is not a well-formed CSV file: {printable(reason)}")
+        return InputError(f"{self.source} is not a well-formed CSV file: {printable(reason)}")
 
 
 def _refuse_other_formats(raw: bytes, source: str) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io.csv_files import CsvFile
@@ -37,6 +37,14 @@ Place = tuple[str, str]
 """A picture's digest and a question's words."""
 
 
+class Label(NamedTuple):
+    """What somebody answered, and which row of which file says so."""
+
+    answer: str
+    row: int
+    file: CsvFile
+
+
 @dataclass(frozen=True)
 class Labels:
     """The labels of a file.
@@ -44,16 +52,14 @@ class Labels:
     Attributes:
         source: The file's name, printable.
         fingerprint: The SHA-256 of its bytes, in hex.
-        given: What each annotator answered, by picture and question: annotator -> (answer, row).
+        given: What each annotator answered, by picture and question: annotator -> label.
         images: The ids that the file has for its pictures, where it has any.
-        file: The file itself.
     """
 
     source: str
     fingerprint: str
-    given: Mapping[Place, Mapping[str, tuple[str, int]]]
+    given: Mapping[Place, Mapping[str, Label]]
     images: frozenset[str]
-    file: CsvFile
 
     @classmethod
     def read(cls, path: str | Path) -> Labels:
@@ -76,7 +82,44 @@ class Labels:
         frame = file.frame()
         images = frame["image"].astype(str) if "image" in frame else ()
         fingerprint = hashlib.sha256(raw).hexdigest()
-        return cls(source, fingerprint, _read_labels(frame, file, source), frozenset(images), file)
+        return cls(source, fingerprint, _read_labels(frame, file), frozenset(images))
+
+    @classmethod
+    def together(cls, files: Sequence[Labels]) -> Labels:
+        """The labels of several files, where a name is one annotator and no name one for each file.
+
+        Of two answers of one annotator the later file's counts.
+        """
+        if len(files) == 1:
+            return files[0]
+        given: dict[Place, dict[str, Label]] = {}
+        names = [Path(labels.source).name for labels in files]
+        for labels, own in zip(files, names, strict=True):
+            nameless = own if names.count(own) == 1 else labels.source
+            for place, answers in labels.given.items():
+                named = {name or nameless: label for name, label in answers.items()}
+                given.setdefault(place, {}).update(named)
+        marks = "\n".join(labels.fingerprint for labels in files)
+        return cls(
+            ", ".join(labels.source for labels in files),
+            hashlib.sha256(marks.encode()).hexdigest(),
+            given,
+            frozenset().union(*(labels.images for labels in files)),
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """The annotators in order of appearance, the nameless one as an empty name."""
+        return list(dict.fromkeys(name for given in self.given.values() for name in given))
+
+    def of(self, annotator: str) -> Labels:
+        """What one annotator answered."""
+        own = {
+            place: {annotator: given[annotator]}
+            for place, given in self.given.items()
+            if annotator in given
+        }
+        return replace(self, given=own)
 
     @property
     def questions(self) -> set[str]:
@@ -91,8 +134,7 @@ class Labels:
     @property
     def annotators(self) -> int | None:
         """How many people labelled; None where some rows do not name theirs."""
-        names = {name for given in self.given.values() for name in given}
-        return None if "" in names else len(names)
+        return None if "" in self.names else len(self.names)
 
     def has(self, picture: str, question: Question) -> bool:
         """Whether anybody answered the question about the picture, if only with "unknown"."""
@@ -104,13 +146,14 @@ class Labels:
         Raises InputError, naming the line, for an answer that the question does not offer.
         """
         answers = self.given.get((picture, question.text), {})
-        votes = Counter(self._choice(*given, question) for given in answers.values())
+        votes = Counter(self._choice(label, question) for label in answers.values())
         ranked = votes.most_common(2)
         if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
             return Answer(None, ())
         return Answer(ranked[0][0], ())
 
-    def _choice(self, answer: str, row: int, question: Question) -> int | None:
+    def _choice(self, label: Label, question: Question) -> int | None:
+        answer = label.answer
         names = [choice.casefold() for choice in question.choices]
         if answer.casefold() == UNKNOWN:
             return None
@@ -118,28 +161,28 @@ class Labels:
             return names.index(answer.casefold())
         offered = (*question.choices, UNKNOWN)
         raise InputError(
-            f"{self.source}, {self.file.place(row)}, column answer: '{printable(answer)}' is "
-            f"not an answer to '{printable(question.text)}' ({', '.join(map(printable, offered))})."
-            f"{did_you_mean(answer, offered)}"
+            f"{label.file.source}, {label.file.place(label.row)}, column answer: "
+            f"'{printable(answer)}' is not an answer to '{printable(question.text)}' "
+            f"({', '.join(map(printable, offered))}).{did_you_mean(answer, offered)}"
         )
 
 
-def _read_labels(
-    frame: pd.DataFrame, file: CsvFile, source: str
-) -> dict[Place, dict[str, tuple[str, int]]]:
+def _read_labels(frame: pd.DataFrame, file: CsvFile) -> dict[Place, dict[str, Label]]:
     """The labels of all rows; a row without an answer is one that nobody filled in."""
     annotated = frame if "annotator" in frame else frame.assign(annotator="")
     columns = [annotated[name].astype(str).str.strip() for name in (*COLUMNS, "annotator")]
-    given: dict[Place, dict[str, tuple[str, int]]] = {}
+    given: dict[Place, dict[str, Label]] = {}
     for row, (picture, question, answer, annotator) in enumerate(zip(*columns, strict=True)):
         if not answer:
             continue
         for name, text in (("picture", picture), ("question", question)):
             if not text:
-                raise InputError(f"{source}, {file.place(row)}, column {name}: the cell is empty")
-        given.setdefault((picture, question), {})[annotator] = (answer, row)
+                raise InputError(
+                    f"{file.source}, {file.place(row)}, column {name}: the cell is empty"
+                )
+        given.setdefault((picture, question), {})[annotator] = Label(answer, row, file)
     if not given:
-        raise InputError(f"{source} has no labels: every answer is empty")
+        raise InputError(f"{file.source} has no labels: every answer is empty")
     return given
 
 

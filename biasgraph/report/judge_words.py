@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from biasgraph.errors import printable
@@ -78,6 +78,16 @@ def labellers(graphs: Iterable[Record]) -> str:
     return "people and a model" if True in by_people else "the judge, a model,"
 
 
+def judged(record: Record) -> str:
+    """Whose answers an agreement is about."""
+    names = {"vqa": record["judge"], "vqa_fingerprint": record.get("judge_fingerprint")}
+    return judge({**record, **names}, 300)
+
+
+def _subject(record: Record) -> str:
+    return "these labels" if record.get("people") else "the judge"
+
+
 def reference(record: Record) -> str:
     """What the judge was compared with, in words."""
     given = record["reference"]
@@ -100,16 +110,39 @@ def summary(record: Record) -> str:
     images = f"{record['images']:,} of {record['images_in_all']:,} images"
     if not axes:
         return (
-            f"The judge was compared with {reference(record)}, on {images}; too few answers vary "
-            "to measure how far they agree."
+            f"{_subject(record).capitalize()} compared with {reference(record)}, on {images}: too "
+            "few answers vary to measure how far they agree."
         )
-    ranked = sorted(axes, key=lambda axis: axis["kappa"])
+    kappas = _ends(axes, "kappa", "kappa_ci")
+    told = f"Cohen's kappa of {_subject(record)} with {reference(record)}, on {images}, is "
+    return " ".join([f"{told}{kappas}.", *_alphas(record)])
+
+
+def _alphas(record: Record) -> Iterator[str]:
+    """Krippendorff's nominal alpha of valid answers, lowest and highest; a sentence each group."""
+    for among in ("people", "all"):
+        kind = among, "nominal", False
+        known = [
+            {**alpha, "axis": axis["axis"]}
+            for axis in record["axes"]
+            for alpha in axis.get("alphas", ())
+            if (alpha["among"], alpha["metric"], alpha["unknown"]) == kind
+            and alpha["value"] is not None
+        ]
+        if known:
+            raters = known[0]["raters"]
+            who = f"the {raters} people" if among == "people" else f"all {raters} raters"
+            yield f"Krippendorff's alpha among {who} is {_ends(known, 'value', 'ci')}."
+
+
+def _ends(records: Sequence[Record], field: str, interval: str) -> str:
+    """The lowest and the highest of a number, each with its axis."""
+    ranked = sorted(records, key=lambda record: record[field])
     ends = ranked[:1] if len(ranked) == 1 else [ranked[0], ranked[-1]]
-    kappas = " to ".join(
-        f"{with_ci(axis['kappa'], axis['kappa_ci'])} for {name(axis['axis'])}" for axis in ends
+    told = " to ".join(
+        f"{with_ci(one[field], one[interval])} for {name(one['axis'])}" for one in ends
     )
-    from_ = "from " if len(ends) > 1 else ""
-    return f"Cohen's kappa of the judge with {reference(record)}, on {images}, is {from_}{kappas}."
+    return f"from {told}" if len(ends) > 1 else told
 
 
 def caveats(record: Record) -> Iterator[str]:
@@ -123,9 +156,10 @@ def caveats(record: Record) -> Iterator[str]:
         )
     weak = [axis["axis"] for axis in axes if axis["kappa"] is not None and axis["kappa"] < FAIR]
     if weak:
+        errors = "differences between people" if record.get("people") else "the judge's errors"
         yield (
             f"{named(weak)}: kappa is below {FAIR:g}, so much of what is found there may be "
-            "the judge's errors."
+            f"{errors}."
         )
     few = [axis["axis"] for axis in axes if "few_images" in axis["flags"]]
     if few:

@@ -10,6 +10,8 @@ from scipy.stats import entropy
 from statsmodels.stats.inter_rater import cohens_kappa as oracle
 
 from biasgraph.causal.agreement import (
+    NO_IMAGE,
+    ONE_ANSWER,
     Agreement,
     accuracy,
     cohens_kappa,
@@ -111,6 +113,27 @@ def test_without_a_valid_pair_nothing_is_defined() -> None:
     undefined = ("accuracy", "f1", "kappa", "kl_reference_judge", "tv", "coverage", "kappa_ci")
     assert [found[name] for name in undefined] == [None] * len(undefined)
     assert found["flags"] == ["few_images"]
+
+
+@given(tables.filter(lambda counts: len(counts) > 2))
+def test_unknown_and_gated_may_count_as_answers(counts: np.ndarray) -> None:
+    found = Agreement(counts).fields(20, np.random.default_rng(0))
+    if found["kappa_with_unknown"] is None:
+        assert found["kappa_with_unknown_reason"] in (NO_IMAGE, ONE_ANSWER)
+    else:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            expected = oracle(counts, return_results=False)
+        assert found["kappa_with_unknown"] == pytest.approx(expected, abs=1e-12)
+        assert found["kappa_with_unknown_reason"] is None
+    only_kappas = Agreement(counts).kappas(20, np.random.default_rng(0))
+    assert only_kappas == {name: found[name] for name in only_kappas}
+
+
+def test_an_undefined_kappa_says_why() -> None:
+    assert fields([[40, 0], [0, 0]])["kappa_reason"] == ONE_ANSWER
+    assert fields([[0, 0], [0, 0]])["kappa_reason"] == NO_IMAGE
+    assert fields([[20, 5], [4, 20]])["kappa_reason"] is None
 
 
 def test_an_infinite_divergence_is_null() -> None:

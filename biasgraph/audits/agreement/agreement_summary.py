@@ -10,11 +10,19 @@ from biasgraph.report import judge_words, words
 
 Record = Mapping[str, Any]
 
-COLUMNS = ("Axis", "Valid", "Accuracy", "Macro F1", "Kappa", "KL", "TV")
+COLUMNS = ("Axis", "Valid", "Accuracy", "Macro F1", "Kappa", "with unknown", "KL", "TV")
 CAPTION = (
-    "Valid: images with a valid answer of both. Intervals are 95 %. KL, in nats: of the "
+    "Valid: images with a valid answer of both. Intervals are 95 %. Kappa: Cohen's, of those; with "
+    "unknown: of all images, unknown and gated being answers, too. KL, in nats: of the "
     "distribution of the judge's answers from the reference's, and the other way round; TV: half "
     "the sum of the differences of their shares."
+)
+
+NUMBERS = ("accuracy", "f1", "kappa", "kappa_with_unknown")
+ALPHA = (
+    "1 is agreement on every image, 0 what chance alone would give; images that fewer than two "
+    "answered count nowhere. With unknown: unknown and gated are answers, too. Ordinal: answers "
+    "further apart disagree more."
 )
 
 
@@ -27,7 +35,7 @@ def summarize_agreement(record: Record) -> Iterator[ScreenPart]:
     yield Banner(record["toy"])
     yield Facts(
         [
-            ("Judge", words.name(record["judge"] or "not recorded in an answers table", 300)),
+            ("Judge", judge_words.judged(record)),
             ("Reference", judge_words.reference(record)),
             ("Images", f"{record['images']:,} of {record['images_in_all']:,}"),
         ]
@@ -36,21 +44,54 @@ def summarize_agreement(record: Record) -> Iterator[ScreenPart]:
         (
             words.name(axis["axis"]),
             f"{axis['n_valid']}/{axis['n']}",
-            *(_with_interval(axis, field) for field in ("accuracy", "f1", "kappa")),
+            *(_with_interval(axis, field) for field in NUMBERS),
             tuple(map(_number, (axis["kl_reference_judge"], axis["kl_judge_reference"]))),
             axis["tv"],
         )
         for axis in record["axes"]
     ]
     yield Table(COLUMNS, rows, CAPTION, numeric=range(1, len(COLUMNS)))
+    yield from _raters(record)
     for axis in record["axes"]:
         yield Heading(f"{words.name(axis['axis'])}: the reference (rows), the judge (columns)")
         yield _confusion(axis)
     yield Sentences("To keep in mind", list(judge_words.caveats(record)))
 
 
-def _with_interval(axis: Record, field: str) -> Cell:
-    value, ends = axis[field], axis[f"{field}_ci"]
+def _raters(record: Record) -> Iterator[ScreenPart]:
+    """Of three raters or more, their alpha and the kappa of every two."""
+    raters = record.get("raters") or ()
+    if not raters:
+        return
+    names = [f"{number} {words.name(one['name'])}" for number, one in enumerate(raters, start=1)]
+    yield Heading(f"All {len(raters)} raters: {', '.join(names)}")
+    alphas: list[tuple[Cell, ...]] = [
+        (
+            words.name(axis["axis"]),
+            f"{alpha['among']} ({alpha['raters']})",
+            alpha["metric"] + (", with unknown" if alpha["unknown"] else ""),
+            alpha["images"],
+            alpha["reason"] or _with_interval(alpha, "value", "ci"),
+        )
+        for axis in record["axes"]
+        for alpha in axis["alphas"]
+    ]
+    yield Table(("Axis", "Among", "Difference", "Images", "Krippendorff's alpha"), alphas, ALPHA)
+    kappas: list[tuple[Cell, ...]] = [
+        (
+            words.name(axis["axis"]),
+            " and ".join(str(place + 1) for place in pair["raters"]),
+            f"{pair['n_valid']}/{pair['n']}",
+            *(_with_interval(pair, field) for field in ("kappa", "kappa_with_unknown")),
+        )
+        for axis in record["axes"]
+        for pair in axis["kappas"]
+    ]
+    yield Table(("Axis", "Raters", "Valid", "Cohen's kappa", "with unknown"), kappas)
+
+
+def _with_interval(axis: Record, field: str, interval: str = "") -> Cell:
+    value, ends = axis.get(field), axis.get(interval or f"{field}_ci")
     if value is None:
         return None
     return (f"{value:.2f}", f"[{ends[0]:.2f}, {ends[1]:.2f}]") if ends else f"{value:.2f}"

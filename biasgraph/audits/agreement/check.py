@@ -6,7 +6,7 @@ in graph.json and the report, where every number rests on this judge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasgraph.audits.agreement.agreement_file import SCHEMA, Record, read, to_json
+from biasgraph.audits.agreement.raters import Rater, agreement_among, raters_of
 from biasgraph.audits.agreement.trusted_answers import (
     Axes,
     TrustedAnswers,
-    from_file,
+    from_files,
     from_judge,
     is_table,
     wanted_axes,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
     from biasgraph.runs.progress import Progress
 
+ORDERED = ("ordinal", "index")
+"""Metrics of axes whose attributes have an order."""
 ITSELF = (
     "the reference is the judge itself: its answers agree because they are the same, which says "
     "nothing about whether they are right"
@@ -46,15 +49,16 @@ ITSELF = (
 
 def check(
     directory: Path,
-    reference: str,
+    references: str | Sequence[str],
     options: CheckOptions | None = None,
     models: ModelOptions | None = None,
     progress: Progress | None = None,
 ) -> Record:
-    """Compare the judge of the result in `directory` with a reference; returns the agreement.
+    """Compare the judge of the result in `directory` with others; returns the agreement.
 
-    reference: a judge's spec, which is asked the run's questions now, or a file of labels or
-    answers. Nothing is written but the other judge's answers, into the run's ledger; see `keep`.
+    references: judges' specs, which are asked the run's questions now, and files of labels or
+    answers. The labels, all together, are the truth, or else the first other file, or else the
+    first judge. Nothing is written but other judges' answers, into the run's ledger; see `keep`.
 
     Raises:
         InputError: there is no result or no such reference, or they share no image.
@@ -62,25 +66,37 @@ def check(
     """
     result, options = load(directory), options or CheckOptions()
     models = models or ModelOptions()
-    # Labels named as a judge are still labels: what nobody labelled is no answer of theirs.
-    reference = reference.removeprefix("human:")
-    if not reference.strip():
-        raise InputError("--with is empty: name a judge, or a file of labels or answers")
-    if Path(reference).is_dir():
-        raise InputError(
-            f"{shown(Path(reference))} is a folder: name a judge, or a file of labels or answers"
-        )
     graph, axes = result.document["graph"], _axes_of(result, options.only)
-    if not is_table(reference):
-        sampled = None if options.sample is None else (options.sample, options.seed)
-        found = from_judge(reference, directory, graph["vqa"] or "", models, progress, sampled)
-    elif models.record() or options.sample is not None:
-        raise InputError(
-            f"{shown(Path(reference))} is a file: leave out options of models, and --sample"
-        )
-    else:
-        found = from_file(Path(reference), directory, graph["vqa"], axes)
-    return compared(result.answers, axes, graph, found, options)
+    files, judges = _sorted([references] if isinstance(references, str) else references)
+    if not judges and (models.record() or options.sample is not None):
+        raise InputError(f"{shown(files[0])} is a file: leave out options of models, and --sample")
+    found = from_files(files, directory, graph["vqa"], axes)
+    sampled = None if options.sample is None else (options.sample, options.seed)
+    found += [
+        from_judge(spec, directory, graph["vqa"] or "", models, progress, sampled)
+        for spec in judges
+    ]
+    ordered = {node["id"] for node in result.document["nodes"] if node["metric"] in ORDERED}
+    return compared(result.answers, axes, graph, found, options, ordered)
+
+
+def _sorted(references: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """What `--with` named: files, and judges. Raises InputError for what can be neither."""
+    files, judges = [], []
+    # Labels named as a judge are still labels: what nobody labelled is no answer of theirs.
+    for reference in dict.fromkeys(text.removeprefix("human:") for text in references):
+        if not reference.strip():
+            raise InputError("--with is empty: name a judge, or a file of labels or answers")
+        if Path(reference).is_dir():
+            raise InputError(
+                f"{shown(Path(reference))} is a folder: name a judge, or a file of labels or "
+                "answers"
+            )
+        if is_table(reference):
+            files.append(Path(reference))
+        else:
+            judges.append(reference)
+    return files, judges
 
 
 def keep(directory: Path, agreement: Record) -> list[Path]:
@@ -115,14 +131,18 @@ def compared(
     answers: pd.DataFrame,
     axes: Axes,
     about: Mapping[str, Any],
-    reference: TrustedAnswers,
+    trusted: Sequence[TrustedAnswers],
     options: CheckOptions,
+    ordered: Collection[str] = (),
 ) -> Record:
-    """The agreement of a judge's answers with a reference's, in JSON types.
+    """The agreement of a judge's answers with others', in JSON types.
 
-    answers: the hinge table; about: what a graph says of its origin. Raises InputError when no
-    image has an answer of both.
+    answers: the hinge table; about: what a graph says of its origin; trusted: the reference first;
+    ordered: the axes whose attributes have an order. Raises InputError when no image has an answer
+    of both judge and reference.
     """
+    reference = trusted[0]
+    raters = raters_of(answers, about, trusted)
     frame = _joined(answers, reference)
     if frame.empty:
         raise InputError(
@@ -140,12 +160,39 @@ def compared(
         "images_in_all": int(answers["image"].nunique()),
         "replicates": options.replicates,
         "seed": options.seed,
+        "people": bool(about.get("people")),
+        "annotators": about.get("annotators"),
+        "raters": [rater.record() for rater in raters],
         "axes": [
             _axis(axis, attributes, frame[frame["target"] == axis], options)
+            | _among(raters, axis, attributes, frame, options, axis in ordered)
             for axis, attributes in axes.items()
         ],
-        "notes": [*reference.notes, *([ITSELF] if reference.name == about.get("vqa") else [])],
+        "notes": [
+            *(note for one in trusted for note in one.notes),
+            *([ITSELF] if reference.name == about.get("vqa") else []),
+        ],
     }
+
+
+def _among(
+    raters: Sequence[Rater],
+    axis: str,
+    attributes: Sequence[str],
+    frame: pd.DataFrame,
+    options: CheckOptions,
+    ordered: bool,
+) -> Record:
+    return agreement_among(
+        raters,
+        axis,
+        attributes,
+        frame.loc[frame["target"] == axis, "image"].tolist(),
+        lambda answers: _codes(answers, attributes),
+        ordered=ordered,
+        replicates=options.replicates,
+        seed=options.seed,
+    )
 
 
 def _axes_of(result: Result, only: Sequence[str]) -> Axes:
@@ -170,10 +217,9 @@ def _axis(
     axis: str, attributes: Sequence[str], frame: pd.DataFrame, options: CheckOptions
 ) -> Record:
     size = len(attributes)
-    codes = {"unknown": UNKNOWN, "gated": GATED} | {a: i for i, a in enumerate(attributes)}
 
     def table(rows: pd.DataFrame) -> Any:
-        truth, seen = (_codes(rows[name], codes) for name in ("truth", "answer"))
+        truth, seen = (_codes(rows[name], attributes) for name in ("truth", "answer"))
         return cross_table(truth, seen, size)
 
     whole, roles = Agreement(table(frame)), ("initial", "counterfactual")
@@ -195,5 +241,6 @@ def _axis(
     }
 
 
-def _codes(column: pd.Series, codes: Mapping[str, int]) -> Codes:
-    return np.array([codes.get(text, UNKNOWN) for text in column], dtype=np.int16)
+def _codes(answers: Iterable[str], attributes: Sequence[str]) -> Codes:
+    codes = {"unknown": UNKNOWN, "gated": GATED} | {a: i for i, a in enumerate(attributes)}
+    return np.array([codes.get(text, UNKNOWN) for text in answers], dtype=np.int16)

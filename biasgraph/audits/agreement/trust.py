@@ -11,7 +11,7 @@ import numpy as np
 
 from biasgraph.audits.agreement.agreement_file import SCHEMA_NAME, Record, read
 from biasgraph.audits.agreement.check import compared, kept
-from biasgraph.audits.agreement.trusted_answers import Axes, from_file
+from biasgraph.audits.agreement.trusted_answers import Axes, from_files
 from biasgraph.audits.pipeline_options import CheckOptions
 from biasgraph.causal.correction import confusion
 from biasgraph.causal.tables import Counts, Variable
@@ -59,9 +59,9 @@ class Trust:
         axes: Axes = {variable.name: variable.attributes for variable in variables}
         found = read_correction(path, judge, fingerprint)
         if found is None:
-            reference = from_file(path, directory or Path(), judge, axes)
+            found_in = from_files([path], directory or Path(), judge, axes)
             seed = about.get("seed") or 0
-            found = compared(answers.frame, axes, about, reference, CheckOptions(seed=seed))
+            found = compared(answers.frame, axes, about, found_in, CheckOptions(seed=seed))
         labelled, left_out = usable(found, axes)
         if not labelled:
             reasons = "; ".join(f"{printable(axis)}: {why}" for axis, why in left_out.items())

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from biasgraph.runs.progress import Progress
 
+NAMELESS = "without a name"
 ANSWER_COLUMNS = ("image", "target", "answer")
 TABLES = (".csv", ".tsv", ".txt", ".parquet")
 
@@ -48,7 +49,8 @@ Said = Mapping[tuple[str, str], str]
 class TrustedAnswers:
     """Answers that are taken for the truth.
 
-    name: a judge's spec or a file's name; fingerprint: of its weights or its content.
+    name: a judge's spec or a file's name; fingerprint: of its weights or its content; people: what
+    each annotator said, where there are several, whose majority `said` is.
     """
 
     name: str
@@ -56,6 +58,7 @@ class TrustedAnswers:
     fingerprint: str
     said: Said
     notes: Sequence[str] = field(default=())
+    people: Mapping[str, Said] = field(default_factory=dict)
 
 
 def wanted_axes(axes: Collection[str], only: Sequence[str]) -> list[str]:
@@ -75,17 +78,35 @@ def is_table(text: str) -> bool:
     return path.is_file() or (path.suffix.lower() in TABLES)
 
 
-def from_file(path: Path, directory: Path, judge: str | None, axes: Axes) -> TrustedAnswers:
-    """The labels or answers in a file, about the images of the result in `directory`.
+def from_files(
+    paths: Sequence[Path], directory: Path, judge: str | None, axes: Axes
+) -> list[TrustedAnswers]:
+    """What files say about the images of the result in `directory`: labels first, all as one.
 
-    Raises InputError: it is neither, or says nothing about these images.
+    Raises InputError: one is neither, or says nothing about these images.
     """
+    labelled = [path for path in paths if _holds_labels(path)]
+    found = [_from_table(path, axes) for path in paths if path not in labelled]
+    if not labelled:
+        return found
+    labels = Labels.together([Labels.read(path) for path in labelled])
+    names = ", ".join(path.name for path in labelled)
+    return [from_labels(labels, names, directory, judge), *found]
+
+
+def _holds_labels(path: Path) -> bool:
+    raw = read_bytes(path)
+    if raw.startswith(b"PAR1"):
+        return False
+    columns = CsvFile(raw, shown(path), (*LABEL_COLUMNS, *ANSWER_COLUMNS)).columns
+    return {*LABEL_COLUMNS} <= {*columns}
+
+
+def _from_table(path: Path, axes: Axes) -> TrustedAnswers:
     raw = read_bytes(path)
     if raw.startswith(b"PAR1"):
         return from_answers(path, Answers.read(path).frame, None, axes)
     file = CsvFile(raw, shown(path), (*LABEL_COLUMNS, *ANSWER_COLUMNS))
-    if {*LABEL_COLUMNS} <= {*file.columns}:
-        return from_labels(Labels.read(path), path.name, directory, judge)
     missing = [name for name in ANSWER_COLUMNS if name not in file.columns]
     if missing:
         raise InputError(
@@ -149,15 +170,20 @@ def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -
             f"{labels.source} is about other pictures: none of its {len(labels.pictures):,} is in "
             f"{shown(directory)}"
         )
-    said = {
-        (image, axis.axis): answer
-        for image, picture in found.items()
-        for axis in questions
-        if (answer := _label(labels, picture, gate, axis)) is not None
-    }
+
+    def said_in(labels: Labels) -> Said:
+        return {
+            (image, axis.axis): answer
+            for image, picture in found.items()
+            for axis in questions
+            if (answer := _label(labels, picture, gate, axis)) is not None
+        }
+
+    names = labels.names if len(labels.names) > 1 else []
+    people = {name or NAMELESS: said_in(labels.of(name)) for name in names}
     strangers = len(labels.pictures - {*found.values()})
     notes = [f"{strangers:,} labelled pictures are not in the run"] if strangers else []
-    return TrustedAnswers(name, "labels", labels.fingerprint, said, notes)
+    return TrustedAnswers(name, "labels", labels.fingerprint, said_in(labels), notes, people=people)
 
 
 def _labelled(run: Run, labels: Labels) -> Iterator[tuple[str, str]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.inter_rater import cohens_kappa as statsmodels_kappa
 
 import biasgraph
 from biasgraph.audits.agreement import check as agreement
@@ -326,3 +329,75 @@ def test_answers_of_other_judges_stay_in_the_ledger(
         )
     ledger.close()
     assert rows == {"fake:judge": 432, "fake:other": 432}
+
+
+def test_several_files_and_judges_in_one_command(
+    run: Path,
+    tmp_path: Path,
+    judges: dict[str, FakeJudge],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def flipped(image: str, question: Question, own: str) -> str:
+        turn = question.text == "Gender?" and image.endswith(("1", "2"))
+        return {"m": "f", "f": "m"}.get(own, own) if turn else own
+
+    labels, other = labels_of(run), labels_of(run, flipped)
+    half = labels[labels["image"].isin(labels["image"].unique()[::2])]
+    files = [
+        saved(labels.assign(annotator="ada"), tmp_path / "ada.csv"),
+        saved(other, tmp_path / "nameless.csv"),
+        saved(half.assign(annotator="cy"), tmp_path / "cy.csv"),
+    ]
+    arguments = [part for name in (*files, "fake:other") for part in ("--with", name)]
+    assert main(["agreement", str(run), *arguments, "--bootstrap", "100"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "All 5 raters: 1 fake:judge, 2 ada, 3 nameless.csv, 4 cy, 5" in out
+    assert "Krippendorff's alpha" in out
+    found = read(run / "agreement.json")
+    assert found["reference"]["name"] == "ada.csv, nameless.csv, cy.csv"
+    assert [rater["kind"] for rater in found["raters"]] == ["judge", *["people"] * 3, "judge"]
+    gender = by_axis(found)["gender"]
+    among = {(one["among"], one["metric"], one["unknown"]): one for one in gender["alphas"]}
+    assert set(among) == {
+        (group, "nominal", unknown) for group in ("people", "all") for unknown in (False, True)
+    }
+    people = among["people", "nominal", False]
+    assert people["raters"] == 3 and 0 < people["value"] < 1
+    kappas = {tuple(pair["raters"]): pair for pair in gender["kappas"]}
+    assert len(kappas) == 10
+    ada_nameless, ada_cy = kappas[1, 2], kappas[1, 3]
+    assert ada_cy["kappa"] == 1 and ada_cy["n"] == 54  # cy labelled every second picture
+    assert ada_nameless["n"] == 108 and ada_nameless["kappa"] < 1
+    counts = np.zeros((2, 2))
+    names = ("m", "f")
+    said = [frame[frame["question"] == "Gender?"].set_index("image") for frame in (labels, other)]
+    gated = set(load(run).answers.astype(str).query("answer == 'gated'")["image"])
+    for image in set(said[0].index) - gated:
+        answers = [frame.loc[image, "answer"] for frame in said]
+        if "unknown" not in answers:
+            counts[names.index(answers[0]), names.index(answers[1])] += 1
+    expected = statsmodels_kappa(counts, return_results=False)
+    assert ada_nameless["kappa"] == pytest.approx(expected)
+    page = (run / "report.html").read_text("utf-8")
+    assert "Krippendorff's alpha among the 3 people" in html.unescape(page).replace("\\u0027", "'")
+
+
+def test_two_raters_are_no_crowd(run: Path, judges: dict[str, FakeJudge]) -> None:
+    found = check(run, ["fake:other"], FEW)
+    assert found["raters"] == []
+    assert all(axis["alphas"] == axis["kappas"] == [] for axis in found["axes"])
+    assert check(run, ["fake:other", "fake:other"], FEW) == found
+
+
+def test_an_axis_in_order_has_an_ordinal_alpha(
+    run: Path, tmp_path: Path, judges: dict[str, FakeJudge]
+) -> None:
+    path = run / "graph.json"
+    document = json.loads(path.read_text())
+    [age] = [node for node in document["nodes"] if node["id"] == "age"]
+    age["metric"] = "ordinal"
+    path.write_text(json.dumps(document))
+    found = by_axis(check(run, [str(run / "answers.csv"), "fake:other"], FEW))
+    assert {one["metric"] for one in found["age"]["alphas"]} == {"nominal", "ordinal"}
+    assert {one["metric"] for one in found["gender"]["alphas"]} == {"nominal"}
+    assert {one["among"] for one in found["age"]["alphas"]} == {"all"}
