@@ -25,6 +25,8 @@ Returned = TypeVar("Returned")
 
 TEXT = "TEXT"
 """The metavar of options that take any text, the empty one too."""
+BITS = 63
+"""Of a whole number, at most: larger ones fit no column of a ledger."""
 
 _KEY = "biasgraph.option"
 _KINDS: Mapping[str, type] = {
@@ -103,6 +105,8 @@ class Option:
         number, word = (Integral, "whole number") if self.kind is int else (Real, "number")
         if not isinstance(value, number) or isinstance(value, bool):
             raise InputError(f"{flag} must be a {word}, not {printable(repr(value))}")
+        if self.kind is int and abs(value) >= 2**BITS:
+            raise InputError(f"{flag} must be a whole number of at most {BITS} bits")
         low = -math.inf if self.low is None else self.low
         high = math.inf if self.high is None else self.high
         if not low <= float(value) <= high and (self.low, self.high) != (None, None):

@@ -190,7 +190,13 @@ class ClipJudge(TransformersModel):
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return self._load("AutoTokenizer")
+        tokenizer = self._load("AutoTokenizer")
+        if tokenizer.pad_token is None:
+            raise ModelError(
+                f"{printable(self.spec)} has no token that fills up texts: its tokenizer's files "
+                "are damaged"
+            )
+        return tokenizer
 
     @cached_property
     def _processor(self) -> Any:

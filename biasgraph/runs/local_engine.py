@@ -118,7 +118,7 @@ def ask(
     while work := asking.work():
         with showing(progress, "Answers", total=work.total, done=work.done) as shown:
             for targets, batch in work.batches:
-                answers = asking.answers(targets, batch)
+                answers = asking.answers(targets, batch, work.missing)
                 run.ledger.add_answers([row for rows in answers for row in rows], plan=work.plan)
                 asked += len(answers)
                 shown.advance(len(answers))
@@ -127,12 +127,17 @@ def ask(
 
 @dataclass(frozen=True)
 class _Work:
-    """Batches of images to ask about, each with the targets that are open for all of them."""
+    """Batches of images to ask about, each with the targets that are open for all of them.
+
+    missing: image key -> the targets that are to be recorded; an edited ledger may have others of
+    the same batch.
+    """
 
     plan: int
     total: int
     done: int
     batches: list[tuple[tuple[str, ...], Batch[ImageRow]]]
+    missing: Mapping[int, Collection[str]]
 
 
 @dataclass(frozen=True)
@@ -193,7 +198,7 @@ class _Asking:
             for batch in batches_to_do(group, size, is_done=lambda image: not missing[image.key])
         ]
         left = sum(len(batch.missing) for _, batch in batches)
-        return _Work(plan, len(images), len(images) - left, batches)
+        return _Work(plan, len(images), len(images) - left, batches, missing)
 
     def _targets(self, image: ImageRow) -> list[str]:
         """What is to be asked about an image, in the order of the questions."""
@@ -202,8 +207,13 @@ class _Asking:
         gate = [GATE] if GATE in self.questions else []
         return [*gate, *self.about.get(image.text, ())]
 
-    def answers(self, targets: Sequence[str], batch: Batch[ImageRow]) -> list[list[AnswerRow]]:
-        """The answers about each image missing in `batch`, asked in one call.
+    def answers(
+        self,
+        targets: Sequence[str],
+        batch: Batch[ImageRow],
+        missing: Mapping[int, Collection[str]],
+    ) -> list[list[AnswerRow]]:
+        """The `missing` answers about each image missing in `batch`, asked in one call.
 
         One that had to be drawn anew and is another picture now is left out: what it has lost
         may be more than `targets`.
@@ -222,7 +232,7 @@ class _Asking:
             for reply, question in zip(row, questions, strict=True):
                 check_reply(reply, question, self.judge.spec)
         return [
-            self._rows(image, targets, said)
+            self._rows(image, targets, said, missing[image.key])
             for image, said in batch.kept(replies)
             if image.key not in changed
         ]
@@ -251,7 +261,11 @@ class _Asking:
         return pictures, changed
 
     def _rows(
-        self, image: ImageRow, targets: Sequence[str], replies: Sequence[Answer]
+        self,
+        image: ImageRow,
+        targets: Sequence[str],
+        replies: Sequence[Answer],
+        missing: Collection[str],
     ) -> list[AnswerRow]:
         verdicts: dict[str, Verdict] = {}
         left = iter(replies)
@@ -274,6 +288,7 @@ class _Asking:
                 verdict.yes,
             )
             for target, verdict in verdicts.items()
+            if target in missing
         ]
 
 

@@ -76,6 +76,8 @@ def test_names_are_a_list_or_one_text(colours: Any) -> None:
         ({"sides": "4\n"}, r"--sides must be a whole number, not '4\\n'"),
         ({"judge_size": "big"}, "--vqa-size must be a whole number"),
         ({"share": 2}, "--share must be from 0 to 1, not 2"),
+        ({"sides": 10**400}, "--sides must be a whole number of at most 63 bits$"),
+        ({"tail": -(10**400)}, "--tail must be a whole number of at most 63 bits$"),
         ({"tail": 9}, "--tail must be at most 8, not 9"),
         ({"share": float("nan")}, "--share must be from 0 to 1, not nan"),
         ({"tilt": float("inf")}, "--tilt must be a number, not inf"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -143,6 +144,18 @@ def test_damaged_weights_are_one_line(tmp_path) -> None:
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:2000])
     with pytest.raises(ModelError, match="damaged or cut short") as caught:
+        load_judge(f"clip:{folder}", CPU).answer(PICTURES[:1], QUESTIONS)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_tokenizer_that_cannot_fill_up_texts_is_one_line(tmp_path) -> None:
+    folder = FAMILIES["clip"](tmp_path / "cut")
+    path = folder / "tokenizer_config.json"
+    settings = json.loads(path.read_bytes())
+    assert settings.pop("pad_token")
+    path.write_text(json.dumps(settings))
+    (folder / "special_tokens_map.json").unlink(missing_ok=True)
+    with pytest.raises(ModelError, match="no token that fills up texts") as caught:
         load_judge(f"clip:{folder}", CPU).answer(PICTURES[:1], QUESTIONS)
     assert "\n" not in str(caught.value)
 

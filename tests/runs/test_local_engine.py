@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from biasgraph.errors import InputError, ModelError
@@ -205,6 +208,18 @@ class TestDamage:
             asked(run, judge)
             assert [len(set(pixels)) for pixels, _ in judge.calls] == [5]
             assert len(run.answers(judge.spec)) == WANTED * 3
+
+    def test_answers_that_an_edited_ledger_keeps_of_a_batch_are_not_recorded_twice(
+        self, run: Run
+    ) -> None:
+        made(run)
+        asked(run)
+        before = run.answers("fake:judge")
+        with closing(sqlite3.connect(run.directory / "ledger.sqlite")) as ledger, ledger:
+            gate = "question = (SELECT id FROM questions WHERE target = '')"
+            assert ledger.execute(f"DELETE FROM answers WHERE {gate}").rowcount == WANTED  # noqa: S608
+        asked(run)
+        pd.testing.assert_frame_equal(run.answers("fake:judge"), before)
 
     def test_another_picture_found_while_asking_about_a_new_axis(self, run: Run) -> None:
         made(run)
