@@ -85,10 +85,10 @@ def singular_in_row(noun: str, name: str) -> bool:
     return noun == name or lexicon.singular_of(noun) == name
 
 
-def is_place(noun: str, before: str = "") -> bool:
+def is_place(noun: str, before: str = "", others: Iterable[str] = ()) -> bool:
     """Whether a noun names a place or a view, so that prompts about it show a scene."""
     lower = noun.lower()
-    if letter := _meant(lower, before.lower()):
+    if letter := _meant(lower, before.lower(), frozenset(others)):
         return letter == "s"
     if singular_in("scenes", lower):
         return True
@@ -175,3 +175,21 @@ def determiner_number(lower: str) -> str | None:
 @functools.cache
 def _determiners() -> dict[str, str]:
     return {word: number for word, number in word_rows("determiners")}
+
+
+@functools.cache
+def s_forms() -> frozenset[str]:
+    """The third persons of the listed verbs: sits."""
+    return frozenset(
+        re.sub(r"([^aeiou])y$", r"\1ie", verb)
+        + ("es" if re.search(r"(s|x|z|ch|sh|o)$", verb) else "s")
+        for row in word_rows("verbs")
+        if row[0] != "~"
+        for verb in row
+    )
+
+
+@functools.cache
+def past_forms() -> frozenset[str]:
+    """The irregular past forms of the listed verbs: sat."""
+    return frozenset(verb for row in word_rows("verbs") if row[0] == "~" for verb in row[1:])

@@ -9,7 +9,6 @@ open it raises `Unsure`: a wrong guess would spoil every counterfactual.
 from __future__ import annotations
 
 import difflib
-import functools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -25,6 +24,8 @@ from biasgraph.prompts.kinds import (
     is_participle,
     kind_of,
     looks_like_adjective,
+    past_forms,
+    s_forms,
 )
 from biasgraph.prompts.language import is_word
 from biasgraph.prompts.tokens import PromptToken
@@ -127,6 +128,7 @@ class NounPhraseReader:
             word = self.word(i)
             framed = is_frame(word) or (word == "up" and self.word(i - 1) == "close")
             viewed = word in ("view", "views") and self.word(i + 1) in ("over", "from", "across")
+            viewed = viewed and not (i > first and kind_of(self.word(i - 1)) == "thing")  # sea view
             if (framed and self.word(i + 1) in _DEPICTING) or viewed:
                 return i + 2
             listing = word == "," and all(describes(self.word(j)) for j in range(first, i))
@@ -182,7 +184,8 @@ class NounPhraseReader:
         cut = [self.word(i) for i in range(run[-1] + 1, run[0] + pictured)]
         if not words("abstract").isdisjoint(cut):
             raise Unsure(f"'{cut[-1]}' is nothing that a picture shows by itself", TO_SEE)
-        if (cut and self.word(run[-1]) in words("styles")) or self.word(run[-1]) in words("frames"):
+        named = words("frames") - words("style_things")
+        if (cut and self.word(run[-1]) in words("styles")) or self.word(run[-1]) in named:
             raise Unsure("it names only the picture", TO_SEE)
         head = self.word(run[-1])
         if kind_of(head) == "unknown":
@@ -198,6 +201,8 @@ class NounPhraseReader:
 
     def _is_of_picture(self, last: str, before: str) -> bool:
         """Whether the last of some nouns is the picture's: "cat portrait", not "traffic light"."""
+        if last in words("style_things") and before not in words("styles") | words("frames"):
+            return is_being(before)  # a street light
         if last in words("frames"):
             return True
         described = is_adjective(before) and before not in words("styles")
@@ -231,7 +236,7 @@ class NounPhraseReader:
         herd = head in words("collectives")
         if cut or odd or (not herd and any(is_being(_owner(word)) for word in modifiers)):
             raise Unsure(f"'{head}' may not be its noun")
-        verbs = words("verbs") | _s_forms()
+        verbs = words("verbs") | s_forms()
         if modifiers and (head in verbs or any(map(_is_clause, modifiers, modifiers[1:]))):
             raise Unsure("a verb may be among its words")
         strange = sum(kind_of(word) == "unknown" and not describes(word) for word in modifiers)
@@ -244,6 +249,8 @@ class NounPhraseReader:
         """Refuse "the hands of a surgeon" and "a nurse, a doctor and a patient"."""
         before = self.word(head - 1) if head > 0 else ""  # a treasure chest is no part of anybody
         owned = kind_of(before) not in ("thing", "abstract") or describes(before)
+        if self.word(head) == "model" and self.word(head + 1) == "of":
+            raise Unsure("'model' may be a thing or a person")
         if self.word(head) in words("body_parts") and owned:
             raise Unsure(f"'{self.word(head)}' is only a part of somebody", WHOSE)
         listed = head + 2
@@ -300,6 +307,8 @@ class NounPhraseReader:
             if is_adjective(word) or (word in words("styles") and not is_being(word)):
                 if any(is_being(later) for later in self._later(index + 1)):
                     raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")
+                if word in words("style_things") and not any(self._later(index + 1)):
+                    raise Unsure(f"'{previous}' or '{word}' may be its subject")
                 return True
             return self._is_finite_verb(word, previous)
         return bool(previous) and self._says_of_thing(index, word, previous)
@@ -377,24 +386,8 @@ class NounPhraseReader:
             index += 1
 
     def _is_finite_verb(self, word: str, noun: str) -> bool:
-        if word in _past_forms():
+        if word in past_forms():
             return True
         if is_plural(noun):
             return word in words("verbs")
-        return word in _s_forms() or (self.asks_one and lexicon.is_s_form(word))
-
-
-@functools.cache
-def _s_forms() -> frozenset[str]:
-    return frozenset(
-        re.sub(r"([^aeiou])y$", r"\1ie", verb)
-        + ("es" if re.search(r"(s|x|z|ch|sh|o)$", verb) else "s")
-        for row in word_rows("verbs")
-        if row[0] != "~"
-        for verb in row
-    )
-
-
-@functools.cache
-def _past_forms() -> frozenset[str]:
-    return frozenset(verb for row in word_rows("verbs") if row[0] == "~" for verb in row[1:])
+        return word in s_forms() or (self.asks_one and lexicon.is_s_form(word))

@@ -130,7 +130,7 @@ def _subject(text: str, tokens: Sequence[PromptToken], start: int, noun: int, he
         noun_start=tokens[noun].start,
         head_start=last.start,
         kind=kind_of(last.text, before, others),
-        place=is_place(last.text, before),
+        place=is_place(last.text, before, others),
         named=_is_named(tokens, start, noun, head),
     )
 

@@ -54,6 +54,8 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
     for number, ((start, _), tag) in enumerate(zip(spans, said, strict=True)):
         opened = reader.skip_openings(start)
         if not tag or (opened == start and is_about_picture(tag)):
+            if tag[-1:] in (["male"], ["female"]) and not list(count_tags(said)):
+                raise Unsure(f"'{' '.join(tag)}' may be its subject")
             continue
         if is_foreign([word for word in tag if word not in words("styles")]):
             raise Unsure("it does not seem to be English", IN_ENGLISH)
@@ -62,6 +64,10 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
         phrase = reader.noun_phrase(opened)
         if _is_mood(tokens, phrase) and any(map(_is_determined, said[number + 1 :])):
             continue
+        if _is_worn(tokens, phrase, said):
+            continue
+        if any(map(_is_feature, said[:number])) and kind_of(tokens[phrase[2]].lower) == "thing":
+            break
         _refuse_unknown(tokens, phrase)
         _refuse_others(tokens, phrase, said)
         _refuse_joined(reader, phrase[0], phrase[2])
@@ -79,9 +85,14 @@ def is_about_picture(tag: Sequence[str]) -> bool:
         return True
     if first in words("prepositions") or (first == "art" and "by" in tag):
         return True
+    if len(tag) > 2 and tag[-2] == "on" and last in ("canvas", "paper", "panel", "wood"):
+        return first in pictures  # oil on canvas
     determined = _is_determined(tag)
     beings = any(is_being(word) or COUNT_TAG.fullmatch(word) for word in tag)
     linked = any(determiner_number(word) for word in tag[1:] if word.isalpha())
+    machine = last in ("panel", "panels", "engine", "engines", "lens", "lenses") and len(tag) > 1
+    if last in words("style_things") and (determined or machine) and tag[-2] not in pictures:
+        return False
     plain = first in words("styles") or (not linked and words("prepositions").isdisjoint(tag))
     if plain and (last in words("styles") or is_frame(last)):
         return not beings or (last == "style" and not determined)
@@ -89,7 +100,7 @@ def is_about_picture(tag: Sequence[str]) -> bool:
         return True
     if determined or (beings and last != "style"):
         return False
-    if last in words("body_parts") | words("features") and len(tag) <= 4:
+    if _is_feature(tag) or (last in words("effects") and len(tag) <= 4):
         return True
     if is_participle(first) and first not in words("ing_nouns"):
         return len(tag) == 1 or tag[1] in words("prepositions")
@@ -113,6 +124,20 @@ def _is_mood(tokens: Sequence[PromptToken], phrase: tuple[int, int, int]) -> boo
     """Whether a tag without a determiner names nothing to be seen: "bold lines"."""
     start, noun, head = phrase
     return start == noun and kind_of(tokens[head].lower) == "abstract" and head - noun < 3
+
+
+def _is_worn(
+    tokens: Sequence[PromptToken], phrase: tuple[int, int, int], said: Sequence[Sequence[str]]
+) -> bool:
+    """Whether a tag names clothes among tags of what their wearer looks like: "white shirt"."""
+    start, noun, head = phrase
+    worn = lexicon.noun_senses(tokens[head].lower).startswith("c")
+    return start == noun and len(said) > 2 and worn and any(map(_is_feature, said))
+
+
+def _is_feature(tag: Sequence[str]) -> bool:
+    """Whether a tag says what somebody looks like: "red hair"."""
+    return 0 < len(tag) <= 4 and tag[-1] in words("body_parts") | words("features")
 
 
 def _refuse_unknown(tokens: Sequence[PromptToken], phrase: tuple[int, int, int]) -> None:
@@ -144,7 +169,11 @@ def _refuse_others(
         if tag
         and singular_in("persons", tag[-1])
         and not singular_in("collectives", tag[-1])
-        and all(describes(word) and word not in _NEGATIVE for word in tag[:-1])
+        and all(
+            (describes(word) or word == "and" or singular_in("persons", word))
+            and word not in _NEGATIVE
+            for word in tag[:-1]
+        )
     ]
     own = tokens[head].lower
     if others and own != others[0] and own not in others:

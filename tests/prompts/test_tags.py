@@ -40,6 +40,10 @@ def test_what_is_said_to_a_program_is_masked_in_place(prompt: str, masked: str) 
         ("dogs playing poker", "dogs"),
         ("a traffic light hanging over a street", "a traffic light"),
         ("Cat, [day:night:0.5]", "Cat"),
+        ("oil on canvas, stormy sea, ship", "stormy sea"),
+        ("solar panel, desert, sun", "solar panel"),
+        ("dark fantasy, gothic cathedral, crows", "gothic cathedral"),
+        ("red dress, product photo, white background", "red dress"),
     ],
 )
 def test_subjects_among_tags(prompt: str, subject: str) -> None:
@@ -53,6 +57,10 @@ def test_subjects_among_tags(prompt: str, subject: str) -> None:
         ("8k, octane render, volumetric fog", "only a style", "name a person"),
         ("retro collage, pink and teal", "only a style", "name a person"),
         ("Waluigi at a table", "a name perhaps", "brackets"),
+        ("white shirt, black hair, smile", "only a style", "name a person"),
+        ("long hair, red eyes, beach", "only a style", "name a person"),
+        ("mature male, grey hair, office", "'mature male' may be its subject", "brackets"),
+        ("school rooftop, sunset, boy and girl", "may be its subject", "brackets"),
         ("la playa", "not seem to be English", "write it in English"),
         ("blue eyes, long hair, smile", "only a style, a mood or features", "name a person"),
         ("Negative prompt: bad hands", "must not show", "name a person"),
