@@ -32,7 +32,7 @@ def is_foreign(lower: Sequence[str]) -> bool:
         return True
     if small >= 2 or (small and len(spoken) <= 3) or (small and strange):
         return small * 5 >= len(spoken)
-    return len(spoken) >= 3 and strange * 2 > len(spoken)
+    return len(spoken) >= 3 and strange * 2 >= len(spoken)
 
 
 def is_word(lower: str) -> bool:

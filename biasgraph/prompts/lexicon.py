@@ -105,7 +105,7 @@ def is_past_form(word: str) -> bool:
 @functools.lru_cache(maxsize=4096)
 def compound(word: str) -> tuple[str, str] | None:
     """The two listed words that an unlisted one is made of (treehouse), or None."""
-    halves = ((word[:i], word[i:]) for i in range(3, len(word) - 2) if len(word) > 6)
+    halves = ((word[:i], word[i:]) for i in range(3, len(word) - 2) if len(word) > 7)
     named = NOUN_LETTERS.intersection
     return next((pair for pair in halves if all(named(noun_senses(half)) for half in pair)), None)
 

@@ -141,15 +141,13 @@ def _is_feature(tag: Sequence[str]) -> bool:
 
 
 def _refuse_unknown(tokens: Sequence[PromptToken], phrase: tuple[int, int, int]) -> None:
-    """Refuse a tag of words that no list has: "wlop", "makima (...)", "asdfgh"."""
+    """Refuse a tag whose noun no list has: "wlop", "makima (...)", "arts martiaux"."""
     start, noun, head = phrase
     run = [token.lower for token in tokens[noun : head + 1]]
     ends = head + 1 == len(tokens) or not tokens[head + 1].is_word
-    if (
-        start == noun
-        and (ends or tokens[noun].text.istitle())  # "Waluigi at a table"
-        and not any(is_word(word) or COUNT_TAG.fullmatch(word) for word in run)
-    ):
+    known = [bool(is_word(word) or COUNT_TAG.fullmatch(word)) for word in run]
+    named = tokens[noun].text.istitle() and not any(known)  # "Waluigi at a table"
+    if start == noun and (named or (ends and not known[-1])):
         raise Unsure(f"no list has '{' '.join(run)}', a name perhaps")
 
 
