@@ -18,6 +18,8 @@ FLAG_WORDS: dict[str, str] = {
     "no_intervention": "no images were made for any attribute of the intervened axis",
     "missing_arms": "some attributes of the intervened axis have no images of their own",
     "fixed_by_prompt": "the prompt already fixes an attribute of this axis",
+    "prompts_cancel": "the prompts lie clearly further from the ideal, each by itself, than their "
+    "sum does: what they show differs in direction and cancels in the sum",
     # on pairs
     "expected_low": "expected counts are too low for the asymptotic chi-square test",
     "unequal_arms": "the interventions differ by over 10 % in valid answers; "

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from scipy.special import gammaln, ndtr
 
+from biasgraph.causal.settings import MetricName
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import Ideal
 
@@ -48,15 +49,25 @@ def matched_distance(
     shares = np.broadcast_to(ideal.shares if shares is None else shares, counts[:, 0].shape)
     if ideal.metric == "cost":
         return _by_drawing(counts, samples, ideal, shares, rng)
-    k = counts.shape[-1]
     sizes = counts[0].sum(axis=-1)
-    scale = {"nominal": 1 / 2, "values": 1 / k, "index": 1.0, "ordinal": 1 / max(k - 1, 1)}
-    if ideal.metric in ("index", "ordinal"):
-        counts, shares = counts.cumsum(axis=-1)[..., :-1], shares.cumsum(axis=-1)[..., :-1]
+    scale, counts, shares = as_gaps(counts, shares, ideal.metric)
     gaps = [
         expected_gaps(counts[..., i], sizes, samples, shares[:, i]) for i in range(counts.shape[-1])
     ]
-    return np.asarray(scale[ideal.metric] * np.sum(gaps, axis=0)) + np.zeros(len(counts))
+    return np.asarray(scale * np.sum(gaps, axis=0)) + np.zeros(len(counts))
+
+
+def as_gaps(counts: Counts, shares: Floats, metric: MetricName) -> tuple[float, Counts, Floats]:
+    """What W1 is a sum over: scale, (..., g) counts and (..., g) shares.
+
+    W1 is scale * sum |counts / n - shares|: over attributes (nominal, and values against a uniform
+    ideal) or over cumulated attributes (ordinal, index). A cost matrix has no such sum.
+    """
+    k = counts.shape[-1]
+    scale = {"nominal": 1 / 2, "values": 1 / k, "index": 1.0, "ordinal": 1 / max(k - 1, 1)}
+    if metric in ("index", "ordinal"):
+        counts, shares = counts.cumsum(axis=-1)[..., :-1], shares.cumsum(axis=-1)[..., :-1]
+    return scale[metric], counts, shares
 
 
 def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Floats) -> Floats:
@@ -93,7 +104,7 @@ def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Fl
     if len(sizes) == 1:
         h = np.arange(max(0, math.floor((mean - margin).min())), highest + 1)
         found, row = np.unique(successes[:, 0], return_inverse=True)
-        expected = _hypergeometric(found, int(sizes[0]), m, h) @ np.abs(h[:, None] / m - chosen)
+        expected = hypergeometric(found, int(sizes[0]), m, h) @ np.abs(h[:, None] / m - chosen)
         return np.asarray(expected[row, which])
     h = np.arange(highest + 1)
     gaps = np.abs(h[:, None] / m - chosen)
@@ -101,7 +112,7 @@ def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Fl
     return np.asarray(np.einsum("bh,hb->b", probabilities, gaps[:, which]))
 
 
-def _hypergeometric(successes: Counts, size: int, sample: int, h: Counts) -> Floats:
+def hypergeometric(successes: Counts, size: int, sample: int, h: Counts) -> Floats:
     """(U, H) probabilities of h (H,) successes among `sample` images out of `size`."""
     c = successes[:, None]
     possible = (h <= c) & (h <= sample) & (sample - h <= size - c)
@@ -119,7 +130,7 @@ def _sum_of_hypergeometrics(successes: Counts, sizes: Counts, samples: Counts, h
     product = np.ones((len(successes), len(h) // 2 + 1), dtype=complex)
     for j, (size, sample) in enumerate(zip(sizes.tolist(), samples.tolist(), strict=True)):
         found, row = np.unique(successes[:, j], return_inverse=True)
-        probabilities = _hypergeometric(found, size, sample, h)
+        probabilities = hypergeometric(found, size, sample, h)
         product *= np.fft.rfft(probabilities, axis=1)[row]
     return np.asarray(np.fft.irfft(product, n=len(h), axis=1))
 

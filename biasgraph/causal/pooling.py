@@ -9,13 +9,13 @@ import numpy as np
 
 from biasgraph.causal.baseline import UNIFORM, Baseline
 from biasgraph.causal.graph import Analysis, assemble, image_numbers, measure_axes, select_edges
+from biasgraph.causal.prompt_differences import CLEAR, compare_prompts
 from biasgraph.causal.rows import PairRow, flag
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Counts, Pool
 from biasgraph.causal.unknown_answers import treat_unknown
 
 NAME = "all prompts"
-CLEAR = 0.03  # an |IS| that one would look at, as supp. A.8 does
 NOTE = (
     "Mediation is checked within each prompt: prompts that differ in both ends of an edge would "
     "look like a mediator here. The verdicts stand in the prompts' own graphs"
@@ -32,8 +32,9 @@ def analyze_global(
 
     A pair is an edge by `AnalysisSettings.global_rule`. It also says how many prompts have answers
     in it (`n_prompts`), how many a sensitivity of their own (`n_mean_prompts`), and the mean of
-    these (`is_mean_prompt`, None without any): opposite effects cancel in the sum. The graph lists
-    the prompts; mediation is left to theirs.
+    these (`is_mean_prompt`, None without any): opposite effects cancel in the sum. So do opposite
+    leanings of the prompts: see `compare_prompts`. The graph lists the prompts; mediation is left
+    to theirs.
 
     Args:
         prompts: The coded images, all with the same variables.
@@ -49,6 +50,8 @@ def analyze_global(
     # By their texts, so that the order in which they came changes no random draw.
     pool = Pool.of(NAME, sorted(counted, key=lambda images: images.prompt))
     nodes, pairs = measure_axes(pool, ideals, settings, settings.global_rule, baseline.labelled)
+    own = {str(analysis.graph["prompt"]): analysis.nodes for analysis in analyses}
+    nodes = compare_prompts(pool.name, nodes, own, settings)
     pairs = _compare_with_prompts(pairs, pool, analyses)
     about = {
         "kind": "global",

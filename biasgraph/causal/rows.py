@@ -135,6 +135,10 @@ _v = partial(_test, unit="Cramér's V", range="0 to 1", source="Pairs")
 _is = partial(measure, unit="W1", range="any", source="BiasConnect eq. 4", default=None)
 _end = partial(_is, source="Pairs")
 _prompts = partial(measure, unit="prompts", range=">= 0", source="Many prompts", default=UNSET)
+_mean_w1 = partial(measure, unit="W1", range=">= 0", source="Many prompts", default=UNSET)
+_differ = partial(measure, source="Many prompts", default=None)
+_differ_p = partial(_differ, unit="probability", range="0 to 1")
+_differ_v = partial(_differ, unit="Cramér's V", range="0 to 1")
 _errors = {"source": "What is not corrected"}
 _corrected = partial(_end, **_errors, default=UNSET)
 
@@ -157,6 +161,24 @@ class NullBand(GraphRow):
 
     mean: float | None = _w1("mean of `w1` when as many images follow the ideal", default=None)
     q95: float | None = _w1("95 % quantile of `w1` in that case", default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptsTest(GraphRow):
+    """Whether prompts differ from one another in their initial images."""
+
+    n_prompts: int = _prompts("prompts with a valid answer", default=0)
+    statistic: float | None = _differ(
+        "test of the prompts against the answers about the axis", unit="chi-square", range=">= 0"
+    )
+    dof: int | None = _differ("its degrees of freedom", unit="", range=">= 0")
+    p: float | None = _differ_p("its p-value")
+    p_adjusted: float | None = _differ_p("Benjamini-Hochberg's, over the axes")
+    method: str | None = _differ(
+        "how `p` was computed; null: nothing to test", unit="name", range="asymptotic, monte_carlo"
+    )
+    cramers_v: float | None = _differ_v("how much the prompts differ")
+    cramers_v_corrected: float | None = _differ_v("the same, bias-corrected (Bergsma 2013)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +216,22 @@ class NodeRow(GraphRow):
     w1_ci: Ends | None = _w1("its 95 % bootstrap interval", default=None)
     w1_null: NullBand = NullBand()
     near_ideal: bool | None = _truth("whether `w1` is at most `w1_null.q95`", default=None)
+    n_mean_prompts: int | Unset = _prompts(
+        "prompts with a `w1` of their own; this and what follows, to `prompts_test`, only with "
+        "several prompts"
+    )
+    w1_mean_prompt: float | Unset | None = _mean_w1("mean of the prompts' own `w1`")
+    w1_mean_prompt_ci: Ends | Unset | None = _mean_w1("its 95 % interval")
+    w1_mean_prompt_null: NullBand | Unset = _mean_w1(
+        "the same mean when each prompt's images follow its ideal"
+    )
+    cancel_p: float | Unset | None = _differ_p(
+        "that the prompts are no further from the ideal than their sum, one-sided",
+        default=UNSET,
+    )
+    prompts_test: PromptsTest | Unset = _differ(
+        "whether the prompts differ", unit="", range="", default=UNSET
+    )
     status: Status = _name("whether `w1` could be computed", range="ok, insufficient")
     flags: tuple[str, ...] = _flags("what to know")
     findings: Mapping[str, object] = _records(
