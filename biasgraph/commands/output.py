@@ -95,7 +95,8 @@ class Output:
         from biasgraph.report.graph_summary import summarize_graph
 
         def summarize(document: dict[str, Any]) -> Iterable[ScreenPart]:
-            return summarize_graph(document, result.pair_records())
+            prompts = [part.document for part in result.prompts]
+            return summarize_graph(document, result.pair_records(), prompts)
 
         self.present(result.document, summarize, result.directory)
 

@@ -23,6 +23,12 @@ LABEL = "toy"
 PAIR_TYPES = {name: column.type for name, column in columns(PairRow).items()}
 PAIR_TEXTS = [name for name, kind in PAIR_TYPES.items() if kind in ("string", "list<string>")]
 PAIR_COLUMNS = [part.name.rstrip("_") for part in fields(PairRow) if part.default is not UNSET]
+OF_PROMPTS = (
+    *("attributes", "initial.counts", "initial.distribution", "distribution_ci"),
+    *("initial.n_total", "initial.n_gated", "initial.n_unknown", "initial.n_valid"),
+    *("w1", "w1_ci", "w1_null.mean", "w1_null.q95", "near_ideal", "status", "flags"),
+)
+"""The columns of nodes.csv that prompts.csv has of every prompt, behind `prompt` and `axis`."""
 MOST = 10**12
 """Images in a count; more would be a mistake."""
 TABLE_COLUMNS = list(columns(CountRow))
@@ -70,6 +76,26 @@ def _typed(name: str, column: pd.Series) -> pd.Series:
 def nodes_frame(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """One row for each axis; nested numbers get dotted names, lists stay lists."""
     return _frame([_flat(node) for node in nodes])
+
+
+def by_prompt_frame(prompts: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
+    """One row for each prompt and axis: what the prompt's own images show of it.
+
+    Args:
+        prompts: The nodes of each prompt's own graph.
+    """
+    rows = [
+        {"prompt": prompt, "axis": node["id"], **{name: flat[name] for name in OF_PROMPTS}}
+        for prompt, nodes in prompts.items()
+        for node, flat in ((node, _flat(node)) for node in nodes)
+    ]
+    return pd.DataFrame.from_records(rows, columns=["prompt", "axis", *OF_PROMPTS])
+
+
+def by_prompt_for_csv(frame: pd.DataFrame) -> pd.DataFrame:
+    """`by_prompt_frame` with its lists as texts."""
+    texts = {name: [_list_as_text(str(name), cell) for cell in frame[name]] for name in frame}
+    return pd.DataFrame(texts)
 
 
 def nodes_for_csv(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from biasgraph.data import frames as tables
 from biasgraph.data import graph_document as graphs
 from biasgraph.data.answers import Answers
-from biasgraph.data.file_names import GRAPH, PROMPTS, RECORD
+from biasgraph.data.file_names import BY_PROMPT, GRAPH, PROMPTS, RECORD
 from biasgraph.data.graph_model import GraphDocument
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile, to_csv
@@ -66,6 +66,12 @@ class Result:
         """One row for each axis; nested numbers have dotted names ("w1_null.q95")."""
         return tables.nodes_frame(self.document["nodes"])
 
+    @cached_property
+    def by_prompt(self) -> pd.DataFrame:
+        """One row for each of several prompts and axis: counts, shares, `w1` (prompts.csv)."""
+        documents = [part.document for part in self.prompts]
+        return tables.by_prompt_frame({d["graph"]["prompt"]: d["nodes"] for d in documents})
+
     def pair_records(self) -> list[dict[str, Any]]:
         """The rows of `pairs` as plain dicts; what is undefined is None."""
         cells = self.pairs.astype(object)
@@ -84,6 +90,9 @@ class Result:
             "graph.graphml": graphs.to_graphml(self.document),
             GRAPH: graphs.to_json(self.document),
         }
+        if self.prompts:
+            by_prompt = tables.by_prompt_for_csv(self.by_prompt)
+            own[BY_PROMPT] = to_csv(tables.with_label(by_prompt, toy))
         parts = zip(prompt_folders(self.document), self.prompts, strict=True)
         below = {
             f"{folder}/{name}": content

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from biasgraph.causal.flags import FLAG_WORDS
 from biasgraph.errors import printable
+from biasgraph.report.lead import is_hidden_by_sum
 from biasgraph.report.words import (
     Record,
     arrows,
@@ -22,11 +23,16 @@ def caveats(document: Record) -> Iterator[str]:
     # That there are no interventions is said first of all, and once.
     for flag in (flag for flag in graph["flags"] if flag != "no_interventions"):
         yield f"{FLAG_WORDS.get(flag, flag)}.".capitalize()
-    axes = _by_flag(nodes)
-    if is_without_interventions(graph):
+    axes, untested = _by_flag(nodes), is_without_interventions(graph)
+    if untested:
         axes.pop("no_intervention", None)
     for flag, marked in axes.items():
-        yield f"{named([node['id'] for node in marked])}: {FLAG_WORDS.get(flag, flag)}."
+        told = FLAG_WORDS.get(flag, flag)
+        if flag == "near_ideal":  # the sum of prompts may be, and they themselves far from it
+            marked = [node for node in marked if not is_hidden_by_sum(node)]
+            told = told.partition(";")[0] if untested else told  # what is behind it is of pairs
+        if marked:
+            yield f"{named([node['id'] for node in marked])}: {told}."
     known = {(flag, node["id"]) for flag, marked in axes.items() for node in marked}
     for flag, links in _by_flag(document["links"]).items():
         news = [

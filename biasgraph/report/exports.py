@@ -9,7 +9,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from biasgraph.data.frames import nodes_for_csv, with_label
+from biasgraph.data.file_names import BY_PROMPT
+from biasgraph.data.frames import by_prompt_for_csv, nodes_for_csv, with_label
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.writing import refuse_foreign, write_files, writing_to
@@ -24,9 +25,11 @@ SCHEMA = "biasgraph-export/1"
 
 
 def csv_files(result: Result) -> Files:
-    """pairs, nodes and tables .csv; results of a toy say so in a column `toy`."""
+    """pairs, nodes, tables and, of many prompts, prompts .csv; a toy's have a column `toy`."""
     nodes, toy = nodes_for_csv(result.document["nodes"]), result.document["graph"]["toy"]
     frames = {"pairs.csv": result.pairs, "nodes.csv": nodes, "tables.csv": result.tables}
+    if result.prompts:
+        frames[BY_PROMPT] = by_prompt_for_csv(result.by_prompt)
     return {name: to_csv(with_label(frame, toy)) for name, frame in frames.items()}
 
 

@@ -7,19 +7,22 @@ from typing import Any
 
 from biasgraph.data import findings as parts
 from biasgraph.data.file_names import PROMPTS
-from biasgraph.report import judge_words, words
+from biasgraph.report import judge_words, prompt_tables, words
 from biasgraph.report.caveats import caveats
-from biasgraph.report.lead import untested
+from biasgraph.report.lead import seen, untested
 
 Record = Mapping[str, Any]
 
 
-def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[parts.ScreenPart]:
+def summarize_graph(
+    document: Record, pairs: Sequence[Record], prompts: Sequence[Record] = ()
+) -> list[parts.ScreenPart]:
     """What graph.json says, in parts; of several prompts, with a row for each at the end.
 
     Args:
         document: The document of the graph.
         pairs: Every ordered pair of axes, as `Result.pair_records` gives them.
+        prompts: The documents of the graphs of several prompts.
     """
     graph, nodes, links = document["graph"], document["nodes"], document["links"]
     edges = f"{len(links)} of {len(words.between(pairs))} pairs of axes are edges"
@@ -28,7 +31,9 @@ def summarize_graph(document: Record, pairs: Sequence[Record]) -> list[parts.Scr
     return [
         parts.Banner(graph["toy"]),
         parts.Facts(graph_facts(document)),
+        parts.Sentences("", list(seen(document)) if prompts else []),
         _axes(nodes),
+        *_compared(nodes, prompts),
         parts.Heading(edges) if links else parts.Text(edges),
         _edges(links),
         parts.Sentences("In all", list(words.in_all(graph))),
@@ -80,6 +85,15 @@ def _axes(nodes: Sequence[Record]) -> parts.Table:
         )
     columns = ("Axis", "Most images show", "Distance to ideal", "By chance", "Valid")
     return parts.Table(columns, rows, numeric=(2, 3, 4))
+
+
+def _compared(nodes: Sequence[Record], prompts: Sequence[Record]) -> list[parts.ScreenPart]:
+    """What the prompts show one by one."""
+    if not prompts:
+        return []
+    tables = (prompt_tables.differences(nodes), prompt_tables.most_different(nodes, prompts))
+    heading = "Prompt by prompt"
+    return [parts.Heading(heading), *tables] if tables[0].rows else []
 
 
 def _edges(links: Sequence[Record]) -> parts.Table:

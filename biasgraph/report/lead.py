@@ -10,10 +10,12 @@ from biasgraph.report.words import (
     Record,
     between,
     counted,
+    enumerated,
     is_without_interventions,
     majority,
     name,
     percent,
+    with_ci,
 )
 
 
@@ -24,9 +26,17 @@ def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
 
 
 def seen(document: Record) -> Iterator[str]:
-    """What most images show on the axes that are clearly away from their ideal."""
+    """What most images show on the axes that are clearly away from their ideal.
+
+    Of several prompts, first what their sum hides.
+    """
     graph = document["graph"]
-    far = [node for node in document["nodes"] if node["near_ideal"] is False]
+    hidden = [node for node in document["nodes"] if is_hidden_by_sum(node)]
+    far = [
+        node
+        for node in document["nodes"]
+        if node["near_ideal"] is False and "prompts_cancel" not in node["flags"]
+    ]
     ranked = [node for node in sorted(far, key=lambda node: -node["w1"]) if majority(node)]
     shares = [majority(node) or ("", 0.0) for node in ranked]
     most = [f"{percent(share)} {name(attribute)}" for attribute, share in shares]
@@ -34,13 +44,40 @@ def seen(document: Record) -> Iterator[str]:
     prompt = graph["prompt"]
     of = f"{len(graph['prompts'])} prompts" if prompt is None else f"“{name(prompt, 120)}”"
     about = f"{counted(count, 'image')} of {of}"
+    if hidden:
+        yield _hidden(sorted(hidden, key=lambda node: -node["w1_mean_prompt"]), of)
     if most:
         valid = [node["initial"]["n_valid"] for node in ranked[:LISTED]]
         yield f"Of {about}, the judge called {', '.join(most[:LISTED])}{_of_valid(valid, count)}."
     elif all(node["w1"] is None for node in document["nodes"]):
         yield f"The {about} are too few to say how far they are from the ideal."
-    else:
+    elif not hidden:
         yield f"The {about} cannot be distinguished from the ideal on any axis."
+
+
+def is_hidden_by_sum(node: Record) -> bool:
+    """Whether prompts are further from the ideal, one by one, than their sum lets one think."""
+    if "prompts_cancel" in node["flags"]:
+        return True
+    mean = node.get("w1_mean_prompt")
+    return (
+        node["near_ideal"] is True
+        and mean is not None
+        and bool(mean > node["w1_mean_prompt_null"]["q95"])
+    )
+
+
+def _hidden(nodes: Sequence[Record], of: str) -> str:
+    """What the sum of the prompts hides, by their mean."""
+    told = [
+        f"{name(node['id'])} {with_ci(node['w1_mean_prompt'], node['w1_mean_prompt_ci'])} "
+        f"(their sum: {node['w1']:.3f})"
+        for node in nodes
+    ]
+    return (
+        f"One by one, the {of} are further from the ideal than their sum shows, because they lean "
+        f"different ways; mean distance of a prompt: {enumerated(told, 'axes')}."
+    )
 
 
 def linked(document: Record, pairs: Sequence[Record]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from biasgraph.report import judge_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
 from biasgraph.report.lead import lead, untested
+from biasgraph.report.prompt_tables import by_axis
 from biasgraph.report.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
     document = result.document
     nodes, graph = document["nodes"], document["graph"]
     pairs, record = _all_pairs(result), graph.get("agreement")
+    documents = [part.document for part in result.prompts]
     ids = thumbnails.images
     place = {image: i for i, image in enumerate(ids)}
     model = {
@@ -59,13 +62,23 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
         "words": {"flags": FLAG_WORDS, "status": STATUS_WORDS},
         "agreement": record and {"summary": judge_words.summary(record)},
     }
-    return model, _context(document, pairs)
+    return model, _context(document, pairs, documents)
 
 
-def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
+def _context(
+    document: Record, pairs: Sequence[Record], prompts: Sequence[Record]
+) -> dict[str, Any]:
     nodes, graph, links = document["nodes"], document["graph"], document["links"]
     in_title = ("Prompt", "Subject") if graph["subject"] == graph["prompt"] else ("Prompt",)
     index = {node["id"]: i for i, node in enumerate(nodes)}
+    listed = [
+        {
+            "prompt": words.label(prompt["prompt"]),
+            "href": f"{quote(prompt['directory'])}/{REPORT}",
+            "edges": prompt["edges"],
+        }
+        for prompt in graph.get("prompts") or ()
+    ]
     return {
         "title": title_of(document),
         "quoted": graph["prompt"] is not None,
@@ -86,14 +99,12 @@ def _context(document: Record, pairs: Sequence[Record]) -> dict[str, Any]:
         "mediation": list(words.mediation(links, graph)),
         "undetermined": list(words.undetermined(document, pairs)),
         "caveats": [*caveats(document), *judge_words.caveats_of_graph(graph)],
-        "prompts": [
-            {
-                "prompt": words.label(prompt["prompt"]),
-                "href": f"{quote(prompt['directory'])}/{REPORT}",
-                "edges": prompt["edges"],
-            }
-            for prompt in graph.get("prompts") or ()
+        "compared": [
+            {"title": part.title, "table": {"kind": part.part.kind, **asdict(part.part)}}
+            for part in (by_axis(nodes, prompts) if prompts else ())
         ],
+        "prompts": listed,
+        "hrefs": {prompt["prompt"]: prompt["href"] for prompt in listed},
         "provenance": _provenance(graph),
         "many": len(nodes) > MANY,
         "untested": untested() if words.is_without_interventions(graph) else None,

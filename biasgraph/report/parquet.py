@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def parquet_files(result: Result) -> dict[str, bytes]:
-    """pairs, nodes, tables and answers .parquet; results of the sandbox say so in a column `toy`.
+    """pairs, nodes, tables, answers and, of many prompts, prompts .parquet.
+
+    Results of the sandbox say so in a column `toy`.
 
     Raises MissingExtra without pyarrow.
     """
@@ -38,12 +40,16 @@ def parquet_files(result: Result) -> dict[str, bytes]:
         for frame in (result.pairs, result.nodes, result.tables)
     )
     flags = [text.split(";") if text else [] for text in pairs["flags"]]
-    return {
+    files = {
         "pairs.parquet": _file(_columns(pairs) | {"flags": _array(flags, "list<string>")}, graph),
         "nodes.parquet": _file(_node_columns(nodes), graph),
         "tables.parquet": _file(_columns(counts), graph),
         "answers.parquet": _file(_columns(result.answers), graph),
     }
+    if result.prompts:
+        by_prompt = tables.with_label(result.by_prompt, graph["toy"])
+        files["prompts.parquet"] = _file(_node_columns(by_prompt), graph)
+    return files
 
 
 def _file(columns: Mapping[str, Any], graph: Mapping[str, Any]) -> bytes:

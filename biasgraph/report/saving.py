@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from biasgraph.data.file_names import GRAPH, PROMPTS, RECORD, REPORT
+from biasgraph.data.file_names import BY_PROMPT, GRAPH, PROMPTS, RECORD, REPORT
 from biasgraph.data.result import Result, prompt_folders
-from biasgraph.io.writing import is_folder_of, refuse_foreign, remove_stale, write_files
+from biasgraph.io.writing import is_folder_of, refuse_foreign, remove_stale, write_files, writing_to
 from biasgraph.report.page import report_files
 
 
@@ -41,6 +41,9 @@ def write(result: Result, directory: Path) -> list[Path]:
     files = result.files() | report_files(result, directory=directory, only_changed=True)
     paths = write_files(directory, files)
     own = [REPORT, *(name for name in files if "/" not in name)]
+    if not result.prompts:
+        with writing_to(directory):
+            (directory / BY_PROMPT).unlink(missing_ok=True)
     kept = {folder.removeprefix(f"{PROMPTS}/") for folder in prompt_folders(result.document)}
     remove_stale(directory / PROMPTS, own, kept)
     return paths

@@ -113,6 +113,7 @@ def test_all_files_are_written_and_read_back(tmp_path: Path) -> None:
     result = built(tmp_path / "out", "a librarian", "a nurse")
     folders = [f"prompts/{folder_name(prompt)}" for prompt in ("a librarian", "a nurse")]
     expected = NAMES | {f"{folder}/{name}" for folder in folders for name in NAMES}
+    expected |= {"prompts.csv"}
     assert {*result.files()} == {name for name in expected if not name.endswith("report.html")}
     root = tmp_path / "out"
     found = {str(p.relative_to(root).as_posix()) for p in root.rglob("*") if p.is_file()}

@@ -1,0 +1,122 @@
+"""What each of several prompts shows of each axis, and whether the prompts differ, in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from biasgraph.data import findings as parts
+from biasgraph.report import words
+from biasgraph.report.words import Record
+
+SHOWN = 3  # axes whose prompts the terminal lists
+
+
+def differences(nodes: Sequence[Record]) -> parts.Table:
+    """For each axis, how far a prompt's images are from the ideal, and whether prompts differ."""
+    rows: list[tuple[parts.Cell, ...]] = []
+    for node in _tested(nodes):
+        test, null = node["prompts_test"], node["w1_mean_prompt_null"]["q95"]
+        rows.append(
+            (
+                words.name(node["id"]),
+                words.with_ci(node["w1_mean_prompt"], node["w1_mean_prompt_ci"]),
+                None if null is None else f"to {null:.3f}",
+                node["w1"],
+                _strength(test["cramers_v_corrected"]),
+                words.p_value(test["p_adjusted"]),
+            )
+        )
+    caption = (
+        "Mean: of the prompts' own distances to the ideal. V, corrected: how much the prompts "
+        "differ, 0 to 1; p is adjusted over the axes."
+    )
+    columns = ("Axis", "Mean of prompts", "By chance", "Their sum", "V", "p")
+    return parts.Table(columns, rows, caption, numeric=(1, 2, 3, 4, 5))
+
+
+def most_different(nodes: Sequence[Record], prompts: Sequence[Record]) -> parts.Table:
+    """Every prompt's commonest answer and distance on the axes on which prompts differ most.
+
+    Args:
+        nodes: Of the sum.
+        prompts: The document of each prompt's own graph.
+    """
+    ranked = sorted(_tested(nodes), key=lambda node: -_differ(node))[:SHOWN]
+    shown = [node["id"] for node in ranked]
+    rows: list[tuple[parts.Cell, ...]] = []
+    for document in prompts if shown else ():
+        own = {node["id"]: node for node in document["nodes"]}
+        cells = [_in_short(own[axis]) for axis in shown]
+        rows.append((words.name(document["graph"]["prompt"]), *cells))
+    caption = ""
+    if len(shown) < len(nodes):
+        caption = f"The {len(shown)} axes on which the prompts differ most; prompts.csv has all."
+    return parts.Table(("Prompt", *map(words.name, shown)), rows, caption)
+
+
+def by_axis(nodes: Sequence[Record], prompts: Sequence[Record]) -> list[parts.Details]:
+    """For each axis, a table of what every prompt shows, those where prompts differ most first.
+
+    Args:
+        nodes: Of the sum.
+        prompts: The document of each prompt's own graph.
+    """
+    ranked = sorted(_tested(nodes), key=lambda node: -_differ(node))
+    return [parts.Details(_title(node), _of_axis(node, prompts)) for node in ranked]
+
+
+def _tested(nodes: Sequence[Record]) -> list[Record]:
+    """The axes whose prompts were compared; earlier versions did not."""
+    return [node for node in nodes if "prompts_test" in node]
+
+
+def _differ(node: Record) -> float:
+    return float(node["prompts_test"]["cramers_v_corrected"] or 0.0)
+
+
+def _strength(v: float | None) -> str | None:
+    return None if v is None else f"{v:.2f}"
+
+
+def _in_short(node: Record) -> parts.Cell:
+    most = words.majority(node)
+    if most is None:
+        return None
+    return f"{words.name(most[0], 20)} {most[1]:.0%}", words.with_ci(node["w1"], None)
+
+
+def _title(node: Record) -> str:
+    test = node["prompts_test"]
+    v = _strength(test["cramers_v_corrected"])
+    told = "nothing to compare"
+    if test["method"] is not None:
+        told = f"prompts against one another: p = {words.p_value(test['p_adjusted'])}"
+        told += "" if v is None else f", V = {v}"
+    mean = words.with_ci(node["w1_mean_prompt"], node["w1_mean_prompt_ci"])
+    return f"{words.name(node['id'])}: {told}; mean distance of a prompt {mean}"
+
+
+def _of_axis(node: Record, prompts: Sequence[Record]) -> parts.Table:
+    attributes = [words.label(attribute) for attribute in node["attributes"]]
+    place = next(i for i, own in enumerate(prompts[0]["nodes"]) if own["id"] == node["id"])
+    rows = []
+    for prompt, own in [
+        *((document["graph"]["prompt"], document["nodes"][place]) for document in prompts),
+        (None, node),
+    ]:
+        initial = own["initial"]
+        shares = initial["distribution"] or [None] * len(attributes)
+        cells = [
+            None if share is None else f"{words.percent(share)} ({count:,})"
+            for share, count in zip(shares, initial["counts"], strict=True)
+        ]
+        rows.append(
+            (
+                "all prompts together" if prompt is None else words.label(prompt),
+                *cells,
+                f"{initial['n_valid']:,} of {initial['n_total']:,}",
+                words.with_ci(own["w1"], own["w1_ci"]),
+            )
+        )
+    columns = ("Prompt", *attributes, "Valid answers", "Distance to the ideal")
+    return parts.Table(columns, rows, numeric=tuple(range(1, len(columns))))
