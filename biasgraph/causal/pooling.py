@@ -50,7 +50,7 @@ def analyze_global(
     # By their texts, so that the order in which they came changes no random draw.
     pool = Pool.of(NAME, sorted(counted, key=lambda images: images.prompt))
     nodes, pairs = measure_axes(pool, ideals, settings, settings.global_rule, baseline.labelled)
-    own = {str(analysis.graph["prompt"]): analysis.nodes for analysis in analyses}
+    own = {one.prompt: analysis.nodes for one, analysis in zip(prompts, analyses, strict=True)}
     nodes = compare_prompts(pool.name, nodes, own, settings)
     pairs = _compare_with_prompts(pairs, pool, analyses)
     about = {

@@ -562,6 +562,12 @@ def test_every_flag_can_come_up() -> None:
     against = [replace(pair, is_=-clear[0]["is"]) for pair in both[0].pairs]
     both = [replace(both[0], pairs=against)] * 2
     analyses.append(Records.of(analyze_global([effect(), few], both, QUICK)))
+    opposite = [
+        audit(codes([shares]), {}, variables(2), f"prompt {shares}")
+        for shares in ((47, 1), (1, 47))
+    ]
+    own = [graphs.analyze(images, QUICK) for images in opposite]
+    analyses.append(Records.of(analyze_global(opposite, own, QUICK)))
     for one in analyses:
         raised.update(one.graph["flags"])
         for row in [*one.nodes, *one.pairs]:
