@@ -245,6 +245,13 @@ class BuildOptions(
         help="Images of the prompt and of each of its counterfactuals.",
         usual="48; all images in a folder",
     )
+    controls: int | None = optional(
+        "Neutral rewordings of the prompt ('a certain librarian') whose images tell how far "
+        "wording alone moves an answer.",
+        low=0,
+        panel=AUDIT,
+        usual="2; as before in a run that is there; those of a folder",
+    )
     embedder: str | None = optional(
         "The model that embeds images and texts in one space, for methods that compare them.",
         metavar="SPEC",

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.data.answer_codes import variable_of
 from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.errors import BiasgraphError, InputError, did_you_mean, printable
+from biasgraph.errors import BiasgraphError, InputError, did_you_mean, listed, printable
 from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
 from biasgraph.models.base import Annotated, Remote
 from biasgraph.models.registry import traits_of
+from biasgraph.prompts.controls import usual_number
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.subject import strip_brackets
 from biasgraph.runs.job import AXES, MODEL, SEED, TOY_JUDGE, Job, judge_of
+from biasgraph.runs.ledger_rows import CONTROL
 from biasgraph.runs.pictures.picture_sets import PictureSets, name_of, read_picture_sets
 from biasgraph.runs.proposed_axes import LLM, WAYS, Proposal, proposed_axes
 from biasgraph.runs.questions import UNKNOWN, questions_about
+from biasgraph.runs.record import recorded_controls
 from biasgraph.runs.unloaded import UnloadedModel
 
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ class PlannedBuild:
         axes: What is varied and asked.
         plans: Each initial prompt with its counterfactuals.
         images: Of each prompt.
+        controls: Neutral rewordings of each initial prompt.
         pictures: What is given, where no image is made.
         proposal: Where the axes come from, if they were proposed.
         unchecked: What could not be checked for a plan.
@@ -50,6 +54,7 @@ class PlannedBuild:
     axes: AxisSet
     plans: tuple[PromptPlan, ...]
     images: int
+    controls: int
     pictures: PictureSets | None = None
     proposal: Proposal | None = None
     unchecked: tuple[str, ...] = ()
@@ -72,9 +77,9 @@ class PlannedBuild:
         """What would be done: prompts, images, questions, and the seconds it would take.
 
         Returns:
-            ``plans`` holds each prompt, its subject and its counterfactuals; ``prompts`` is the
-            number of them all; ``seconds`` is None for models whose speed is not known; ``notes``
-            says what to know of given pictures, and what servers would be asked.
+            ``plans`` holds each prompt, its subject, its counterfactuals and controls; ``prompts``
+            is the number of them all; ``seconds`` is None for models whose speed is not known;
+            ``notes`` says what to know of given pictures, and what servers would be asked.
         """
         _, asked = questions_about(self.axes)
         prompts = sum(len(plan.prompts) for plan in self.plans)
@@ -88,6 +93,7 @@ class PlannedBuild:
                     "prompt": plan.initial.text,
                     "subject": plan.subject.text,
                     "counterfactuals": [prompt.text for prompt in plan.counterfactuals],
+                    "controls": [prompt.text for prompt in plan.controls],
                 }
                 for plan in self.plans
             ],
@@ -134,6 +140,7 @@ class PlannedBuild:
             settings={
                 **settings,
                 "images": self.images,
+                **({"controls": self.controls} if self.controls else {}),
                 "axes": self.axes.digest(),
                 "models": job.options.record(),
             },
@@ -165,7 +172,7 @@ class PlannedBuild:
             **({"toy": TOY_JUDGE} if job.toy == TOY_JUDGE else {}),
             "withheld": run.ledger.withheld(),
             "rewritten_prompts": rewritten,
-            "notes": notes + job.notes(),
+            "notes": notes + self._control_notes() + job.notes(),
             **job.identities(embedder=False),
             "annotators": job.judge.annotators if isinstance(job.judge, Annotated) else None,
             "seed": job.seed,
@@ -185,8 +192,18 @@ class PlannedBuild:
         }
 
     def _unseen_words(self, plans: Sequence[PromptPlan]) -> list[str]:
-        texts = [prompt.text for plan in plans for prompt in plan.prompts]
+        texts = [prompt.text for plan in plans for prompt in plan.prompts if prompt.role != CONTROL]
         return self.job.generator.unseen_words(texts)
+
+    def _control_notes(self) -> list[str]:
+        texts = [prompt.text for plan in self.plans for prompt in plan.controls]
+        words = {*self.job.generator.unseen_words(texts)} - {*self._unseen_words(self.plans)}
+        if not words:
+            return []
+        return [
+            "the neutral rewordings have words that the model never saw "
+            f"({listed(sorted(words))}): what they move is also what unknown words do"
+        ]
 
 
 def plan_build(
@@ -232,16 +249,27 @@ def plan_build(
                 raise
             unchecked.append(str(error))
 
+    controls = _controls(options, axes, job.directory)
     if listed is None:
-        plans = [plan_prompts(str(options.prompt), axes)]
+        plans = [plan_prompts(str(options.prompt), axes, controls)]
         check([prompt.text for prompt in plans[0].prompts])
     else:
-        plans = listed.plans(axes, check)
+        plans = listed.plans(axes, check, controls)
     if isinstance(job.judge, UnloadedModel):
         unchecked.append(job.judge.why)
     images = IMAGES if options.images is None else options.images
     notes = tuple(dict.fromkeys(unchecked))
-    return PlannedBuild(job, axes, tuple(plans), images, proposal=proposal, unchecked=notes)
+    return PlannedBuild(
+        job, axes, tuple(plans), images, controls, proposal=proposal, unchecked=notes
+    )
+
+
+def _controls(options: BuildOptions, axes: AxisSet, directory: Path) -> int:
+    """How many rewordings are wanted: in a run that is there, as many as before."""
+    if options.controls is not None:
+        return options.controls
+    usual = usual_number(axes)
+    return usual if options.fresh else recorded_controls(directory, usual)
 
 
 def _named_axes(options: BuildOptions) -> AxisSet | None:
@@ -300,6 +328,7 @@ def _plan_of_pictures(
         axes=load_axis_set(axes) if isinstance(axes, str) else axes,
         only=options.only,
         prompt=options.prompt,
+        controls=options.controls,
         options=job.options,
         run=directory,
         progress=progress,
@@ -307,7 +336,8 @@ def _plan_of_pictures(
     )
     # Whatever seed is asked for: these pictures come from none.
     job = replace(job, generator=sets.generator, seed=SEED)
-    return PlannedBuild(job, sets.axes, sets.plans, options.images or sets.largest, pictures=sets)
+    images, controls = options.images or sets.largest, max(len(one.controls) for one in sets.plans)
+    return PlannedBuild(job, sets.axes, sets.plans, images, controls, pictures=sets)
 
 
 def _folder(prompt: str) -> str:

@@ -174,7 +174,8 @@ class LabelOptions(Settings):
     """Which images a page asks people about."""
 
     sample: int = option(
-        "How many images, evenly from the prompt's own and those of every counterfactual.",
+        "How many images, evenly from the prompt's own, its rewordings' and those of every "
+        "counterfactual.",
         default=50,
         low=1,
     )
@@ -242,6 +243,7 @@ class PromptTableOptions(PromptOptions):
     )
     only: str | Sequence[str] | None = reuse(AxesOptions, "only", default=None, panel=AUDIT)
     images: int = option("Images of each prompt.", default=48, low=1, high=9999)
+    controls: int | None = reuse(BuildOptions, "controls", default=None, usual="2")
     seed: int = option("The number that the images' seeds come from.", default=0, low=0)
     target: Path = option(
         "The table to write; paths of images in it are relative to its folder.",

@@ -8,6 +8,7 @@ from biasgraph.audits.pipeline_options import PromptTableOptions
 from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import InputError, shown
 from biasgraph.io.writing import refuse_foreign, write_files
+from biasgraph.prompts.controls import usual_number
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.runs.pictures.layouts import MANIFEST
@@ -29,10 +30,11 @@ def write_orders(options: PromptTableOptions) -> tuple[Path, int]:
         raise InputError("give either --prompt 'a librarian' or --prompts occupations")
     axes = load_axis_set(options.axes)
     axes = axes.only(options.only) if options.only else axes
+    controls = usual_number(axes) if options.controls is None else options.controls
     if prompts is not None:
-        plans = PromptList.of(prompts).plans(axes)
+        plans = PromptList.of(prompts).plans(axes, controls=controls)
     else:
-        plans = [plan_prompts(str(prompt), axes)]
+        plans = [plan_prompts(str(prompt), axes, controls)]
     path = target / MANIFEST if target.is_dir() else target
     if path.suffix.lower() != ".csv":
         raise InputError(f"--to {shown(target)}: give a name that ends in .csv")

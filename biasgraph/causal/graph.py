@@ -245,8 +245,10 @@ def _graph(
 
 
 def image_numbers(prompts: Sequence[CodedImages]) -> dict[str, int]:
-    """How many images there are of the prompts and of their interventions."""
+    """How many images there are of the prompts, their interventions and, if any, their controls."""
+    controls = sum(len(images.controls) for images in prompts)
     return {
         "initial": sum(len(images.initial) for images in prompts),
         "interventions": sum(len(codes) for images in prompts for codes in images.arms.values()),
+        **({"controls": controls} if controls else {}),
     }

@@ -51,6 +51,8 @@ def _list(plan: Mapping[str, Any]) -> None:
         more = len(planned["counterfactuals"]) - shown
         if more > 0:
             click.echo(f"  and {more} more")
+        for text in planned["controls"]:
+            click.echo(f"  control: {printable(text)}")
     click.echo(
         f"{plan['prompts']:,} prompts, {plan['images']:,} images, "
         f"{plan['questions']:,} questions, {plan['answers']:,} answers"

@@ -30,6 +30,7 @@ from biasgraph.io import resources
 from biasgraph.io.yaml_files import Location, Problem, YamlDocument, parse_yaml, read_yaml
 
 RESERVED_ANSWERS = ("unknown", "gated")  # they have a meaning of their own in the answers table
+_WORDS = ("name", "phrase", "idle")
 
 
 def _visible_only(text: str) -> str:
@@ -108,13 +109,20 @@ class Axis(_Record):
         return _find(self.attributes, name, f"axis '{self.name}' has no attribute")
 
 
+class Rewording(_Record):
+    """A phrase that says nothing of any axis, put where counterfactuals have theirs: "certain"."""
+
+    phrase: ShortText
+    placement: Literal["before", "after"]
+
+
 class AxisSet(_Record):
     """Axes that belong together, with the question that says whether an image shows a subject.
 
     `gate_captions` are what a judge that compares images with texts is given for yes and for no;
     without them they are made of the subject ("a photo without a person"). `prompt` is what the
     set was proposed for, where an attribute gives a whole prompt. `alpha` is the threshold of edges
-    that suits the set, for builds that name none.
+    that suits the set, for builds that name none. `controls` reword a prompt neutrally.
     """
 
     name: ShortText
@@ -123,6 +131,7 @@ class AxisSet(_Record):
     gate_captions: tuple[_Long, _Long] | None = None
     prompt: PromptText | None = None
     alpha: float | None = Field(default=None, gt=0, lt=1)
+    controls: tuple[Rewording, ...] = Field(default=(), max_length=20)
     axes: tuple[Axis, ...] = Field(max_length=50)
 
     @model_validator(mode="after")
@@ -145,10 +154,10 @@ class AxisSet(_Record):
     def digest(self) -> str:
         """Return the SHA-256 (hex) of the set's canonical JSON: equal sets, equal digests.
 
-        `idle` does not count: it words the same attributes for other subjects, and a run records
-        its prompts themselves.
+        `idle` and `controls` do not count: a run records its prompts themselves.
         """
-        worded = {"axes": {"__all__": {"attributes": {"__all__": {"idle"}}}}}
+        idle: dict[str, Any] = {"axes": {"__all__": {"attributes": {"__all__": {"idle"}}}}}
+        worded = {**idle, "controls": True}
         record = self.model_dump(mode="json", exclude_defaults=True, exclude=worded)
         text = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
@@ -231,6 +240,7 @@ def _keys(location: Location) -> list[str]:
     """The keys known at the place of an unknown one."""
     parents = [step for step in location[:-1] if isinstance(step, str)]
     records: dict[str, type[_Record]] = {"axes": Axis, "attributes": Attribute, "yes_no": YesNo}
+    records["controls"] = Rewording
     return list(records.get(parents[-1] if parents else "", AxisSet).model_fields)
 
 
@@ -273,6 +283,7 @@ def _set_problems(data: object) -> Iterator[Problem]:
     yield from _repeated("axis", axes, ("axes",))
     if _dict(data).get("prompt") is None:
         yield from _whole_prompts(axes)
+    yield from _control_problems(_list(_dict(data).get("controls")), axes)
     for index, axis in enumerate(axes):
         for location, text in _axis_problems(axis):
             yield ("axes", index, *location), text
@@ -284,6 +295,26 @@ def _whole_prompts(axes: Sequence[object]) -> Iterator[Problem]:
             if _dict(attribute).get("prompt") is not None:
                 at = ("axes", index, "attributes", place, "prompt")
                 yield at, "a whole prompt needs the set's own 'prompt', which it is written for"
+
+
+def _control_problems(controls: Sequence[object], axes: Sequence[object]) -> Iterator[Problem]:
+    yield from _repeated("control", controls, ("controls",), "phrase")
+    for index, phrase in _texts(_dict(control).get("phrase") for control in controls):
+        if said := find_axis_word(phrase, axes):
+            text = "control '{}' says '{}', a word of axis '{}'".format(phrase[:100], *said)
+            yield ("controls", index, "phrase"), printable(text)
+
+
+def find_axis_word(phrase: str, axes: Sequence[object]) -> tuple[str, str] | None:
+    """The first word of an axis that a phrase holds, and that axis; axes as YAML has them."""
+    for axis in map(_dict, axes):
+        words = [*_list(axis.get("others"))]
+        for attribute in map(_dict, _list(axis.get("attributes"))):
+            words += [*map(attribute.get, _WORDS), *_list(attribute.get("synonyms"))]
+        for _, word in _texts(words):
+            if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", phrase, re.IGNORECASE):
+                return word, str(axis.get("name"))
+    return None
 
 
 def _axis_problems(data: object) -> Iterator[Problem]:
@@ -306,11 +337,13 @@ def _axis_problems(data: object) -> Iterator[Problem]:
         yield from _cost_problems(_list(axis["cost"]), len(attributes))
 
 
-def _repeated(what: str, records: Sequence[object], location: Location) -> Iterator[Problem]:
+def _repeated(
+    what: str, records: Sequence[object], location: Location, key: str = "name"
+) -> Iterator[Problem]:
     seen: set[str] = set()
-    for index, name in _texts(_dict(record).get("name") for record in records):
+    for index, name in _texts(_dict(record).get(key) for record in records):
         if name.casefold() in seen:
-            yield (*location, index, "name"), f"{what} '{printable(name)[:100]}' is named twice"
+            yield (*location, index, key), f"{what} '{printable(name)[:100]}' is named twice"
         seen.add(name.casefold())
 
 
@@ -318,8 +351,7 @@ def _shared_words(attributes: Sequence[object], others: Sequence[object]) -> Ite
     """A word that means two attributes cannot tell which of them a prompt fixes."""
     owner: dict[str, int] = {}
     for index, attribute in enumerate(map(_dict, attributes)):
-        words = [attribute.get(key) for key in ("phrase", "idle")]
-        words += _list(attribute.get("synonyms"))
+        words = [*map(attribute.get, _WORDS[1:]), *_list(attribute.get("synonyms"))]
         for _, word in _texts(words):
             if owner.setdefault(word.casefold(), index) != index:
                 text = f"'{printable(word)[:100]}' is a word of two attributes"

@@ -145,6 +145,7 @@ class _Link(_row(LinkRow)):  # type: ignore[misc]
 class _Images(_Strict):
     initial: Whole
     interventions: Whole
+    controls: Whole = 0
 
 
 class _Strongest(_Strict):

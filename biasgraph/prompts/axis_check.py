@@ -15,6 +15,7 @@ from biasgraph.io import resources
 from biasgraph.io.folder_names import slug
 from biasgraph.io.writing import refuse_foreign, write_files
 from biasgraph.io.yaml_files import Problem
+from biasgraph.prompts.controls import rewordings
 from biasgraph.prompts.counterfactuals import PromptPlan, describe, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article
 from biasgraph.prompts.intervention import intervene
@@ -61,7 +62,7 @@ class AxisCheck:
         document = axis_document(spec)
         axes = load_axis_set(spec)
         usual = axes.prompt or EXAMPLES[axes.subject]
-        plan = plan_prompts(usual if prompt is None else prompt, axes)
+        plan = plan_prompts(usual if prompt is None else prompt, axes, len(rewordings(axes)))
         remarks = sorted((document.line(location), text) for location, text in _remarks(axes))
         return cls(axes, plan, tuple(f"line {line}: {text}" for line, text in remarks))
 
@@ -83,6 +84,7 @@ class AxisCheck:
                 {"axis": prompt.axis, "attribute": prompt.attribute, "prompt": prompt.text}
                 for prompt in self.plan.counterfactuals
             ],
+            "controls": [prompt.text for prompt in self.plan.controls],
             "captions": {axis.name: self.captions(axis) for axis in self.axes.axes},
             "remarks": list(self.remarks),
         }

@@ -10,7 +10,8 @@ from typing import Literal
 
 from biasgraph.data.axes import Axis, AxisSet
 from biasgraph.errors import InputError, printable
-from biasgraph.prompts.intervention import intervene, intervene_jointly
+from biasgraph.prompts.controls import rewordings
+from biasgraph.prompts.intervention import intervene, intervene_jointly, reword
 from biasgraph.prompts.kinds import Kind
 from biasgraph.prompts.subject import Subject, find_subject, strip_brackets
 from biasgraph.prompts.tokens import excerpt
@@ -35,7 +36,7 @@ class Prompt:
     """A text for the generator, and its role; a counterfactual has its axis and attribute."""
 
     text: str
-    role: Literal["initial", "counterfactual", "other"]
+    role: Literal["initial", "counterfactual", "control", "other"]
     axis: str = ""
     attribute: str = ""
 
@@ -46,7 +47,7 @@ class PromptPlan:
 
     `typed` is the prompt with its brackets. `fixed` maps an axis that the prompt itself fixes to
     the attribute it says, or to its own word where that means none of the axis's attributes
-    ("angry"); such an axis is intervened on too.
+    ("angry"); such an axis is intervened on too. `controls` are its neutral rewordings.
     """
 
     initial: Prompt
@@ -54,21 +55,29 @@ class PromptPlan:
     subject: Subject
     fixed: Mapping[str, str]
     typed: str = ""
+    controls: tuple[Prompt, ...] = ()
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """All prompts, the initial one first."""
-        return (self.initial, *self.counterfactuals)
+        """All prompts, the initial one first, its controls last."""
+        return (self.initial, *self.counterfactuals, *self.controls)
 
 
-def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
+def plan_prompts(text: str, axes: AxisSet, controls: int = 0) -> PromptPlan:
     """Return a prompt's counterfactuals along all axes of a set (BiasConnect, supp. A.1).
 
     The initial text is the prompt without brackets, otherwise unchanged.
 
+    Args:
+        text: the prompt, with or without brackets around its subject.
+        axes: along which to intervene.
+        controls: how many of the set's neutral rewordings to add, in their order; fewer where the
+            prompt has one of their phrases itself.
+
     Raises:
         InputError: as `find_subject` does; a set about persons meets a subject that is a thing, or
-            the like; a set holds prompts that were written for another one.
+            the like; a set holds prompts that were written for another one; there are not as many
+            rewordings.
     """
     clean, bracket = strip_brackets(text)
     subject = find_subject(text)
@@ -104,7 +113,13 @@ def plan_prompts(text: str, axes: AxisSet) -> PromptPlan:
                 fixed[axis.name] = attribute.name
             counterfactuals.append(Prompt(changed, "counterfactual", axis.name, attribute.name))
     initial = Prompt(clean, "initial")
-    return PromptPlan(initial, tuple(counterfactuals), subject, MappingProxyType(fixed), text)
+    neutral = tuple(
+        Prompt(reword(clean, subject, one.phrase, one.placement), "control")
+        for one in rewordings(axes, controls)
+        if one.phrase.casefold() not in clean.casefold()
+    )
+    texts = tuple(counterfactuals)
+    return PromptPlan(initial, texts, subject, MappingProxyType(fixed), text, neutral)
 
 
 def _whole(axes: Sequence[Axis]) -> list[str]:

@@ -132,12 +132,8 @@ class Intervention:
         phrase = attribute.phrase if sentence.works else attribute.idle or attribute.phrase
         if self.nouns:
             sentence = _with_noun(sentence, self.nouns[attribute.name])
-        elif sentence.is_tag and (attribute.placement == "after" or sentence.noun != sentence.head):
-            sentence = _insert_tag(sentence, phrase)
-        elif attribute.placement == "before":
-            sentence = _insert_before(sentence, phrase)
         else:
-            sentence = _insert_after(sentence, phrase)
+            sentence = _insert(sentence, phrase, attribute.placement)
         after = self.vocabulary.set_pronouns(sentence.after, attribute.name, sentence.plural)
         return _with_article(replace(sentence, after=after))
 
@@ -153,6 +149,11 @@ def intervene_jointly(text: str, subject: Subject, chosen: Sequence[tuple[Axis, 
     for axis, attribute in chosen:
         sentence = _taken_out(sentence, axis).sentence(attribute)
     return sentence.text
+
+
+def reword(text: str, subject: Subject, phrase: str, placement: str) -> str:
+    """Return the prompt (without brackets) with a phrase put in and nothing taken out."""
+    return _with_article(_insert(Sentence.cut(text, subject), phrase, placement)).text
 
 
 def _taken_out(sentence: Sentence, axis: Axis) -> Intervention:
@@ -217,6 +218,13 @@ def _capitalized(sentence: Sentence) -> Sentence:
         modifiers = sentence.modifiers[0].upper() + sentence.modifiers[1:]
         return replace(sentence, modifiers=modifiers)
     return replace(sentence, head=sentence.head[0].upper() + sentence.head[1:])
+
+
+def _insert(sentence: Sentence, phrase: str, placement: str) -> Sentence:
+    """Put a phrase before or after the noun, or behind it as a tag where it is one itself."""
+    if sentence.is_tag and (placement == "after" or sentence.noun != sentence.head):
+        return _insert_tag(sentence, phrase)
+    return (_insert_before if placement == "before" else _insert_after)(sentence, phrase)
 
 
 def _insert_before(sentence: Sentence, phrase: str) -> Sentence:

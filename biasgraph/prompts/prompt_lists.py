@@ -54,13 +54,17 @@ class PromptList:
         return cls(given, tuple((text, given) for text in prompts))
 
     def plans(
-        self, axes: AxisSet, check: Callable[[Sequence[str]], object] = lambda texts: None
+        self,
+        axes: AxisSet,
+        check: Callable[[Sequence[str]], object] = lambda texts: None,
+        controls: int = 0,
     ) -> list[PromptPlan]:
         """Every prompt with its counterfactuals, in the order of the list.
 
         Args:
             axes: along which to intervene.
             check: raises InputError for texts that the generator cannot take.
+            controls: neutral rewordings of each prompt.
 
         Raises:
             InputError: as `plan_prompts` and `check`, with the place; a repeated prompt.
@@ -69,7 +73,7 @@ class PromptList:
         places: dict[str, str] = {}
         for text, place in self.prompts:
             with at_place(place):
-                plan = plan_prompts(text, axes)
+                plan = plan_prompts(text, axes, controls)
                 initial = plan.initial.text
                 if initial in places:
                     raise InputError(

@@ -60,6 +60,7 @@ def summarize_check(check: AxisCheck) -> Iterator[ScreenPart]:
         ]
     yield Table(("Axis", "Attribute", "Counterfactual"), rows)
     fixed = [f"The prompt itself says {name}: {said}" for name, said in plan.fixed.items()]
+    yield Sentences("Neutral rewordings", [prompt.text for prompt in plan.controls])
     yield Sentences("", fixed)
     yield Sentences("Please check", [str(remark) for remark in check.remarks])
 

@@ -59,7 +59,7 @@ def graph_facts(document: Record) -> list[tuple[str, str]]:
         ("Model", words.label(graph["model"])),
         ("Judge", judge_words.judge(graph)),
         ("Judge validated", judge_words.validated_by(graph)),
-        ("Images", f"{images['initial']:,} initial, {images['interventions']:,} counterfactual"),
+        ("Images", words.images_words(images)),
         ("Ideal", words.ideal_words(graph, len(nodes))),
         ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),
         ("Edges", None if untestable else words.rule_words(graph, nodes)),

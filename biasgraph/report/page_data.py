@@ -16,7 +16,7 @@ from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
 from biasgraph.report.lead import lead, untested
 from biasgraph.report.prompt_tables import by_axis
-from biasgraph.report.thumbnails import Thumbnails
+from biasgraph.report.thumbnails import CONTROLS, Thumbnails
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
@@ -166,9 +166,9 @@ def _pair(pair: Record, document: Record) -> dict[str, Any]:
 
 def _counts(result: Result) -> Counts:
     frame = result.tables
-    frame = frame[frame["role"] != "control"]
     keys = ["axis", "attribute", "target", "answer"]
     cells = frame[keys].fillna("").map(_key).assign(count=frame["count"])
+    cells.loc[frame["role"] == "control", ["axis", "attribute"]] = CONTROLS
     summed = cells.groupby(keys, sort=False)["count"].sum().reset_index()
     counts: dict[tuple[str, str, str], dict[str, int]] = {}
     for axis, attribute, target, answer, count in summed.itertuples(index=False):
@@ -186,6 +186,7 @@ def _sets(result: Result, thumbnails: Thumbnails, place: Mapping[str, int]) -> l
         for x, node in enumerate(nodes)
         for a, attribute in enumerate(node["attributes"])
     ]
+    wanted.append((-2, -1, *CONTROLS))
     return [
         {
             "axis": x,

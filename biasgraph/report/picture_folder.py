@@ -15,7 +15,7 @@ from biasgraph.errors import InputError, ModelError, shown
 from biasgraph.io.writing import write_atomically, writing_to
 from biasgraph.report.thumbnails import run_directory
 from biasgraph.runs.directory import read_run
-from biasgraph.runs.pictures.layouts import MANIFEST
+from biasgraph.runs.pictures.layouts import CONTROL, MANIFEST
 from biasgraph.runs.pictures.picture_paths import Places, table_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class PictureFolder:
                 row = made.get(image)
                 if row is None:
                     continue
-                path = "" if row.withheld else places.next(prompt, axis, attribute)
+                control = row.text if role == CONTROL else ""
+                path = "" if row.withheld else places.next(prompt, axis, attribute, control)
                 if path:
                     files[path] = run.image_path(row)
                 cells = (path, role, axis, attribute, row.text, prompt, image, row.withheld or "")

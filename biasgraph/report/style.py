@@ -123,5 +123,5 @@ def origin(document: Record) -> str:
     return (
         f"Model: {clipped(graph['model'], 80)}. "
         f"Judge: {clipped(judge_words.judge(graph), 120)}. "
-        f"Images: {images['initial']:,} initial, {images['interventions']:,} counterfactual."
+        f"Images: {words.images_words(images)}."
     )

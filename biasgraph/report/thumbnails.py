@@ -29,6 +29,8 @@ QUALITY = 80
 
 Set = tuple[str, str]
 """The axis and attribute of an intervention; both empty for the initial images."""
+CONTROLS: Set = ("", "control")
+"""The images of neutral rewordings."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,8 @@ def choose(answers: pd.DataFrame) -> dict[Set, list[str]]:
         answers: The hinge table.
     """
     columns = ["prompt", "axis", "attribute", "image"]
-    answers = answers[(answers["role"] != "control").to_numpy()]
     images = answers[columns].astype(object).where(answers[columns].notna(), "")
+    images.loc[(answers["role"] == "control").to_numpy(), ["axis", "attribute"]] = CONTROLS
     images = images.drop_duplicates("image")
     images["rank"] = images.groupby(columns[:3], sort=False).cumcount()
     prompts = images["prompt"].nunique()

@@ -118,6 +118,12 @@ def p_value(p: float | None) -> str:
     return f"{p:.1e}" if p < 0.001 else f"{p:.3f}"
 
 
+def images_words(images: Mapping[str, int]) -> str:
+    """How many images there are, by their roles."""
+    controls = f", {images['controls']:,} control" if images.get("controls") else ""
+    return f"{images['initial']:,} initial, {images['interventions']:,} counterfactual{controls}"
+
+
 def majority(node: Record) -> tuple[str, float] | None:
     """The attribute that most initial images show, and its share; None without valid answers."""
     shares = node["initial"]["distribution"]

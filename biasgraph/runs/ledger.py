@@ -16,12 +16,15 @@ from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.text_files import refuse_pipe
 from biasgraph.runs.ledger_check import find_damage
 from biasgraph.runs.ledger_rows import (
+    CONTROL,
     IMAGES,
     LATER,
+    ORDER,
     REQUESTED,
     SCHEMA,
     SCHEMA_VERSION,
     UPSERT_FILE,
+    WITH_CONTROLS,
     Answered,
     AnswerRow,
     FileRow,
@@ -140,6 +143,8 @@ class Ledger:
 
         given: prompt id -> number -> a picture that is there already.
         """
+        if any(row.role == CONTROL for row in prompts):
+            self._allow_controls()
         execute, many = self._connection.execute, self._connection.executemany
         with self.transaction():
             execute("UPDATE prompts SET position = NULL")
@@ -160,6 +165,16 @@ class Ledger:
                     for number, picture in pictures.items()
                 ],
             )
+
+    def _allow_controls(self) -> None:
+        """Let `prompts` hold controls, which the table of an earlier ledger refuses."""
+        table = self._connection.execute("SELECT sql FROM sqlite_master WHERE name = 'prompts'")
+        if f"'{CONTROL}'" not in str(table.fetchone()):
+            self._connection.execute("PRAGMA foreign_keys = OFF")  # while it is exchanged
+            try:
+                self._change(WITH_CONTROLS)
+            finally:
+                self._connection.execute("PRAGMA foreign_keys = ON")
 
     def add_prompts(self, prompts: Sequence[PromptRow]) -> None:
         """Record prompts beside the request; those that are there stay as they are."""
@@ -207,8 +222,11 @@ class Ledger:
     # Images
 
     def images(self) -> list[ImageRow]:
-        """The requested images that are made: every prompt's first, every prompt's second ..."""
-        return self._images(f"{IMAGES} WHERE {REQUESTED} ORDER BY number, position")
+        """The requested images that are made: every prompt's first, every prompt's second ...
+
+        Those of controls follow all others, whose batches are the same with and without them.
+        """
+        return self._images(f"{IMAGES} WHERE {REQUESTED} ORDER BY {ORDER}")
 
     def images_of(self, prompt: str) -> list[ImageRow]:
         """The images of the prompt with this id that are made, requested or not."""

@@ -6,16 +6,18 @@ from typing import NamedTuple
 
 SCHEMA_VERSION = 2
 
-SCHEMA = """
-CREATE TABLE prompts (
+PROMPTS = """(
     id        TEXT PRIMARY KEY,
     initial   TEXT NOT NULL REFERENCES prompts (id),  -- the initial prompt it belongs to
     text      TEXT NOT NULL,
-    role      TEXT NOT NULL CHECK (role IN ('initial', 'counterfactual', 'other')),
+    role      TEXT NOT NULL CHECK (role IN ('initial', 'counterfactual', 'control', 'other')),
     axis      TEXT NOT NULL,                          -- the intervention, '' for none
     attribute TEXT NOT NULL,
     position  INTEGER                                 -- in the latest request, NULL: not in it
 );
+"""
+SCHEMA = f"CREATE TABLE prompts {PROMPTS}"
+SCHEMA += """
 CREATE TABLE targets (                                -- the axes of the latest request
     position  INTEGER PRIMARY KEY,
     name      TEXT NOT NULL UNIQUE
@@ -94,6 +96,15 @@ LATER = {  # version -> what brings a ledger from the one before up to it
     + GIVEN
 }
 
+WITH_CONTROLS = f"CREATE TABLE prompts_now {PROMPTS}"
+WITH_CONTROLS += (
+    "INSERT INTO prompts_now SELECT * FROM prompts; DROP TABLE prompts;"
+    "ALTER TABLE prompts_now RENAME TO prompts;"
+)
+"""For ledgers from before there were any."""
+ORDER = "role = 'control', number, position"
+"""Each prompt's first image, each prompt's second ...; those of controls behind all others."""
+
 IMAGES = (
     "SELECT key, images.id, text, seed, plan, withheld, sha256, bytes, mtime_ns"
     " FROM images JOIN prompts ON prompts.id = prompt JOIN files USING (sha256)"
@@ -105,6 +116,8 @@ UPSERT_FILE = (
     " DO UPDATE SET bytes = excluded.bytes, mtime_ns = excluded.mtime_ns"
 )
 
+CONTROL = "control"
+"""The role of a prompt's neutral rewordings."""
 GATE = ""
 """The target under which the answer to the gate question is kept."""
 

@@ -39,6 +39,7 @@ class _RecordedModel(BaseModel, strict=True, extra="forbid"):
 
 class _RecordedSettings(BaseModel, strict=True):
     images: int | None = None
+    controls: int | None = None
     models: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -152,6 +153,18 @@ def read_record(folder: Path) -> Record | None:
     except (InputError, LookupError, TypeError, AttributeError):
         pass
     raise _no_record(path)
+
+
+def recorded_controls(folder: Path, usual: int) -> int:
+    """How many rewordings the latest build of a run asked for; `usual` where none was begun.
+
+    Raises InputError when run.json is not a run's record.
+    """
+    record = read_record(folder)
+    if record is None or not record.get("builds"):
+        return usual
+    refuse_unreadable(folder, record)
+    return int(record["builds"][-1]["settings"].get("controls") or 0)
 
 
 def refuse_unreadable(folder: Path, record: Record) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasgraph.errors import InputError, printable, shown
-from biasgraph.runs.ledger_rows import Given, NewImage, PromptRow
+from biasgraph.runs.ledger_rows import CONTROL, Given, NewImage, PromptRow
 from biasgraph.runs.storage import NEW_RUN
 
 if TYPE_CHECKING:
@@ -48,7 +48,10 @@ def prompt_rows(plan: Sequence[Prompt]) -> list[PromptRow]:
 def wanted_images(
     prompts: Sequence[PromptRow], count: int, seed: int, model: str
 ) -> list[NewImage]:
-    """`count` images of each prompt to be made: each prompt's first, each prompt's second ..."""
+    """`count` images of each prompt to be made: each prompt's first, each prompt's second ...
+
+    Those of controls follow all others, whose batches are the same with and without them.
+    """
     texts = {prompt.id: prompt.text for prompt in prompts}
 
     def seeded(prompt: PromptRow) -> str:
@@ -59,8 +62,7 @@ def wanted_images(
 
     return [
         _image(prompt, number, seed_for(seed, model, seeded(prompt), number))
-        for number in range(count)
-        for prompt in prompts
+        for prompt, number in _in_order(prompts, count)
     ]
 
 
@@ -68,10 +70,15 @@ def given_images(prompts: Sequence[PromptRow], count: int, given: Numbered) -> l
     """At most `count` images of each prompt that are there already, in the same order."""
     return [
         _image(prompt, number, picture.seed)
-        for number in range(count)
-        for prompt in prompts
+        for prompt, number in _in_order(prompts, count)
         if (picture := given.get(prompt.id, {}).get(number)) is not None
     ]
+
+
+def _in_order(prompts: Sequence[PromptRow], count: int) -> Iterator[tuple[PromptRow, int]]:
+    for controls in (False, True):
+        own = [prompt for prompt in prompts if (prompt.role == CONTROL) is controls]
+        yield from ((prompt, number) for number in range(count) for prompt in own)
 
 
 def numbered(

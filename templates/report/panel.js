@@ -161,7 +161,8 @@
   }
 
   function imagesBehind(pair, rows, source) {
-    const shown = [...rows.map((set) => [name(source.attributes[set.attribute]), set]), ["initial images", model.sets[0]]]
+    const controls = model.sets.filter((set) => set.axis === -2).map((set) => ["neutral rewordings", set]);
+    const shown = [...rows.map((set) => [name(source.attributes[set.attribute]), set]), ["initial images", model.sets[0]], ...controls]
       .map(([label, set]) => [label, pictures(set, pair.target, total(set))])
       .filter(([, figures]) => figures);
     if (!shown.length) return null;

@@ -18,7 +18,7 @@ from biasgraph.models.clip import ClipJudge
 from biasgraph.models.json_chat import ReplyError
 from tests.openai_server import Behaviour, serving
 
-SMALL = {"images": 6, "only": ("gender", "age"), "min_valid": 2, "bootstrap": 100}
+SMALL = {"images": 6, "only": ("gender", "age"), "controls": 0, "min_valid": 2, "bootstrap": 100}
 
 
 @pytest.fixture(scope="module")

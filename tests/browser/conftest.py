@@ -20,8 +20,8 @@ from tests import forked
 from tests.shared_runs import copy_run
 
 SMALL = (
-    "--images", "12", "--only", "gender,age,clothing,emotion", "--min-valid", "4",
-    "--bootstrap", "200", "--alpha", "0.05", "--quiet",
+    "--images", "12", "--only", "gender,age,clothing,emotion", "--controls", "0",
+    "--min-valid", "4", "--bootstrap", "200", "--alpha", "0.05", "--quiet",
 )  # fmt: skip
 DARK = pytest.mark.slow(reason="the light page has the same layout")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -26,7 +26,10 @@ from tests.forked import biasgraph
 from tests.kill_trials import annotated_build, kill_trials, results
 from tests.shared_runs import copy_run
 
-SMALL = ("--images", "6", "--only", "gender,clothing", "--min-valid", "2", "--bootstrap", "100")
+SMALL = (
+    "--images", "6", "--only", "gender,clothing", "--controls", "0", "--min-valid", "2",
+    "--bootstrap", "100",
+)  # fmt: skip
 PROMPTS = 5  # the initial one, two of gender, two of clothing
 
 
@@ -204,18 +207,18 @@ def test_json_is_the_only_thing_on_stdout(small: Path, tmp_path: Path) -> None:
 
 def test_a_dry_run_does_nothing(tmp_path: Path) -> None:
     done = build(tmp_path / "run", "--dry-run")
-    assert "27 prompts, 1,296 images" in done.stdout
-    assert "10,368 answers" in done.stdout
+    assert "29 prompts, 1,392 images" in done.stdout
+    assert "11,136 answers" in done.stdout
     assert not (tmp_path / "run").exists()
     plan = json.loads(build(tmp_path / "run", "--dry-run", "--json").stdout)
-    assert plan["images"] == 1296
+    assert plan["images"] == 1392
     assert plan["seconds"] > 0
 
 
 def test_a_dry_run_needs_no_model_and_tells_what_is_too_little(tmp_path: Path) -> None:
     models = ("--model", "diffusers:nowhere/none", "--vqa", "vlm:nowhere/none")
     planned = build(tmp_path / "run", "--dry-run", *models, "--images", "8").stdout
-    assert "27 prompts, 216 images" in planned
+    assert "29 prompts, 232 images" in planned
     assert "Note: cannot load diffusers:nowhere/none: " in planned
     assert "Note: cannot load vlm:nowhere/none: " in planned
     assert "8 images of each prompt are fewer than the 16 of --min-valid" in planned

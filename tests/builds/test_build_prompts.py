@@ -20,7 +20,10 @@ from biasgraph.data.result import load
 from biasgraph.io.folder_names import folder_name
 from biasgraph.models.diffusers import DiffusersGenerator
 
-SMALL = ("--images", "4", "--only", "gender,age", "--min-valid", "2", "--bootstrap", "100")
+SMALL = (
+    "--images", "4", "--only", "gender,age", "--controls", "0", "--min-valid", "2",
+    "--bootstrap", "100",
+)  # fmt: skip
 SETS = 6  # the prompt, two of gender, three of age
 PROMPTS = "# two\na librarian\na photo of a [nurse]\n"
 BOTH = ["a librarian", "a photo of a nurse"]

@@ -24,7 +24,9 @@ from biasgraph.models.image_files import FORMATS, MAX_PIXELS
 from tests.runs.pictures.pictures import folder_of
 from tests.shared_runs import copy_run
 
-SMALL = ("--only", "gender,age", "--min-valid", "2", "--bootstrap", "100", "--quiet")
+SMALL = (
+    "--only", "gender,age", "--controls", "0", "--min-valid", "2", "--bootstrap", "100", "--quiet",
+)  # fmt: skip
 COUNTS = {"initial": 4, "gender/male": 4, "gender/female": 4}
 COUNTS |= {"age/young": 4, "age/middle": 4, "age/old": 4}
 

@@ -246,7 +246,7 @@ def test_one_wrong_entry(tmp_path: Path, change: dict[str, Any], expected: str) 
         (
             "",
             "line 1: expected an entry with the keys name, subject, gate, gate_captions, prompt, "
-            "alpha, axes",
+            "alpha, controls, axes",
         ),
         ("- 1", "line 1: expected an entry with the keys"),
         ("axes: []\nname: x\nsubject: person\ngate: y", "line 1: needs at least one axis"),
@@ -336,7 +336,33 @@ def test_a_file_with_a_random_byte_changed_is_read_or_refused(tmp_path: Path) ->
             assert "changed.yaml" in str(error)
 
 
-def test_words_for_who_does_not_work_leave_the_digest() -> None:
+@pytest.mark.parametrize(
+    ("controls", "expected"),
+    [
+        ([("very small", "before")], "control 'very small' says 'small', a word of axis 'size'"),
+        ([("BIG", "before")], "control 'BIG' says 'big', a word of axis 'size'"),
+        ([("Certain", "before"), ("certain", "after")], "control 'certain' is named twice"),
+        ([("certain", "beside")], "'placement' must be before or after"),
+        ([("", "before")], "at least 1 character"),
+    ],
+)
+def test_controls_that_are_no_neutral_rewordings(
+    tmp_path: Path, controls: list[tuple[str, str]], expected: str
+) -> None:
+    listed = [{"phrase": phrase, "placement": placement} for phrase, placement in controls]
+    assert expected in problems(tmp_path, yaml.safe_dump(GOOD | {"controls": listed}))
+
+
+def test_a_part_of_a_word_is_no_word_of_an_axis(tmp_path: Path) -> None:
+    path = tmp_path / "good.yaml"
+    control = {"phrase": "smallish", "placement": "before"}
+    path.write_text(yaml.safe_dump(GOOD | {"controls": [control]}))
+    assert load_axis_set(str(path)).controls[0].phrase == "smallish"
+
+
+def test_words_that_are_no_attributes_leave_the_digest() -> None:
     occupation = load_axis_set("occupation")
+    assert occupation.controls
+    assert occupation.digest() == occupation.model_copy(update={"controls": ()}).digest()
     assert any(attribute.idle for axis in occupation.axes for attribute in axis.attributes)
     assert occupation.digest().startswith("337905f67aa76c1b")  # as before there were any

@@ -27,7 +27,7 @@ from biasgraph.report.saving import write
 from biasgraph.report.words import label
 from biasgraph.runs.directory import open_run
 from biasgraph.runs.local_engine import ask, declare, generate
-from tests.answer_tables import AXES, librarian_table
+from tests.answer_tables import AXES, librarian_table, with_controls
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, plan_of
 from tests.hostile import HOSTILE, NAME, UNWRITABLE, named
 
@@ -125,6 +125,16 @@ def test_counts_of_every_set_give_the_tables_of_the_edges(
     for y, node in enumerate(model["document"]["nodes"]):
         counts = node["initial"]
         assert initial["counts"][y] == [*counts["counts"], counts["n_unknown"], counts["n_gated"]]
+
+
+def test_controls_are_a_set_of_their_own() -> None:
+    plain = model_of(report_html(biasgraph.analyze(librarian_table(images=20), bootstrap=100)))
+    frame = with_controls(librarian_table(images=20), images=7)
+    model = model_of(report_html(biasgraph.analyze(frame, bootstrap=100)))
+    *others, controls = model["sets"]
+    assert others == plain["sets"]
+    assert controls["axis"] == -2
+    assert [sum(counts) for counts in controls["counts"]] == [7, 7, 7]
 
 
 def test_unknown_and_gated_answers_are_counted_beside_the_table() -> None:

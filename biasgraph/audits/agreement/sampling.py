@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from biasgraph.causal.settings import generator
+from biasgraph.runs.ledger_rows import CONTROL
 
 if TYPE_CHECKING:
     from biasgraph.runs.directory import Run
@@ -12,12 +13,13 @@ if TYPE_CHECKING:
 
 
 def sample(run: Run, judge: str, number: int, seed: int) -> list[ImageRow]:
-    """`number` pictures, evenly from the initial images and those of every intervention.
+    """`number` pictures, evenly from the initial images, controls and every intervention's.
 
     They are drawn in rounds, each of which takes one of every set in random order, so that a
     larger sample begins with the smaller one. Withheld pictures are left out.
     """
     table = run.answers(judge).drop_duplicates("image")
+    table.loc[table["role"] == CONTROL, "attribute"] = CONTROL  # a set beside the initial images
     columns = (table[name].astype(str) for name in ("image", "prompt", "axis", "attribute"))
     place = {image: (prompt, *arm) for image, prompt, *arm in zip(*columns, strict=True)}
     sets: dict[tuple[str, ...], list[ImageRow]] = {}

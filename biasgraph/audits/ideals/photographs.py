@@ -60,6 +60,7 @@ class Photographs:
             axes=_whole_set(options, build),
             only=[axis.name for axis in build.axes.axes],
             prompt=None,
+            controls=0,
             options=ModelOptions(max_pixels=options.max_pixels),
             run=directory,
             progress=build.job.progress,
@@ -72,7 +73,7 @@ class Photographs:
         job = replace(
             build.job, directory=directory, generator=pictures.generator, seed=SEED, fresh=False
         )
-        own = PlannedBuild(job, pictures.axes, plans, pictures.largest, pictures=pictures)
+        own = PlannedBuild(job, pictures.axes, plans, pictures.largest, 0, pictures=pictures)
         return cls(own, name)
 
     @property

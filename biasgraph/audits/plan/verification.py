@@ -132,7 +132,7 @@ class JointPlan:
                 self.job.complete(run, questions, gate)
                 return self._codes(run, variables)
             finally:  # who reads the run's request finds its own prompts again
-                self._request(run, self.plan.counterfactuals, self.usual_images)
+                self._request(run, self.plan.prompts[1:], self.usual_images)
 
     def _request(self, run: Run, prompts: Sequence[Prompt], images: int) -> None:
         run.request(
@@ -193,10 +193,11 @@ def _planned_again(directory: Path, result: Result, axes: AxisSet) -> tuple[Prom
     Brackets are not recorded: they are tried around the subject until the prompts are the same.
     """
     graph = result.document["graph"]
-    made = {image.rpartition("-")[0] for image in result.answers["image"].astype(str)}
+    prompts = result.answers["image"].astype(str).str.rpartition("-")[0]
+    made, controls = {*prompts}, prompts[(result.answers["role"] == "control")].nunique()
     for text in (graph["prompt"], *_bracketed(graph["prompt"], graph["subject"])):
         try:
-            plan = plan_prompts(text, axes)
+            plan = plan_prompts(text, axes, controls)
         except InputError:
             continue
         if {row.id for row in prompt_rows(plan.prompts)} == made:

@@ -15,6 +15,7 @@ from biasgraph.io.text_files import at_place
 from biasgraph.runs.pictures.listing import NO_SET, TOO_DEEP, Listing, join
 
 INITIAL = "initial"
+CONTROL = "control"
 TIBET_INITIAL = "initial_prompts"
 MANIFEST = "manifest.csv"
 OWN = "tibet-json"
@@ -33,6 +34,8 @@ class PictureSet:
         files: their paths within the folder, in their order.
         text: what they were made from, where that is told.
         withheld: the reason of each further picture that nobody may see.
+        control: what a set of neutral rewordings is called, empty where nothing tells it from
+            others; None for any other set.
     """
 
     axis: str
@@ -40,6 +43,7 @@ class PictureSet:
     files: tuple[str, ...]
     text: str | None = None
     withheld: tuple[str, ...] = ()
+    control: str | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,8 @@ def find_attribute(word: str, axis: Axis) -> str:
 def read_folders(listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
     """``initial/`` beside ``<axis>/<attribute>/``, or pictures of the initial prompt alone.
 
+    Beside them ``control/`` may hold pictures of neutral rewordings, or a folder for each of these.
+
     Raises:
         InputError: a folder is none of the axes or their attributes, or there are no pictures.
     """
@@ -105,8 +111,13 @@ def read_folders(listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
         listing.leave_out_below(TOO_DEEP, initial)
         listing.leave_out_beside(NO_SET)
     sets = [PictureSet("", "", tuple(files))]
+    names = [axis.name for axis in axes.axes]
     for folder in folders:
-        if folder != initial and listing.holds_pictures(folder):
+        if folder == initial or not listing.holds_pictures(folder):
+            continue
+        if folders[folder] == CONTROL and match_name(CONTROL, names) is None:
+            sets += _control_sets(listing, folder)
+        else:
             with at_place(shown(listing.root / folder)):
                 axis = find_axis(folder, axes)
             sets += _attribute_sets(listing, folder, axis)
@@ -132,6 +143,22 @@ def _attribute_sets(listing: Listing, folder: str, axis: Axis) -> list[PictureSe
         listing.leave_out_below(TOO_DEEP, path)
         sets[attribute] = PictureSet(axis.name, attribute, tuple(listing.pictures(path)))
     return [sets[attribute] for attribute in axis.names if attribute in sets]
+
+
+def _control_sets(listing: Listing, folder: str) -> list[PictureSet]:
+    """The pictures in ``control/``, and in each of its folders."""
+    loose = tuple(listing.pictures(folder))
+    sets = [PictureSet("", "", loose, control="")] if loose else []
+    for name in listing.folders(folder):
+        path = join(folder, name)
+        if not listing.holds_pictures(path):
+            continue
+        if match_name(name, [own.control or "" for own in sets]):
+            here = shown(listing.root / folder)
+            raise InputError(f"{here} has two folders called '{printable(name)}'")
+        listing.leave_out_below(TOO_DEEP, path)
+        sets.append(PictureSet("", "", tuple(listing.pictures(path)), control=name))
+    return sets
 
 
 def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[str]) -> None:

@@ -18,9 +18,11 @@ from biasgraph.errors import InputError, did_you_mean, listed, printable, shown
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import at_place, read_bytes
 from biasgraph.models.image_files import SUFFIXES
+from biasgraph.prompts.controls import rewordings
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.subject import strip_brackets
 from biasgraph.runs.pictures.layouts import (
+    CONTROL,
     MANIFEST,
     SHOWN,
     Layout,
@@ -32,18 +34,19 @@ from biasgraph.runs.pictures.listing import OUTSIDE, Listing
 
 COLUMNS = ("path", "role", "axis", "attribute", "prompt", "initial", "seed", "withheld")
 NEEDED = ("path", "role")
-ROLES = ("initial", "counterfactual")
+ROLES = ("initial", "counterfactual", CONTROL)
 NOT_NAMED = "not in the manifest"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the manifest; an initial picture has no axis and attribute, a withheld one no path.
+    """A line of the manifest; a withheld picture has no path.
 
     Attributes:
         place: looks up where it stands, "manifest.csv, line 7", for a message.
         path: within the manifest's folder.
-        axis: the intervention's.
+        role: one of `ROLES`.
+        axis: the intervention's; empty but for a counterfactual.
         attribute: the intervention's.
         prompt: what the picture was made from, if told.
         initial: the initial prompt that it belongs to, if told.
@@ -52,6 +55,7 @@ class Row:
 
     place: Callable[[], str]
     path: str
+    role: str
     axis: str
     attribute: str
     prompt: str
@@ -137,7 +141,7 @@ def _row(cells: Mapping[str, str], place: Callable[[], str], axes: AxisSet) -> R
     role, path = cells["role"].lower(), cells["path"].replace("\\", "/")
     if role not in ROLES:
         raise InputError(
-            f"the role '{printable(cells['role'])}' is neither 'initial' nor 'counterfactual'."
+            f"the role '{printable(cells['role'])}' is none of {listed(ROLES)}."
             f"{did_you_mean(role, ROLES)}"
         )
     if not path and not cells["withheld"]:
@@ -146,22 +150,24 @@ def _row(cells: Mapping[str, str], place: Callable[[], str], axes: AxisSet) -> R
         raise InputError(f"the path {printable(path)} leads out of the manifest's folder")
     path = "" if cells["withheld"] else os.path.normpath(path).replace(os.sep, "/")
     axis, attribute = cells["axis"], cells["attribute"]
-    if role == "initial":
+    if role != "counterfactual":
         if axis or attribute:
-            raise InputError("an initial picture has no axis and no attribute")
+            article = "a" if role == CONTROL else "an"
+            raise InputError(f"{article} {role} picture has no axis and no attribute")
     elif not axis or not attribute:
         raise InputError("a counterfactual picture needs an axis and an attribute")
     else:
         known = find_axis(axis, axes)
         axis, attribute = known.name, find_attribute(attribute, known)
-    return Row(place, path, axis, attribute, cells["prompt"], cells["initial"], cells["withheld"])
+    told = (cells["prompt"], cells["initial"], cells["withheld"])
+    return Row(place, path, role, axis, attribute, *told)
 
 
 def _by_initial(
     rows: Sequence[Row], axes: AxisSet, prompt: str | None, source: str
 ) -> dict[str | None, list[Row]]:
     """The rows of each initial prompt; None stands for one that is not told."""
-    told = [row.initial or row.prompt for row in rows if not row.axis]
+    told = [row.initial or row.prompt for row in rows if row.role == "initial"]
     initials = list(dict.fromkeys(filter(None, [*told, *(row.initial for row in rows)])))
     if not initials:
         return {prompt: list(rows)}
@@ -185,14 +191,14 @@ def _finder(initials: Sequence[str], axes: AxisSet) -> Callable[[Row], str]:
     derived: dict[tuple[str, str, str], str] = {}
     for initial in initials:
         try:
-            plan = plan_prompts(initial, axes)
+            plan = plan_prompts(initial, axes, len(rewordings(axes)))
         except InputError:
             continue
-        for made in plan.counterfactuals:
+        for made in plan.prompts[1:]:
             derived[made.text, made.axis, made.attribute] = initial
 
     def find(row: Row) -> str:
-        given = row.initial or (row.prompt if not row.axis else "")
+        given = row.initial or (row.prompt if row.role == "initial" else "")
         initial = given or derived.get((row.prompt, row.axis, row.attribute))
         if initial is None and row.prompt in initials:
             initial = row.prompt
@@ -208,19 +214,22 @@ def _finder(initials: Sequence[str], axes: AxisSet) -> Callable[[Row], str]:
 
 def _sets(rows: Sequence[Row], files: _Files) -> Iterator[PictureSet]:
     """The sets of one initial prompt, its own among them even where it has no pictures."""
-    sets: dict[tuple[str, str], list[Row]] = {("", ""): []}
+    initial = {row.initial or row.prompt for row in rows if row.role == "initial"}
+    sets: dict[tuple[str, str, str | None], list[Row]] = {("", "", None): []}
     for row in rows:
-        sets.setdefault((row.axis, row.attribute), []).append(row)
-    initial = {row.initial or row.prompt for row in rows if not row.axis}
-    for (axis, attribute), own in sets.items():
+        named = "" if row.prompt in initial else row.prompt
+        control = named if row.role == CONTROL else None
+        sets.setdefault((row.axis, row.attribute, control), []).append(row)
+    for (axis, attribute, control), own in sets.items():
         texts = {row.prompt for row in own} - {""}
-        if axis:  # an answers table's `prompt` is the initial one, whatever was made
+        # An answers table's `prompt` is the initial one, whatever was made.
+        if axis or control is not None:
             texts -= initial
         wanted = [row.path for row in own if not row.withheld]
         paths = [path for name in wanted if (path := files.find(name)) is not None]
         text = min(texts) if len(texts) == 1 else None
         withheld = tuple(row.withheld for row in own if row.withheld)
-        yield PictureSet(axis, attribute, tuple(paths), text, withheld)
+        yield PictureSet(axis, attribute, tuple(paths), text, withheld, control)
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import folder_name, slug
-from biasgraph.runs.pictures.layouts import INITIAL, key_of
+from biasgraph.runs.pictures.layouts import CONTROL, INITIAL, key_of
 from biasgraph.runs.wanted_images import image_id, prompt_rows, wanted_images
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ SEED_BITS = 31
 class Places:
     """Gives pictures their paths: ``initial/0000.png``, ``gender/male/0000.png``.
 
+    Neutral rewordings lie in ``control/a-certain-nurse/0000.png``.
     Of several initial prompts, each has a folder of its own.
     """
 
@@ -29,10 +30,16 @@ class Places:
         self._names: dict[tuple[str, ...], str] = {}
         self._counts: dict[str, int] = {}
 
-    def next(self, prompt: str, axis: str, attribute: str) -> str:
-        """The path of the next picture of a set; axis and attribute are empty for the initial."""
+    def next(self, prompt: str, axis: str, attribute: str, control: str = "") -> str:
+        """The path of the next picture of a set; axis and attribute are empty for the initial.
+
+        control: the text of a neutral rewording.
+        """
         parts: list[tuple[str, ...]] = [(prompt,)] if self._several else []
-        parts += [(prompt, axis), (prompt, axis, attribute)] if axis else [(prompt, "")]
+        if control:
+            parts += [(prompt, CONTROL, ""), (prompt, "", control)]
+        else:
+            parts += [(prompt, axis), (prompt, axis, attribute)] if axis else [(prompt, "")]
         folder = "/".join(self._name(part) for part in parts)
         number = self._counts.get(folder, 0)
         self._counts[folder] = number + 1
@@ -41,14 +48,14 @@ class Places:
     def _name(self, path: tuple[str, ...]) -> str:
         """A folder's name: what it stands for, with a hash where two would be called the same."""
         if path not in self._names:
-            text = path[-1] or INITIAL
+            text = path[-1] or (CONTROL if len(path) > 2 else INITIAL)
             name = slug(text)
             siblings = {
                 key_of(one)
                 for other, one in self._names.items()
                 if other[:-1] == path[:-1] and len(other) == len(path)
             }
-            reserved = {INITIAL} if path[-1] else set()
+            reserved = {INITIAL, CONTROL} if path[-1] else set()
             self._names[path] = folder_name(text) if key_of(name) in siblings | reserved else name
         return self._names[path]
 
@@ -64,7 +71,12 @@ def manifest_of(plans: Sequence[PromptPlan], images: int, seed: int) -> bytes:
             for number in range(images):
                 rows.append(
                     {
-                        "path": places.next(plan.initial.text, prompt.axis, prompt.attribute),
+                        "path": places.next(
+                            plan.initial.text,
+                            prompt.axis,
+                            prompt.attribute,
+                            prompt.text if prompt.role == CONTROL else "",
+                        ),
                         "role": prompt.role,
                         "axis": prompt.axis,
                         "attribute": prompt.attribute,

@@ -14,6 +14,7 @@ from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import InputError, listed, printable, shown
 from biasgraph.models.folder import FolderGenerator, generator, withheld_seed
 from biasgraph.models.inference_options import ModelOptions, Spec
+from biasgraph.prompts.controls import rewordings
 from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, plan_prompts
 from biasgraph.prompts.subject import Subject
 from biasgraph.runs.ledger_rows import Given
@@ -26,6 +27,7 @@ from biasgraph.runs.pictures.inspection import (
     read_inspection,
 )
 from biasgraph.runs.pictures.layouts import (
+    CONTROL,
     MANIFEST,
     OWN,
     TIBET_INITIAL,
@@ -117,6 +119,7 @@ def read_picture_sets(
     axes: AxisSet | None,
     only: Sequence[str] | None,
     prompt: str | None,
+    controls: int | None,
     options: ModelOptions,
     run: Path,
     progress: Progress | None = None,
@@ -125,13 +128,15 @@ def read_picture_sets(
     """Read a folder for the build whose run is in `run`.
 
     prompt: what the pictures were made from, or, of several prompts, which one to look at.
+    controls: how many sets of neutral rewordings to look at; all that are there unless given.
     plans_only: nobody is going to be shown the pictures.
     Raises InputError for what is no folder of pictures or lies in it wrongly; Interrupted.
     """
     made_by = generator(Spec(spec), options)
     layout = read_layout(spec, axes, prompt)
     chosen = layout.axes.only(only) if only else layout.axes
-    prompts = {text: _in_order(own, chosen) for text, own in layout.prompts.items()}
+    _refuse_missing_controls(layout, controls)
+    prompts = {text: _in_order(own, chosen, controls) for text, own in layout.prompts.items()}
     root, sets = layout.root, [pictures for own in prompts.values() for pictures in own]
     files = [path for pictures in sets for path in pictures.files]
     known = read_inspection(run, root, made_by.max_pixels)
@@ -158,11 +163,21 @@ def read_picture_sets(
     )
 
 
-def _in_order(sets: Sequence[PictureSet], axes: AxisSet) -> list[PictureSet]:
-    """The sets of these axes only, in their order, the initial one first."""
+def _refuse_missing_controls(layout: Layout, controls: int | None) -> None:
+    there = max(sum(one.control is not None for one in own) for own in layout.prompts.values())
+    if controls is not None and controls > there:
+        raise InputError(
+            f"--controls {controls}: {shown(layout.root)} has {there} sets of neutral rewordings; "
+            f"put them into folders of {CONTROL}/, or name them in a {MANIFEST}"
+        )
+
+
+def _in_order(sets: Sequence[PictureSet], axes: AxisSet, controls: int | None) -> list[PictureSet]:
+    """The sets of these axes only, in their order, the initial one first and controls last."""
     arms = [("", ""), *((axis.name, name) for axis in axes.axes for name in axis.names)]
-    by_arm = {(pictures.axis, pictures.attribute): pictures for pictures in sets}
-    return [by_arm[arm] for arm in arms if arm in by_arm]
+    by_arm = {(own.axis, own.attribute): own for own in sets if own.control is None}
+    neutral = [own for own in sets if own.control is not None]
+    return [*(by_arm[arm] for arm in arms if arm in by_arm), *neutral[:controls]]
 
 
 def _plan(
@@ -184,16 +199,26 @@ def _plan(
         for pictures in sets
         if pictures.axis
     )
-    plan = replace(planned, counterfactuals=counterfactuals)
-    ids = {(row.axis, row.attribute): row.id for row in prompt_rows(plan.prompts)}
+    neutral = {key_of(made.text): made.text for made in planned.controls}
+    controls = tuple(
+        Prompt(
+            pictures.text
+            or neutral.get(key_of(pictures.control))
+            or f"{initial.text} (control{pictures.control and f': {pictures.control}'})",
+            "control",
+        )
+        for pictures in sets
+        if pictures.control is not None
+    )
+    plan = replace(planned, counterfactuals=counterfactuals, controls=controls)
     given = {
-        ids[pictures.axis, pictures.attribute]: [
+        row.id: [
             Given(inspection.seen[path].look.seed, printable(path))
             for path in pictures.files
             if inspection.is_picture(path)
         ]
         + [Given(withheld_seed(why), f"withheld: {printable(why)}") for why in pictures.withheld]
-        for pictures in sets
+        for row, pictures in zip(prompt_rows(plan.prompts), sets, strict=True)
     }
     return plan, given
 
@@ -201,7 +226,7 @@ def _plan(
 def _planned(text: str, axes: AxisSet) -> PromptPlan:
     """The plan of a prompt; one without counterfactuals where its subject cannot be told."""
     try:
-        return plan_prompts(text, axes)
+        return plan_prompts(text, axes, len(rewordings(axes)))
     except InputError:  # a name, or a prompt of another kind: it only labels what is there
         whole = Subject(text, text, 0, len(text), False, 0, 0, "unknown")
         return PromptPlan(Prompt(text, "initial"), (), whole, MappingProxyType({}))

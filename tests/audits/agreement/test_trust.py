@@ -176,7 +176,10 @@ def test_unknown_as_a_class_cannot_be_corrected(truth: pd.DataFrame, labels: Pat
         biasgraph.analyze(truth, correct=labels, unknown="class")
 
 
-SMALL = ("--images", "4", "--only", "gender", "--min-valid", "2", "--bootstrap", "100", "--quiet")
+SMALL = (
+    "--images", "4", "--only", "gender", "--controls", "0", "--min-valid", "2",
+    "--bootstrap", "100", "--quiet",
+)  # fmt: skip
 FAKES = ("--model", "fake:painter", "--vqa", "fake:judge")
 
 

@@ -20,7 +20,7 @@ from biasgraph.sandbox.training.drawing import draw_empty
 from tests.answer_tables import librarian_table
 from tests.shared_runs import copy_run
 
-SMALL = ("--min-valid", "2", "--bootstrap", "100")
+SMALL = ("--controls", "0", "--min-valid", "2", "--bootstrap", "100")
 MADE = ("--annotate", "none")
 IMAGES = 4
 
