@@ -70,7 +70,11 @@ def unrelated(model: str, plan: PromptPlan, counts: Sequence[Counts], target: st
     """(k,) the answers about a target in the arms of all axes without a planted path to it."""
     graph = dag(model.partition(":")[2])
     arms = zip(plan.counterfactuals, counts, strict=True)
-    return np.sum([own[target] for arm, own in arms if not nx.has_path(graph, arm.axis, target)], 0)
+    total = np.zeros(len(AXIS_SET.axis(target).names))
+    for arm, own in arms:
+        if not nx.has_path(graph, arm.axis, target):
+            total += own[target]
+    return total
 
 
 def main() -> None:
@@ -90,7 +94,8 @@ def main() -> None:
     columns = [*(one.phrase for one in rewordings(AXIS_SET)), "arms of unrelated axes"]
     rows = []
     for axis, names in measured.names.items():
-        shares = np.array([[own[axis] / own[axis].sum() for own in sets] for sets in found])
+        with np.errstate(invalid="ignore"):  # no axis may be unrelated to it
+            shares = np.array([[own[axis] / own[axis].sum() for own in sets] for sets in found])
         moved = shares[:, 1:] - shares[:, :1]
         for place, name in enumerate(names):
             initial = clustered(
