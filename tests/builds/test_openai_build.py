@@ -32,7 +32,7 @@ CALLS = IMAGES + IMAGES * QUESTIONS * ORDERS
 def command(fake: FakeServer, directory: Path, *more: str) -> list[str]:
     return [
         *("build", "--prompt", "a nurse"),
-        *("--only", "gender,age", "--images", "3", "-o", str(directory)),
+        *("--only", "gender,age", "--images", "3", "--controls", "0", "-o", str(directory)),
         *("--model", "openai:painter", "--vqa", "openai:judge", "--base-url", fake.base_url),
         *("--min-valid", "1", "--bootstrap", "100", *more),
     ]

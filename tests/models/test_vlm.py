@@ -185,7 +185,16 @@ def test_a_shortcut_that_gives_something_else_is_not_taken(folders, monkeypatch)
 
 def test_a_build_with_a_judge_that_reads_and_sees(folders, tmp_path, capsys) -> None:
     command = ["build", "--prompt", "a librarian", "--only", "gender", "--images", "2"]
-    command += ["--vqa", f"vlm:{folders('llava')}", "--device", "cpu", "-o", str(tmp_path / "run")]
+    command += [
+        "--controls",
+        "0",
+        "--vqa",
+        f"vlm:{folders('llava')}",
+        "--device",
+        "cpu",
+        "-o",
+        str(tmp_path / "run"),
+    ]
     assert main([*command, "--permutations", "1"]) == 0
     answers = (tmp_path / "run" / "answers.csv").read_text("utf-8")
     assert answers.count("\n") == 1 + 2 * 3  # a prompt and two interventions
