@@ -303,7 +303,14 @@ def mediation(links: Sequence[Record], graph: Record) -> Iterator[str]:
     for link in links:
         for check in link["mediation"]:
             verdict, through = printable(check["verdict"]), name(check["through"])
-            yield f"{arrow(link)}: {verdict} (candidate: {through})."
+            explained = check.get("explained") or {"low": None}
+            share = ""
+            if explained["low"] is not None:
+                share = (
+                    f"; the chain through it gives {explained['share']:.0%} of the differences, "
+                    f"at least {explained['low']:.0%}"
+                )
+            yield f"{arrow(link)}: {verdict} (candidate: {through}{share})."
     if graph["mediation_assumptions"]:
         yield "Assumed: " + " ".join(graph["mediation_assumptions"])
 

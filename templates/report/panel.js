@@ -150,6 +150,7 @@
         el("p", null, el("strong", null, "Through ", name(model.axes[check.axis].label), ": "), name(check.words), "."),
         definitions([
           ["p within its answers", pValue(check.stratified.p, "no answer leaves enough to compare")],
+          check.explained ? ["Share of the differences that the chain gives", number(check.explained.share, { digits: 2, reason: "an answer was never intervened on" }), check.explained.low === null ? null : [", at least ", number(check.explained.low, { digits: 2 })]] : null,
           ["Left over by the chain", number(check.chain.residual, { reason: "an answer was never intervened on" }), band(check.chain)],
           ["The same for the initial images", number(check.falsifier.residual, { reason: "an answer was never intervened on" }), band(check.falsifier)],
         ]))),

@@ -12,6 +12,7 @@ from statsmodels.stats.contingency_tables import StratifiedTable, Table
 
 from biasgraph.causal.mediation import (
     CONSISTENT,
+    LEAST,
     LEVEL,
     UNDETERMINED,
     UNEXPLAINED,
@@ -62,10 +63,12 @@ def test_a_direct_effect_is_not_explained() -> None:
 
 def test_what_a_check_says_is_plain_and_complete() -> None:
     found = checks(chain(200, 1)).check(0, 1, 2)
-    assert list(found) == ["through", "verdict", "stratified", "chain", "falsifier", "effects"]
+    checked = ["stratified", "chain", "explained", "falsifier"]
+    assert list(found) == ["through", "verdict", *checked, "effects"]
     assert found["through"] == "b"
     assert list(found["stratified"]) == ["statistic", "dof", "p", "method"]
     assert list(found["chain"]) == list(found["falsifier"]) == ["residual", "band"]
+    assert list(found["explained"]) == ["share", "low"]
     assert [effect["attribute"] for effect in found["effects"]] == ["a0", "a1"]
     for effect in found["effects"]:
         for name in ("c0", "c1"):
@@ -91,6 +94,30 @@ def test_the_chain_by_hand() -> None:
     second = 20 / 40 - (0.25 * 0.8 + 0.75 * 0.3)
     assert found["chain"]["residual"] == pytest.approx((abs(first) + abs(second)) / 2)
     assert found["falsifier"]["residual"] == pytest.approx(0.55 - (0.5 * 0.8 + 0.5 * 0.3))
+    # Between the arms, P(c) differs by .25 and the chain's prediction by .5 x .5.
+    assert found["explained"]["share"] == pytest.approx(1)
+    assert 0 < found["explained"]["low"] < 1
+
+
+@pytest.mark.parametrize("direct", [0.0, 0.25, 0.7, 1.0])
+def test_the_share_that_the_chain_explains(direct: float) -> None:
+    # a sets c itself with probability d; otherwise c copies b, and b copies a, with noise .1 each:
+    # the arms differ by d + (1 - d) .64, and (1 - d) .64 of it goes through b.
+    found = [
+        checks(chain(2000, seed, direct=direct)).check(0, 1, 2)["explained"] for seed in range(5)
+    ]
+    expected = (1 - direct) * 0.64 / (direct + (1 - direct) * 0.64)
+    assert np.mean([one["share"] for one in found]) == pytest.approx(expected, abs=0.04)
+    assert all(one["low"] < one["share"] for one in found)
+
+
+def test_a_mediator_of_less_than_half_is_not_named() -> None:
+    # Most of the effect (.61) is direct; the other checks reject that in two audits of five alone.
+    verdicts = Counter(
+        checks(chain(48, seed, direct=0.2, noise=0.3)).check(0, 1, 2)["verdict"]
+        for seed in range(100)
+    )
+    assert verdicts["consistent with mediation by b"] <= 5
 
 
 def test_the_band_holds_what_chance_does() -> None:
@@ -116,6 +143,7 @@ def test_a_mediator_without_all_its_interventions_is_undetermined() -> None:
     fewer = {arm: one for arm, one in images.arms.items() if arm != (1, 1)}
     found = checks(audit(images.initial, fewer, images.variables)).check(0, 1, 2)
     assert found["chain"] == found["falsifier"] == {"residual": None, "band": None}
+    assert found["explained"] == {"share": None, "low": None}
     assert found["verdict"] == "undetermined"
 
 
@@ -224,6 +252,7 @@ def test_effects_need_answers_on_both_sides() -> None:
 
 INSIDE, OUTSIDE = {"residual": 0.1, "band": 0.2}, {"residual": 0.3, "band": 0.2}
 MISSING = {"residual": None, "band": None}
+MOST, LESS, UNSAID = ({"share": 0.9, "low": low} for low in (LEAST, LEAST - 1e-9, None))
 
 
 @pytest.mark.parametrize(
@@ -248,4 +277,7 @@ def test_the_verdict(
     falsifier: dict[str, float | None],
     expected: str,
 ) -> None:
-    assert verdict(p, residual, falsifier) == expected
+    assert verdict(p, residual, falsifier, MOST) == expected
+    named = expected == CONSISTENT
+    for explained in (LESS, UNSAID):
+        assert verdict(p, residual, falsifier, explained) == (UNDETERMINED if named else expected)

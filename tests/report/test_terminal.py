@@ -108,6 +108,9 @@ def test_mediation_comes_with_its_assumptions(result: biasgraph.Result) -> None:
     document["graph"]["mediation_assumptions"] = ["No second mediator."]
     text = words(screen(result, document))
     assert "gender → clothing: consistent with mediation by age (candidate: age)." in text
+    verdict["explained"] = {"share": 0.964, "low": 0.712}
+    told = "(candidate: age; the chain through it gives 96% of the differences, at least 71%)."
+    assert told in words(screen(result, document))
     assert "Assumed: No second mediator." in text
 
 
