@@ -45,7 +45,8 @@ def rank_strategies(
         see `_brought_by`. `interventions`: for each that is recommended, what it does to the other
         axes. `comparisons`: how many strategies were weighed for all axes off their ideal.
 
-        A verdict is "near_ideal": the axis cannot be told from its ideal and needs no intervention;
+        A verdict is "near_ideal": the axis cannot be told from its ideal by so many images, which
+        is not closeness, and nothing they show calls for an intervention;
         "recommended": one strategy is best in 95 % of replicates, and helps; "any": several share
         these 95 %, and each helps; "undecided": some that do help, or may, cannot be told apart;
         "nothing": none is seen to help; "insufficient": too few valid answers.
@@ -117,7 +118,7 @@ def _brought_by(axis: Record, chosen: Sequence[str]) -> list[dict[str, Any]]:
     """The recommended interventions on other axes that bring this one closer as well.
 
     `all_the_way`: what is left then is no more than chance gives images drawn from the ideal, so
-    that the axis needs no intervention of its own.
+    that nothing calls for an intervention of its own.
     """
     if axis["near_ideal"] is not False:
         return []

@@ -52,6 +52,27 @@ def two_axes(
     return audit(codes(initial), arms, variables(2, 2))
 
 
+def test_without_a_claimed_direction_nothing_helps_or_moves() -> None:
+    images = two_axes([[90, 10], [80, 20]], [[95, 5], [25, 75]], [[100, 0], [0, 100]])
+    settings = AnalysisSettings.resolve(bootstrap=200)
+    pool = Pool.of("prompts", [images])
+    ideals = resolve_ideals(pool.variables, settings.metric, None, None)
+    rows = measure_axes(pool, ideals, settings, settings.prompt_rule)
+    nodes, pairs = ([row.record() for row in part] for part in rows)
+    plan = rank_strategies(pool, ideals, nodes, pairs, settings)
+    assert plan["interventions"][0]["towards"] == ["b"]
+    unsaid = [
+        {**pair, "sign": None} if pair["source"] != pair["target"] else pair for pair in pairs
+    ]
+    plan = rank_strategies(pool, ideals, nodes, unsaid, settings)
+    assert plan["interventions"][0] == {
+        "axis": "a", "recommended_for": ["a"], "towards": [], "away": [], "undetermined": ["b"]
+    }  # fmt: skip
+    [by_a] = [one for one in axis(plan, "b")["strategies"] if one["axis"] == "a"]
+    assert (by_a["sign"], by_a["helps"]) == (None, False)
+    assert axis(plan, "b")["recommended"] == "b" and axis(plan, "b")["brought_by"] == []
+
+
 def axis(plan: dict[str, Any], name: str) -> dict[str, Any]:
     return next(one for one in plan["axes"] if one["axis"] == name)
 

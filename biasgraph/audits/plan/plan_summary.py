@@ -38,7 +38,7 @@ def summarize_plan(document: Record) -> Iterator[ScreenPart]:
     yield Heading("Which single intervention brings each axis closest to its ideal")
     yield _strategies(axes)
     yield Sentences("No recommendation", list(_open(axes)))
-    yield Sentences("No intervention of its own needed", list(_spared(axes)))
+    yield Sentences("No intervention of its own called for", list(_spared(axes)))
     yield Sentences("Brought along, but not all the way", list(_brought(axes)))
     effects = list(_effects(strategies))
     yield Sentences("What the recommended interventions do to other axes", effects)
@@ -63,7 +63,7 @@ def _about(graph: Record) -> str:
 def _strategies(axes: Sequence[Record]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for axis in axes:
-        needed = "none needed" if axis["verdict"] == "near_ideal" else None
+        needed = "not called for" if axis["verdict"] == "near_ideal" else None
         cells: tuple[Cell, ...] = (needed, "", "", "")
         if axis["recommended"]:
             best = axis["strategies"][0]
@@ -102,9 +102,10 @@ def _spared(axes: Sequence[Record]) -> Iterator[str]:
     for axis in axes:
         chance = f"chance alone gives up to {axis['by_chance'] or 0:.3f}"
         if axis["verdict"] == "near_ideal":
+            away = axis["w1_ci"] and f", truly perhaps up to {axis['w1_ci'][1]:.3f}"
             yield (
-                f"{name(axis['axis'])}: {axis['n_valid']} images cannot tell it from its ideal "
-                f"(distance {axis['w1']:.3f}; {chance})."
+                f"{name(axis['axis'])}: {axis['n_valid']} images cannot tell it from its ideal, "
+                f"which is not closeness (distance {axis['w1']:.3f}{away or ''}; {chance})."
             )
         for way in axis["brought_by"]:
             if way["all_the_way"]:
