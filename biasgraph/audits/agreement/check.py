@@ -170,7 +170,7 @@ def compared(
         ],
         "notes": [
             *(note for one in trusted for note in one.notes),
-            *([ITSELF] if reference.name == about.get("vqa") else []),
+            *([ITSELF] if reference.fingerprint == about.get("vqa_fingerprint") else []),
         ],
     }
 

@@ -41,22 +41,27 @@ class Rater:
 def raters_of(
     answers: pd.DataFrame, about: Mapping[str, Any], trusted: Sequence[TrustedAnswers]
 ) -> list[Rater]:
-    """Everybody who answered, the judge first; none where there are only two.
+    """Everybody who answered, the judge first; none where that is only the judge and another.
+
+    A judge that is the majority of the very people behind the labels is no rater beside them.
 
     Args:
         answers: The judge's, the hinge table.
         about: What a graph says of its origin.
         trusted: What the judge is held against; several annotators count each for themselves.
     """
-    columns = (answers[name].astype(str) for name in ("image", "target", "answer"))
-    own = {(image, target): answer for image, target, answer in zip(*columns, strict=True)}
-    judge = about.get("vqa") or "the answers table"
-    raters = [Rater(str(judge), "people" if about.get("people") else "judge", own)]
+    raters = []
+    itself = any(one.fingerprint == about.get("vqa_fingerprint") for one in trusted)
+    if not itself:
+        columns = (answers[name].astype(str) for name in ("image", "target", "answer"))
+        own = {(image, target): answer for image, target, answer in zip(*columns, strict=True)}
+        judge = about.get("vqa") or "the answers table"
+        raters.append(Rater(str(judge), "people" if about.get("people") else "judge", own))
     for one in trusted:
         kind: Literal["people", "judge", "answers"] = one.kind if one.kind != "labels" else "people"
         people = one.people or {one.name: one.said}
         raters += [Rater(name, kind, said) for name, said in people.items()]
-    return raters if len(raters) > 2 else []
+    return raters if len(raters) > (1 if itself else 2) else []
 
 
 def agreement_among(

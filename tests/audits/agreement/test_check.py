@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import re
@@ -401,3 +402,22 @@ def test_an_axis_in_order_has_an_ordinal_alpha(
     assert {one["metric"] for one in found["age"]["alphas"]} == {"nominal", "ordinal"}
     assert {one["metric"] for one in found["gender"]["alphas"]} == {"nominal"}
     assert {one["among"] for one in found["age"]["alphas"]} == {"all"}
+
+
+def test_people_are_not_raters_twice(run: Path, tmp_path: Path) -> None:
+    def flipped(image: str, question: Question, own: str) -> str:
+        turn = question.text == "Gender?" and image.endswith("1")
+        return {"m": "f", "f": "m"}.get(own, own) if turn else own
+
+    both = [labels_of(run).assign(annotator="ada"), labels_of(run, flipped).assign(annotator="bo")]
+    labels = saved(pd.concat(both), tmp_path / "labels.csv")
+    path = run / "graph.json"
+    document = json.loads(path.read_text())
+    fingerprint = hashlib.sha256(Path(labels).read_bytes()).hexdigest()
+    document["graph"] |= {"vqa_fingerprint": fingerprint, "people": True, "annotators": 2}
+    path.write_text(json.dumps(document))
+    found = check(run, labels, FEW)
+    assert found["notes"] == [agreement.ITSELF]
+    assert [rater["name"] for rater in found["raters"]] == ["ada", "bo"]
+    assert {one["raters"] for one in by_axis(found)["gender"]["alphas"]} == {2}
+    assert [pair["raters"] for pair in by_axis(found)["gender"]["kappas"]] == [[0, 1]]

@@ -109,7 +109,9 @@ def test_every_verdict_has_its_words(document: dict[str, Any]) -> None:
     age |= {"verdict": "near_ideal", "recommended": None}
     away = f"{age['w1_ci'][1]:.3f}"
     told = "age: 48 images cannot tell it from its ideal, which is not closeness"
-    assert f"{told} (distance {age['w1']:.3f}, truly perhaps up to {away};" in words(screen(changed))
+    assert f"{told} (distance {age['w1']:.3f}, truly perhaps up to {away};" in words(
+        screen(changed)
+    )
     age["w1_ci"] = None
     assert f"{told} (distance {age['w1']:.3f}; chance" in words(screen(changed))
     gender["strategies"][0]["flags"] = ["weak_intervention"]
