@@ -29,8 +29,9 @@ def summarize_comparison(document: Record) -> Iterator[ScreenPart]:
     yield _runs(document)
     yield Heading("Distance to the ideal")
     yield _distances(document, numbers)
-    yield Heading("Influence: the sum of |IS| over an axis's pairs")
-    yield _strengths(document, numbers)
+    if any(row[end]["value"] is not None for row in document["strengths"] for end in ("in", "out")):
+        yield Heading("Influence: the sum of |IS| over an axis's pairs")
+        yield _strengths(document, numbers)
     for comparison in document["comparisons"]:
         yield Heading(f"What changed from 1 to {numbers[comparison['run']]}")
         yield _changed([pair for pair in comparison["pairs"] if pair["class"] == "changed"])
@@ -43,6 +44,10 @@ def describe_changes(comparison: Record) -> Iterator[str]:
     """What changed between the baseline and one run, and what cannot be said."""
     classes = comparison["classes"]
     total = sum(classes.values()) - classes["not comparable"]
+    reasons = {pair["reason"] for pair in comparison["pairs"]}
+    if not total and len(reasons) == 1:
+        yield f"No pair can be compared: {reasons.pop()}."
+        return
     yield (
         f"{classes['changed']} of {total} pairs changed. Of the others, edges in both graphs: "
         f"{classes['in both']}; in one of them alone, which is no evidence of a change: "
@@ -60,8 +65,8 @@ def describe_changes(comparison: Record) -> Iterator[str]:
         pairs = [pair for pair in undecided if pair[end]]
         if pairs:
             yield f"Edges {what} only, undecided in the other: {words.arrows(pairs)}."
-    reasons = ((pair["reason"], pair) for pair in comparison["pairs"] if pair["reason"] is not None)
-    for reason, pairs in words.grouped(reasons).items():
+    told = ((pair["reason"], pair) for pair in comparison["pairs"] if pair["reason"] is not None)
+    for reason, pairs in words.grouped(told).items():
         yield f"Not comparable, {words.arrows(pairs)}: {reason}."
     cut = [pair for pair in comparison["pairs"] if pair["at_common_size"]]
     if cut:

@@ -192,9 +192,10 @@
         ["Valid answers", count(initial.n_valid), " of ", count(initial.n_total),
           initial.n_unknown || initial.n_gated ? `, ${initial.n_unknown} unknown, ${initial.n_gated} without a person or withheld` : ""],
         ["Distance to the ideal", withInterval(node.w1, ...(node.w1_ci || [null, null]), { reason: model.words.status[node.status] }), `, ${node.metric}`],
+        node.w1_mean_prompt !== undefined && ["Mean of the prompts’ own", withInterval(node.w1_mean_prompt, ...(node.w1_mean_prompt_ci || [null, null]), { reason: model.words.status.insufficient })],
         node.corrected && ["Without the judge’s errors", withInterval(node.corrected.w1, ...node.corrected.w1_ci)],
         ["By chance", node.w1_null.q95 === null ? number(null, { reason: model.words.status[node.status] })
-          : ["up to ", number(node.w1_null.q95), node.near_ideal ? ": cannot be told from the ideal" : ""]],
+          : ["up to ", number(node.w1_null.q95), node.near_ideal ? `: ${node.w1_mean_prompt === undefined ? "" : "their sum "}cannot be told from the ideal` : ""]],
         ["Naming it worked", number(node.diagonal.accuracy, { digits: 2, reason: "no images of an intervention have valid answers" }),
           " of the answers, V = ", number(node.diagonal.cramers_v, { digits: 2, brief: true })],
       ]),
