@@ -103,7 +103,7 @@ class TestTheSameAnswers:
 
     def test_from_a_manifest_filled_by_hand(self, made: Path, folder: Path, tmp_path: Path) -> None:
         orders = tmp_path / "orders.csv"
-        arguments = ["--prompt", "a librarian", "--images", "4", "--only", "gender,age"]
+        arguments = ["--prompt", "a librarian", "--images", "4", *SMALL[:4]]
         assert main(["prompts", *arguments, "--to", str(orders)]) == 0
         for path in pd.read_csv(orders)["path"]:
             target = tmp_path / path
@@ -324,7 +324,7 @@ class TestOrders:
         target = tmp_path / "new" / "orders.csv"
         words = ["prompts", "--prompt", "a cook", "--only", "gender", "--to", str(target)]
         assert main(words) == 0
-        assert "3 prompts, 48 images of each, 144 in all" in capsys.readouterr().out
+        assert "5 prompts, 48 images of each, 240 in all" in capsys.readouterr().out
         before = target.read_bytes()
         assert main(words) == 0
         assert main([*words, "--images", "3"]) == 2
