@@ -48,10 +48,13 @@ def _list(plan: Mapping[str, Any]) -> None:
         click.echo(f"{printable(planned['prompt'])} (subject: {printable(planned['subject'])})")
         for text in planned["counterfactuals"][:shown]:
             click.echo(f"  {printable(text)}")
-        more = len(planned["counterfactuals"]) - shown
-        if more > 0:
-            click.echo(f"  and {more} more")
-        for text in planned["controls"]:
+        controls = planned["controls"]
+        if (more := len(planned["counterfactuals"]) - shown) > 0:
+            several = "s" * (len(controls) != 1)
+            and_controls = f", and {len(controls)} neutral rewording{several}" if controls else ""
+            click.echo(f"  and {more} more{and_controls}")
+            continue
+        for text in controls:
             click.echo(f"  control: {printable(text)}")
     click.echo(
         f"{plan['prompts']:,} prompts, {plan['images']:,} images, "

@@ -176,15 +176,15 @@ def test_a_dry_run_of_the_occupations(
     monkeypatch.chdir(tmp_path)
     assert main(["build", "--prompts", "occupations", "--dry-run"]) == 0
     text = capsys.readouterr().out
-    assert "702 prompts, 33,696 images" in text
+    assert "754 prompts, 36,192 images" in text
     assert "an elementary school teacher (subject: an elementary school teacher)" in text
-    assert "and 24 more" in text
+    assert "and 24 more, and 2 neutral rewordings" in text
     assert len(text.splitlines()) < 26 * 5
     assert str(Path("outputs/sandbox-stereotyped/occupations")) in text
     assert list(tmp_path.iterdir()) == []
     assert main(["build", "--prompts", "occupations", "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
-    assert (plan["prompts"], len(plan["plans"]), plan["images"]) == (702, 26, 33_696)
+    assert (plan["prompts"], len(plan["plans"]), plan["images"]) == (754, 26, 36_192)
 
 
 @pytest.mark.parametrize(
