@@ -13,7 +13,7 @@ import biasgraph
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError
 from biasgraph.io.json_files import parse_json
-from biasgraph.io.text_files import read_bytes, refuse_pipe
+from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import write_atomically
 from biasgraph.methods.wordnet import find_wordnet
 
@@ -59,8 +59,7 @@ def read_back(directory: Path, inputs: str) -> Result | None:
         inputs: What `digest_inputs` returned.
     """
     try:
-        refuse_pipe(directory / FILE)
-        record = parse_json(read_bytes(directory / FILE), FILE)
+        record = parse_json(read_regular(directory / FILE), FILE)
         if (record["schema"], record["inputs"]) != (SCHEMA, inputs):
             return None
         files: dict[str, str] = record["files"]

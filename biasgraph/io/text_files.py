@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 from biasgraph.errors import InputError, printable
 
 COMMENT = "#"
+IRREGULAR = "it is no regular file"
 BOM = b"\xef\xbb\xbf"
 
 
@@ -33,8 +35,19 @@ def read_bytes(path: str | Path, what: str = "") -> bytes:
 
 def refuse_pipe(path: Path) -> None:
     """Raise InputError where a pipe, which may never end, stands in the place of a run's file."""
-    if path.exists() and not path.is_dir() and not path.is_file():
-        raise InputError(f"cannot read {printable(str(path))}: it is no regular file")
+    if _is_pipe(path):
+        raise InputError(f"cannot read {printable(str(path))}: {IRREGULAR}")
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a file that nobody named. Raises OSError, for a pipe too."""
+    if _is_pipe(path):
+        raise OSError(errno.EINVAL, IRREGULAR, str(path))
+    return path.read_bytes()
+
+
+def _is_pipe(path: Path) -> bool:
+    return path.exists() and not path.is_dir() and not path.is_file()
 
 
 @contextmanager

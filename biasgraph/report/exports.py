@@ -13,6 +13,7 @@ from biasgraph.data.file_names import BY_PROMPT
 from biasgraph.data.frames import by_prompt_for_csv, nodes_for_csv, with_label
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import to_csv
+from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import refuse_foreign, write_files, writing_to
 from biasgraph.report.picture_folder import PictureFolder
 
@@ -149,10 +150,10 @@ def export(
 def _listed(folder: Path) -> list[str]:
     """The files that exports wrote into `folder`."""
     try:
-        listing = json.loads((folder / LISTING).read_bytes())
+        listing = json.loads(read_regular(folder / LISTING))
     except FileNotFoundError:
         return []
-    except (ValueError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         listing = None
     names = listing.get("files") if isinstance(listing, dict) else None
     if not isinstance(names, list) or listing.get("schema") != SCHEMA:

@@ -127,6 +127,8 @@ def digest_of(*parts: object) -> str:
 
 def digest_in(path: Path) -> str | None:
     """The digest that a written page carries; None when there is no such page."""
+    if not path.is_file():
+        return None
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD).decode("utf-8", "replace")
@@ -138,8 +140,10 @@ def digest_in(path: Path) -> str | None:
 
 def is_page(path: Path) -> bool:
     """Whether a file is a page, as far as its beginning shows."""
-    with suppress(OSError), path.open("rb") as file:
-        return file.read(len(DOCTYPE)).lower() == DOCTYPE
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                return file.read(len(DOCTYPE)).lower() == DOCTYPE
     return False
 
 

@@ -60,7 +60,7 @@ class Ledger:
         mode = "ro" if read_only else "rwc"
         if read_only and _is_at_rest(path):
             mode = "ro&immutable=1"
-        uri = f"{path.resolve().as_uri()}?mode={mode}"
+        uri = f"{path.absolute().as_uri()}?mode={mode}"
         self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
         try:
             self._prepare(path, read_only)

@@ -17,7 +17,7 @@ RULES = {
     "prompts": "role IN ('initial', 'counterfactual', 'control', 'other')",
     "request": "images BETWEEN 1 AND 1000000",
     "files": f"bytes >= 0 AND {_SHA256}",
-    "images": f"number >= 0 AND {_SHA256}",
+    "images": f"number >= 0 AND id = prompt || printf('-%04d', number) AND {_SHA256}",
     "answers": "confidence IS NULL OR confidence BETWEEN 0 AND 1",
     "given": "number >= 0",
 }
@@ -49,6 +49,8 @@ def find_damage(ledger: sqlite3.Connection) -> str | None:
                 return f"table {table}, column {name}: not {kind} in every row"
         if table in RULES and _any(ledger, table, f"NOT ({RULES[table]})"):
             return f"table {table} has a row with impossible values"
+    for table, _, parent, _ in ledger.execute("PRAGMA foreign_key_check"):
+        return f"table {table} has a row about something that {parent} lacks"
     return None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from biasgraph.errors import printable, shown
+from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import write_atomically
 from biasgraph.models.base import LanguageModel, Message
 from biasgraph.models.json_chat import BrokenOff, Exchange, ReplyError, chat
@@ -70,7 +71,7 @@ def key_of(model: LanguageModel, *asked: object) -> str:
 def found(directory: Path, task: str, key: str, schema: type[Schema]) -> Schema | None:
     """What was answered before; None where it was not, or the file says so no more."""
     try:
-        record = json.loads(transcript_path(directory, task, key).read_bytes())
+        record = json.loads(read_regular(transcript_path(directory, task, key)))
         if record["key"] != key:
             return None
         return schema.model_validate_json(json.dumps(record["value"]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from biasgraph.errors import InputError
-from biasgraph.io.text_files import lines_of, read_bytes
+from biasgraph.io.text_files import lines_of, read_bytes, read_regular, refuse_pipe
 
 
 def test_a_file_is_read_whole(tmp_path: Path) -> None:
@@ -27,6 +28,18 @@ def test_what_cannot_be_read_is_one_line(tmp_path: Path, name: str, line: str) -
     with pytest.raises(InputError, match=line) as error:
         read_bytes(tmp_path / name, "the list")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\0\r\n")
+    os.mkfifo(tmp_path / "pipe")
+    assert read_regular(tmp_path / "a") == b"\0\r\n"
+    refuse_pipe(tmp_path / "a")
+    with pytest.raises(OSError, match="no regular file"):
+        read_regular(tmp_path / "pipe")
+    with pytest.raises(InputError, match=r"^cannot read .*pipe: it is no regular file$"):
+        refuse_pipe(tmp_path / "pipe")
 
 
 def test_lines_that_say_something_have_their_places() -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import itertools
 import json
+import os
 import sys
 from copy import deepcopy
 from pathlib import Path
@@ -200,6 +201,16 @@ def test_a_run_is_never_overwritten(result: biasgraph.Result, tmp_path: Path) ->
     with pytest.raises(InputError, match=r"graph\.json already exists"):
         export(result, ["json"], tmp_path)
     assert content(tmp_path) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_in_the_place_of_a_listing_is_left_alone(
+    result: biasgraph.Result, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / LISTING)
+    with pytest.raises(InputError, match="is not a list of exports"):
+        export(result, ["dot"], tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [LISTING]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 from dataclasses import replace
 from html import unescape
@@ -354,3 +355,10 @@ def test_the_command_writes_where_it_is_told(
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 2
     assert "holds no result" in errors[0]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_is_no_page(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "report.html")
+    assert html.digest_in(tmp_path / "report.html") is None
+    assert not html.is_page(tmp_path / "report.html")

@@ -23,10 +23,13 @@ from biasgraph.runs.ledger_rows import (
     NewImage,
     PromptRow,
 )
+from biasgraph.runs.storage import storing
+from biasgraph.runs.wanted_images import image_id
 
 INITIAL = PromptRow("p0", "p0", "a nurse", "initial", "", "")
 OLD = PromptRow("p1", "p0", "an old nurse", "counterfactual", "age", "old")
 FILE = FileRow("f0", 10, 1)
+WHOLE = FileRow(64 * "f", 10, 1)
 
 
 @pytest.fixture
@@ -38,7 +41,7 @@ def ledger(tmp_path: Path):
 
 
 def picture(prompt: str, number: int) -> NewImage:
-    return NewImage(f"{prompt}-{number}", prompt, "a nurse", number, 2**63 - 1)
+    return NewImage(image_id(prompt, number), prompt, "a nurse", number, 2**63 - 1)
 
 
 def made(*prompts: str) -> list[tuple[NewImage, Made]]:
@@ -71,6 +74,25 @@ def test_a_version_that_never_was_is_refused(tmp_path: Path) -> None:
         Ledger(path)
 
 
+def test_an_image_of_another_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with closing(Ledger(path)) as ledger:
+        ledger.record_request([INITIAL], images=2, targets=[])
+        plan = ledger.plan("images", "a")
+        ledger.add_images([(picture("p0", number), Made(WHOLE)) for number in (0, 1)], plan=plan)
+    Ledger(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("UPDATE images SET id = 'p0-0007' WHERE number = 1")
+    with pytest.raises(InputError, match="table images has a row with impossible values"):
+        Ledger(path)
+
+
+def test_a_link_to_itself_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "ledger.sqlite").symlink_to("ledger.sqlite")
+    with pytest.raises(ModelError, match="unable to open"), storing(tmp_path):
+        Ledger(tmp_path / "ledger.sqlite", read_only=True)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_pipe_in_its_place_is_not_waited_for(tmp_path: Path, read_only: bool) -> None:
@@ -99,7 +121,7 @@ def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None:
         ledger.add_images(
             [(picture("p1", 0), Made(FILE)), (picture("p0", 0), Made(FILE))], plan=plan
         )
-    assert [image.id for image in ledger.images()] == ["p0-0"]
+    assert [image.id for image in ledger.images()] == ["p0-0000"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +138,10 @@ def test_foreign_keys_are_enforced(ledger: Ledger, answer: AnswerRow) -> None:
 def test_two_identical_pictures_stay_two_images(ledger: Ledger) -> None:
     plan = ledger.plan("images", "a")
     ledger.add_images(made("p0", "p1"), plan=plan)
-    assert [(image.id, image.file) for image in ledger.images()] == [("p0-0", FILE), ("p1-0", FILE)]
+    assert [(image.id, image.file) for image in ledger.images()] == [
+        ("p0-0000", FILE),
+        ("p1-0000", FILE),
+    ]
 
 
 def test_seeds_of_63_bits_come_back(ledger: Ledger) -> None:
@@ -127,9 +152,9 @@ def test_seeds_of_63_bits_come_back(ledger: Ledger) -> None:
 def test_images_come_number_by_number_and_only_the_requested(ledger: Ledger) -> None:
     pictures = [picture(prompt, number) for prompt in ("p1", "p0") for number in (2, 1, 0)]
     ledger.add_images([(image, Made(FILE)) for image in pictures], plan=ledger.plan("images", "a"))
-    assert [image.id for image in ledger.images()] == ["p0-0", "p1-0", "p0-1", "p1-1"]
+    assert [image.id for image in ledger.images()] == ["p0-0000", "p1-0000", "p0-0001", "p1-0001"]
     ledger.record_request([OLD], images=3, targets=["age"])
-    assert [image.id for image in ledger.images()] == ["p1-0", "p1-1", "p1-2"]
+    assert [image.id for image in ledger.images()] == ["p1-0000", "p1-0001", "p1-0002"]
 
 
 def test_a_plan_goes_on_until_another_one_begins(ledger: Ledger) -> None:
@@ -246,6 +271,14 @@ def test_a_reader_sees_what_a_writer_has_just_written(ledger: Ledger, tmp_path: 
         (
             "INSERT INTO files VALUES ('../../../etc/passwd', 1, 1)",
             "table files has a row with impossible values",
+        ),
+        (
+            "UPDATE prompts SET initial = 'p9' WHERE id = 'p1'",
+            "table prompts has a row about something that prompts lacks",
+        ),
+        (
+            "INSERT INTO answers VALUES (7, 1, 1, 'old', NULL, NULL, NULL)",
+            "table answers has a row about something that",
         ),
     ],
 )

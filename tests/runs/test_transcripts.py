@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,6 +104,17 @@ def test_a_damaged_transcript_is_none(tmp_path: Path, content: bytes) -> None:
     answered(tmp_path, "variations", writer, ASKED, Variations)
     assert writer.asked == 2
     assert path.read_bytes() == whole
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_in_its_place_is_none(tmp_path: Path) -> None:
+    writer = Writer(['["a librarian in Oslo"]'])
+    answered(tmp_path, "variations", writer, ASKED, Variations)
+    (path,) = (tmp_path / "transcripts").iterdir()
+    path.unlink()
+    os.mkfifo(path)
+    answered(tmp_path, "variations", writer, ASKED, Variations)
+    assert writer.asked == 2 and path.is_file()
 
 
 def test_another_conversation_of_the_same_name_is_none(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from biasgraph.data.agreement_model import AgreementDocument
 from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.json_files import check, parse_json
-from biasgraph.io.text_files import read_bytes
+from biasgraph.io.text_files import read_bytes, refuse_pipe
 
 SCHEMA_NAME = "biasgraph-agreement"
 SCHEMA = f"{SCHEMA_NAME}/1"
@@ -38,6 +38,7 @@ def read(path: Path) -> Record:
 def is_agreement(path: Path) -> bool:
     """Whether a file holds an agreement; people's labels, of all files, stand beside it."""
     try:
+        refuse_pipe(path)
         read(path)
     except InputError:
         return False

@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from biasgraph.errors import listed, printable
+from biasgraph.io.text_files import read_regular
 from biasgraph.models.image_files import REDUCED, THREADS, Look, lift_pixel_limit, read_picture
 from biasgraph.models.kept_pictures import KeptPictures
 from biasgraph.runs.progress import Progress, showing
@@ -92,7 +93,7 @@ def left_out(reason: str, paths: Sequence[str]) -> str:
 def read_inspection(run: Path, root: Path, max_pixels: int) -> dict[str, SeenFile]:
     """What an earlier build saw of the files below `root`, if it kept to the same limit."""
     try:
-        record = json.loads((run / PICTURES).read_bytes())
+        record = json.loads(read_regular(run / PICTURES))
         made_of = (record["schema"], record["folder"], record["max_pixels"])
         if made_of != (SCHEMA, str(root), max_pixels):
             return {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -17,7 +18,7 @@ from statsmodels.stats.inter_rater import cohens_kappa as statsmodels_kappa
 
 import biasgraph
 from biasgraph.audits.agreement import check as agreement
-from biasgraph.audits.agreement.agreement_file import read
+from biasgraph.audits.agreement.agreement_file import is_agreement, read
 from biasgraph.audits.agreement.check import check, keep
 from biasgraph.audits.agreement.label_page import label_page
 from biasgraph.audits.pipeline_options import CheckOptions, LabelOptions
@@ -421,3 +422,9 @@ def test_people_are_not_raters_twice(run: Path, tmp_path: Path) -> None:
     assert [rater["name"] for rater in found["raters"]] == ["ada", "bo"]
     assert {one["raters"] for one in by_axis(found)["gender"]["alphas"]} == {2}
     assert [pair["raters"] for pair in by_axis(found)["gender"]["kappas"]] == [[0, 1]]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_is_no_agreement(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "agreement.json")
+    assert not is_agreement(tmp_path / "agreement.json")

@@ -46,6 +46,12 @@ def test_faults_are_counted_and_named(root: Path) -> None:
     assert len(notes) == 3
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_in_the_place_of_what_was_seen_tells_nothing(root: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / PICTURES)
+    assert read_inspection(tmp_path, root, MAX_PIXELS) == {}
+
+
 def test_large_pictures_are_decoded_once(root: Path) -> None:
     colours = Image.linear_gradient("L").resize((3000, 2000)).convert("RGB")
     colours.paste("red", (0, 0, 1500, 1000))
