@@ -16,6 +16,7 @@ Interval = tuple[Number, Number] | None
 class _Reference(BaseModel):
     name: str
     kind: Literal["judge", "labels", "answers"]
+    by_people: bool = False
 
 
 class _Rater(BaseModel):

@@ -27,6 +27,7 @@ KINDS = {
     "judge": "another judge, {name}",
     "labels": "people's labels in {name}",
     "answers": "the answers in {name}",
+    "people": "people's answers in {name}",
 }
 
 
@@ -91,7 +92,8 @@ def _subject(record: Record) -> str:
 def reference(record: Record) -> str:
     """What the judge was compared with, in words."""
     given = record["reference"]
-    return KINDS[given["kind"]].format(name=name(given["name"], 60))
+    kind = "people" if given.get("by_people") else given["kind"]
+    return KINDS[kind].format(name=name(given["name"], 60))
 
 
 def short(record: Record) -> str:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 ORDERED = ("ordinal", "index")
 """Metrics of axes whose attributes have an order."""
+REFERENCE = ("name", "kind", "fingerprint", "by_people")
 ITSELF = (
     "the reference is the judge itself: its answers agree because they are the same, which says "
     "nothing about whether they are right"
@@ -155,7 +156,7 @@ def compared(
         "model": about.get("model"),
         "judge": about.get("vqa"),
         "judge_fingerprint": about.get("vqa_fingerprint"),
-        "reference": {name: getattr(reference, name) for name in ("name", "kind", "fingerprint")},
+        "reference": {name: getattr(reference, name) for name in REFERENCE},
         "images": int(frame["image"].nunique()),
         "images_in_all": int(answers["image"].nunique()),
         "replicates": options.replicates,

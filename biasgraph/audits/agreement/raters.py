@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SILENT = GATED - 1
 """The code of an image about which a rater said nothing."""
+Kind = Literal["people", "judge", "answers"]
 MOST = 12  # raters of whom every two are compared
 
 Record = dict[str, Any]
@@ -30,7 +31,7 @@ class Rater:
     """Somebody who answered, and what; kind: "people" of one annotator or of several's majority."""
 
     name: str
-    kind: Literal["people", "judge", "answers"]
+    kind: Kind
     said: Said
 
     def record(self) -> Record:
@@ -58,7 +59,8 @@ def raters_of(
         judge = about.get("vqa") or "the answers table"
         raters.append(Rater(str(judge), "people" if about.get("people") else "judge", own))
     for one in trusted:
-        kind: Literal["people", "judge", "answers"] = one.kind if one.kind != "labels" else "people"
+        of_people = one.by_people or one.kind == "labels"
+        kind: Kind = "people" if of_people else "judge" if one.kind == "judge" else "answers"
         people = one.people or {one.name: one.said}
         raters += [Rater(name, kind, said) for name, said in people.items()]
     return raters if len(raters) > (1 if itself else 2) else []

@@ -23,7 +23,7 @@ from biasgraph.models.human import COLUMNS as LABEL_COLUMNS
 from biasgraph.models.human import Labels
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.pixels import pixels_digest
-from biasgraph.models.registry import JUDGE, refuse_unread
+from biasgraph.models.registry import JUDGE, refuse_unread, traits_of
 from biasgraph.runs.directory import Run, read_run
 from biasgraph.runs.job import Job
 from biasgraph.runs.ledger_rows import GATE
@@ -50,7 +50,8 @@ class TrustedAnswers:
     """Answers that are taken for the truth.
 
     name: a judge's spec or a file's name; fingerprint: of its weights or its content; people: what
-    each annotator said, where there are several, whose majority `said` is.
+    each annotator said, where there are several, whose majority `said` is; by_people: whether
+    people gave the answers of a table.
     """
 
     name: str
@@ -59,6 +60,7 @@ class TrustedAnswers:
     said: Said
     notes: Sequence[str] = field(default=())
     people: Mapping[str, Said] = field(default_factory=dict)
+    by_people: bool = False
 
 
 def wanted_axes(axes: Collection[str], only: Sequence[str]) -> list[str]:
@@ -143,7 +145,9 @@ def from_answers(
             about = f"'{printable(target)}'"
             raise refused(row, f": image '{printable(image)}' has a second answer about {about}")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return TrustedAnswers(path.name, "answers", digest, said)
+    judges = frame["judge"].astype(str).unique() if "judge" in frame else ()
+    by_people = any(traits_of(judge).people for judge in judges)
+    return TrustedAnswers(path.name, "answers", digest, said, by_people=by_people)
 
 
 def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -> TrustedAnswers:

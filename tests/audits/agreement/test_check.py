@@ -29,6 +29,7 @@ from biasgraph.models import registry
 from biasgraph.models.base import Question
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import JUDGE, Backend, Role
+from biasgraph.report import judge_words, words
 from tests.fake_models import FakeJudge
 from tests.judged_run import by_axis, judged_run, labels_of
 
@@ -84,6 +85,7 @@ def test_another_judge_is_asked_the_same_questions_once(
         "name": "fake:other",
         "kind": "judge",
         "fingerprint": other.fingerprint,
+        "by_people": False,
     }
     assert check(run, "fake:other", FEW) == found
     assert len(other.calls) == asked
@@ -389,6 +391,18 @@ def test_two_raters_are_no_crowd(run: Path, judges: dict[str, FakeJudge]) -> Non
     assert found["raters"] == []
     assert all(axis["alphas"] == axis["kappas"] == [] for axis in found["axes"])
     assert check(run, ["fake:other", "fake:other"], FEW) == found
+
+
+def test_a_table_of_peoples_answers_is_peoples(
+    run: Path, tmp_path: Path, judges: dict[str, FakeJudge], capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pd.read_csv(run / "answers.csv", dtype=str).assign(judge="human:crowd")
+    path = saved(table, tmp_path / "crowd.csv")
+    assert main(["agreement", str(run), "--with", path, "--with", "fake:other", "-q"]) == 0
+    found = read(run / "agreement.json")
+    assert found["reference"]["by_people"] and found["raters"][1]["kind"] == "people"
+    assert "people's answers in crowd.csv" in words.plain(judge_words.summary(found))
+    assert not check(run, str(run / "answers.csv"), FEW)["reference"]["by_people"]
 
 
 def test_an_axis_in_order_has_an_ordinal_alpha(
