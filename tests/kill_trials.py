@@ -4,8 +4,8 @@
 alone: the ledger is whole, nothing recorded is lost or made twice, and the table at the end is
 that of a build nobody disturbed, byte for byte.
 
-``python -m tests.kill_trials KILLS SIGNALS`` does it with annotated builds of the sandbox, and says
-how many died halfway.
+``python -m tests.kill_trials KILLS SIGNALS [SEED]`` does it with annotated builds of the sandbox,
+at other moments with another seed, and says how many died halfway.
 """
 
 from __future__ import annotations
@@ -139,11 +139,14 @@ def _started(build: Callable[..., object], arguments: Sequence[Any], directory: 
 if __name__ == "__main__":
     from biasgraph.commands import main
 
-    for name, count in (("SIGKILL", int(sys.argv[1])), ("SIGINT", int(sys.argv[2]))):
+    kills, signals, seed = map(int, (*sys.argv[1:], 0)[:3])
+    for name, count in (("SIGKILL", kills), ("SIGINT", signals)):
+        if count == 0:
+            continue
         with tempfile.TemporaryDirectory() as scratch:
             done = kill_trials(
                 main, annotated_build, Path(scratch), table=results, trials=count,
-                by=signal.Signals[name],
+                seed=seed, by=signal.Signals[name],
             )  # fmt: skip
         halfway = sum(trial.killed and bool(trial.images) for trial in done)
         killed = sum(trial.killed for trial in done)
