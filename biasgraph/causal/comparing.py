@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from biasgraph.causal.independence import adjusted
-from biasgraph.causal.intervals import ROUNDING, Interval, is_flat
+from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.matching import matched_distance
-from biasgraph.causal.sensitivity import UNEQUAL, Matching, mixed, resample
+from biasgraph.causal.resampling import resample
+from biasgraph.causal.sensitivity import UNEQUAL, Matching, mixed
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, generator
 from biasgraph.causal.tables import Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
@@ -67,13 +68,11 @@ class Starts:
 
     Attributes:
         counts: (P, k) of each prompt.
-        draws: (B, P, k) resampled as they are.
-        smooth: (B, P, k) resampled from (c + 1/k) / (n + 1).
+        draws: (B, P, k) replicates.
     """
 
     counts: Counts
     draws: Counts
-    smooth: Counts
 
 
 @dataclass(frozen=True)
@@ -169,8 +168,6 @@ class Comparing:
         for run, counts in enumerate(initials):
             rng = self._rng("initial", run, y)
             draws = resample(counts, self.settings.bootstrap, rng)
-            if (draws == draws[0]).all():
-                draws = resample(counts, self.settings.bootstrap, rng, smooth=True)
             point = float(self._distance(counts[None], sizes, y, rng)[0])
             estimates.append(Estimate(point, self._distance(draws, sizes, y, rng)))
         closest = first_shares(-np.stack([estimate.draws for estimate in estimates]))
@@ -194,13 +191,7 @@ class Comparing:
 
     def _starts(self, run: int, y: int) -> Starts:
         counts, rng = self.pools[run].initial(y), self._rng("start", run, y)
-        draws, smooth = self._resampled(counts, rng)
-        return Starts(counts, draws, smooth)
-
-    def _resampled(self, counts: Counts, rng: np.random.Generator) -> list[Counts]:
-        """Resamples of answers (..., k) as they are, and smoothed."""
-        replicates = self.settings.bootstrap
-        return [resample(counts, replicates, rng, smooth=smooth) for smooth in (False, True)]
+        return Starts(counts, resample(counts, self.settings.bootstrap, rng))
 
     def _rng(self, *names: object) -> np.random.Generator:
         return generator(self.settings.seed, "compare", *map(str, names))
@@ -248,14 +239,11 @@ class Comparing:
             shares = np.broadcast_to(ideal.shares, (len(starts), len(ideal.shares)))
             return matching.difference(starts, others, ideal, shares, rng)
 
-        others, smooth = self._resampled(arms, rng)
-        draws = plain(start.draws, others)
-        if is_flat(draws):
-            draws = plain(start.smooth, smooth)
+        drawn = start.draws, resample(arms, self.settings.bootstrap, rng)
         one = start.counts[None], arms[None]
         return PairEstimate(
-            Estimate(float(plain(*one)[0]), draws),
-            Estimate(float(matched(*one)[0]), matched(start.smooth, smooth)),
+            Estimate(float(plain(*one)[0]), plain(*drawn)),
+            Estimate(float(matched(*one)[0]), matched(*drawn)),
         )
 
 

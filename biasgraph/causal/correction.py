@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from biasgraph.causal.intervals import Interval
+from biasgraph.causal.resampling import resample
 from biasgraph.causal.rows import CorrectedAnswers, NodeRow, PairRow
-from biasgraph.causal.sensitivity import resample
 from biasgraph.causal.settings import TAIL, AnalysisSettings, generator
 from biasgraph.causal.tables import Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
@@ -56,10 +56,10 @@ def resampled_confusions(labelled: Counts, replicates: int, rng: np.random.Gener
 
     A truth that always got the same answer would never vary: it is drawn from smoothed shares.
     """
-    drawn = resample(labelled, replicates, rng)
+    drawn = resample(labelled, replicates, rng, pseudo=0)
     never_varies = (labelled > 0).sum(axis=1) == 1
     if never_varies.any():
-        drawn[:, never_varies] = resample(labelled[never_varies], replicates, rng, smooth=True)
+        drawn[:, never_varies] = resample(labelled[None, never_varies], replicates, rng, 1)[:, 0]
     return np.asarray(drawn / labelled.sum(axis=1)[:, None])
 
 

@@ -8,11 +8,21 @@ STATUS_WORDS: dict[str, str] = {
     "insufficient": "too few valid answers in the initial images or in one of the interventions",
 }
 
+VERDICT_WORDS: dict[str, str] = {
+    "towards": "diversifying moves the target towards its ideal",
+    "away": "diversifying moves the target away from its ideal",
+    "below_delta": "the arms differ, but diversifying hardly changes the distance to the ideal",
+    "edge_undetermined": "the arms differ; where diversifying moves the target lies within chance",
+    "common_shift": "the arms look alike, and all of them unlike the initial images",
+    "below_min_v": "no link of a strength worth looking for",
+    "undecided": "no link found, and none excluded",
+}
+
 FLAG_WORDS: dict[str, str] = {
     # on nodes, pairs or both
     "small_sample": "fewer than 32 valid answers in at least one set of images",
     "near_ideal": "the initial images cannot be told from the ideal; the sensitivity leans upwards",
-    "zero_width": "every resample gave the same number; the interval comes from smoothed shares",
+    "single_answer": "all valid answers of at least one set of images are the same",
     "differential_loss": "answers were lost unevenly across the interventions (chi-square p < .01)",
     "weak_intervention": "naming the intervened axis's attributes hardly changed that axis itself",
     "no_intervention": "no images were made for any attribute of the intervened axis",
@@ -21,6 +31,7 @@ FLAG_WORDS: dict[str, str] = {
     "prompts_cancel": "the prompts lie clearly further from the ideal, each by itself, than their "
     "sum does: what they show differs in direction and cancels in the sum",
     # on pairs
+    "wording": "neutral rewordings do not confirm the direction, so it is not claimed",
     "expected_low": "expected counts are too low for the asymptotic chi-square test",
     "unequal_arms": "the interventions differ by over 10 % in valid answers; "
     "equally many of each are kept for the matched sensitivity",

@@ -23,6 +23,7 @@ from biasgraph.causal.settings import AnalysisSettings, EdgeRule, generator
 from biasgraph.causal.tables import CodedImages, Counts, Pool, Tallies, counts_rows, reduced
 from biasgraph.causal.transport import Ideal
 from biasgraph.causal.unknown_answers import treat_unknown
+from biasgraph.causal.wording import Wording
 
 SCHEMA = "biasgraph/1"
 INTERVENTION_FLAGS = ("no_intervention", "missing_arms", "differential_loss")  # nodes bear them too
@@ -89,12 +90,16 @@ def measure_axes(
 ) -> tuple[list[NodeRow], list[PairRow]]:
     """The nodes and all ordered pairs of axes, edges decided by the rule; see `analyze`."""
     draws = [_draw_initial(pool, y, ideal, settings) for y, ideal in enumerate(ideals)]
+    wording = Wording(pool, settings, rule.stratified)
     nodes = [
-        measure_node(pool.name, variable, pool.total.initial[y], ideals[y], draws[y], settings)
+        replace(
+            measure_node(pool.name, variable, pool.total.initial[y], ideals[y], draws[y], settings),
+            control=wording.about_axis(y, ideals[y], draws[y]),
+        )
         for y, variable in enumerate(pool.variables)
     ]
     near_ideal = [node.near_ideal for node in nodes]
-    pairs = Pairs(pool, list(ideals), draws, near_ideal, settings, rule).rows()
+    pairs = Pairs(pool, list(ideals), draws, near_ideal, settings, rule, wording).rows()
     if labelled is None:
         return nodes, pairs
     return correct(nodes, pairs, pool, ideals, settings, labelled)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import chdtri
+from scipy.special import chdtri, chndtrinc
 
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Counts, Floats, reduced
@@ -18,6 +18,7 @@ from biasgraph.causal.tables import Counts, Floats, reduced
 FEWEST_RESAMPLES = 9_999
 ENOUGH_HITS = 400  # a p-value from this many exceedances has a relative error of 5 %
 POWER = 0.8
+FUTILITY = 0.05
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Independence:
         cramers_v_corrected: Bergsma's version.
         detectable_v: The smallest V that this table could have called significant.
         detectable_v_80: The true V that such a table finds with a power of 80 %.
+        v_high: Upper end of a one-sided 95 % interval of V; None where expected counts are low.
         expected_low: Whether some expected count is below 1, or over a fifth of them below 5.
     """
 
@@ -45,6 +47,7 @@ class Independence:
     cramers_v_corrected: float | None = None
     detectable_v: float | None = None
     detectable_v_80: float | None = None
+    v_high: float | None = None
     expected_low: bool = False
 
     def numbers(self) -> dict[str, Any]:
@@ -109,7 +112,15 @@ def with_strength(test: Independence, table: Counts, pearson: float, alpha: floa
         cramers_v_corrected=cramers_v_corrected(pearson, table),
         detectable_v=math.sqrt(critical / scale),
         detectable_v_80=math.sqrt(detectable / scale),
+        v_high=None if test.expected_low else _highest_v(pearson, table, scale),
     )
+
+
+def _highest_v(statistic: float, table: Counts, scale: int) -> float:
+    """V of the largest noncentrality under which so small a statistic has a probability of 5 %."""
+    rows, columns = table.shape
+    noncentrality = float(chndtrinc(statistic, (rows - 1) * (columns - 1), FUTILITY))
+    return min(1.0, math.sqrt(max(0.0, noncentrality) / scale))
 
 
 def expected_low(expected: Floats) -> bool:

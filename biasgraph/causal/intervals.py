@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,39 +13,63 @@ from biasgraph.causal.settings import TAIL
 from biasgraph.causal.tables import Floats
 
 ROUNDING = 1e-12  # equal sums differ by less
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """95 % bootstrap intervals of one number; the hull of the two is the headline.
+    """95 % bootstrap intervals of one number; the hull of all is the headline.
 
-    In simulations neither covers well alone where one side is near the ideal (STATISTICS (e)).
+    In simulations none covers well alone where one side is near the ideal (STATISTICS (e)).
+
+    Attributes:
+        percentile: Of the replicates themselves.
+        basic: The estimate less their errors.
+        others: The estimate less errors that are possible too, see `near_ideal.Errors`.
     """
 
-    percentile: tuple[float, float]
-    basic: tuple[float, float]
+    percentile: Ends
+    basic: Ends
+    others: tuple[Ends, ...] = ()
 
     @classmethod
-    def of(cls, estimate: float, draws: Floats) -> Interval:
+    def of(cls, estimate: float, draws: Floats, others: Sequence[Floats] = ()) -> Interval:
         """From replicates (B,); those that are undefined, having lost every answer, are left out.
 
         Args:
             estimate: The number itself.
             draws: Its bootstrap replicates, at least one of them finite.
+            others: Replicates (B,) of errors that the estimate may have as well.
         """
-        low, high = np.quantile(draws[np.isfinite(draws)], [TAIL, 1 - TAIL]).tolist()
-        return cls((low, high), (2 * estimate - high, 2 * estimate - low))
+        low, high = _middle(draws)
+        possible = [_middle(errors) for errors in others]
+        return cls(
+            (low, high),
+            (2 * estimate - high, 2 * estimate - low),
+            tuple((estimate - most, estimate - least) for least, most in possible),
+        )
 
     @property
-    def hull(self) -> tuple[float, float]:
-        """From the lower of the lower ends to the higher of the higher ones."""
-        return min(self.percentile[0], self.basic[0]), max(self.percentile[1], self.basic[1])
+    def hull(self) -> Ends:
+        """From the lowest of the lower ends to the highest of the higher ones."""
+        lows, highs = zip(self.percentile, self.basic, *self.others, strict=True)
+        return min(lows), max(highs)
 
     @property
-    def distance(self) -> tuple[float, float]:
+    def distance(self) -> Ends:
         """The hull for a number that cannot be below 0."""
+        return self.within(0.0, np.inf)
+
+    def within(self, least: float, most: float) -> Ends:
+        """The hull cut to the range of values that the number can have."""
         low, high = self.hull
-        return max(0.0, low), high
+        return max(least, low), min(most, high)
+
+
+def _middle(draws: Floats) -> Ends:
+    """The ends of the middle 95 % of the finite draws."""
+    low, high = np.quantile(draws[np.isfinite(draws)], [TAIL, 1 - TAIL]).tolist()
+    return low, high
 
 
 def noise_floor(draws: Floats) -> dict[str, float | None]:
@@ -52,15 +77,6 @@ def noise_floor(draws: Floats) -> dict[str, float | None]:
     if not len(draws):
         return {"mean": None, "q95": None}
     return {"mean": float(draws.mean()), "q95": float(np.quantile(draws, 0.95))}
-
-
-def is_flat(draws: Floats) -> bool:
-    """Whether all replicates are one number, so that their interval would claim certainty.
-
-    Images that all gave one answer are so resampled; whoever asks draws again from smoothed shares
-    then, in which the answers never seen are possible (STATISTICS (e), 3).
-    """
-    return bool(np.ptp(draws) < ROUNDING)
 
 
 def wilson(hits: npt.ArrayLike, n: int) -> Floats:

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from biasgraph.causal.intervals import ROUNDING, Interval, is_flat, wilson
+from biasgraph.causal.intervals import ROUNDING, Interval, wilson
+from biasgraph.causal.resampling import smoothed
 from biasgraph.causal.rows import UNSET, Ends, InitialAnswers, NodeRow, NullBand, flag
 from biasgraph.causal.sensitivity import TargetDraws
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Tally, Variable
+from biasgraph.causal.tables import Counts, Tally, Variable
 from biasgraph.causal.transport import Ideal
 
 FEW_ANSWERS = 32
@@ -51,22 +52,19 @@ def measure_node(
     if draws is None:
         return row
     w1 = float(ideal.distance(initial.shares))
-    distances = draws.distances
     if n < FEW_ANSWERS:
         row = flag(row, "small_sample")
-    if is_flat(distances):
-        row = flag(row, "zero_width")
-        rng = generator(settings.seed, name, "smooth", variable.name)
-        smoothed = draws.smoothed(initial.counts[None], ideal, settings.bootstrap, rng)
-        distances = smoothed.distances
-    mean, q95 = null_band(name, variable, n, ideal, settings)
+    if initial.counts.max() == n:
+        row = flag(row, "single_answer")
+    interval = Interval.of(w1, draws.distances, draws.errors.cases[1:])
+    mean, q95 = null_band(name, variable, initial.counts, ideal, settings)
     # A distance is never below 0 and so leans upwards: within what chance gives images of the
     # ideal itself, it is no sign of a bias (STATISTICS (e), 1).
     near = w1 <= q95 + ROUNDING
     row = replace(
         row,
         w1=w1,
-        w1_ci=Interval.of(w1, distances).distance,
+        w1_ci=interval.within(0.0, ideal.farthest),
         w1_null=NullBand(mean=mean, q95=q95),
         near_ideal=near,
     )
@@ -85,12 +83,19 @@ def _describe_answers(initial: Tally) -> InitialAnswers:
 
 
 def null_band(
-    name: str, variable: Variable, n: int, ideal: Ideal, settings: AnalysisSettings
+    name: str, variable: Variable, counts: Counts, ideal: Ideal, settings: AnalysisSettings
 ) -> tuple[float, float]:
-    """Mean and 95 % quantile of W1 when n images are drawn from the ideal itself."""
+    """Mean and 95 % quantile of W1 when as many images as counts (k,) follow the ideal itself.
+
+    An ideal that was counted is drawn as well, from what its images and these say together: if
+    these follow it, both are of one distribution.
+    """
     rng = generator(settings.seed, name, "null", variable.name)
-    drawn = rng.multinomial(n, ideal.shares, size=NULL_DRAWS) / n
-    distances = ideal.distance(drawn, ideal.draws(NULL_DRAWS, rng))
+    n, shares, goal = int(counts.sum()), ideal.shares, ideal.shares
+    if ideal.reference is not None:
+        shares, of = smoothed(counts + ideal.reference), int(ideal.reference.sum())
+        goal = rng.multinomial(of, shares, size=NULL_DRAWS) / of
+    distances = ideal.distance(rng.multinomial(n, shares, size=NULL_DRAWS) / n, goal)
     return float(distances.mean()), float(np.quantile(distances, 0.95))
 
 

@@ -6,19 +6,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biasgraph.causal.independence import Independence, adjusted, independence
+from biasgraph.causal.independence import Independence, adjusted
 from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.nodes import FEW_ANSWERS
 from biasgraph.causal.rows import PairRow, flag
 from biasgraph.causal.sensitivity import TargetDraws, measure_sensitivity
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, EdgeRule, generator
-from biasgraph.causal.stratified import stratified_independence
+from biasgraph.causal.shift import shift_p, tested_strata
 from biasgraph.causal.tables import Counts, Pool
 from biasgraph.causal.transport import Ideal
+from biasgraph.causal.verdicts import judge
+from biasgraph.causal.wording import Wording
 
 WEAK_V = 0.3
 LOSS_ALPHA = 0.01
-SHIFT_ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Pairs:
     near_ideal: list[bool | None]
     settings: AnalysisSettings
     rule: EdgeRule
+    wording: Wording
 
     def rows(self) -> list[PairRow]:
         """Every ordered pair, by source and target, edges decided."""
@@ -43,7 +45,7 @@ class Pairs:
         # An axis's own pair is a manipulation check, no edge, and so not in the family of tests.
         alpha = self.rule.level(len(intervened) * (len(indices) - 1))
         rows = [self._row(x, y, alpha) for x in indices for y in indices]
-        return self._mark_weak(self._decide(rows))
+        return judge(self._mark_weak(self._decide(rows)), self.settings, self.rule)
 
     def _row(self, x: int, y: int, alpha: float) -> PairRow:
         variables, total = self.pool.variables, self.pool.total
@@ -54,14 +56,17 @@ class Pairs:
             return flag(row, "no_intervention")
         strata = self.pool.strata(x, y)
         test = self._test(strata, "test", x, y, alpha)
+        initial = self.pool.initial(y)
         conditions = {
             "expected_low": test.expected_low,
             "missing_arms": len(arms) < variables[x].size,
             "differential_loss": self._differential_loss(x, y),
         }
         flags = [name for name, holds in conditions.items() if holds]
-        row = replace(flag(row, *flags), **test.numbers(), shift_p=self._shift_p(strata, x, y))
-        draws, initial = self.draws[y], self.pool.initial(y)
+        within, rng = self.rule.stratified, self._rng("shift", x, y)
+        moved = shift_p(initial, strata, self.settings, rng, stratified=within)
+        row = replace(flag(row, *flags), **test.numbers(), shift_p=moved)
+        draws = self.draws[y]
         fewest = min(int(initial.sum()), int(strata.sum(axis=(0, 2)).min()))
         if draws is None or fewest < self.settings.min_valid:
             return row
@@ -69,16 +74,21 @@ class Pairs:
             row = flag(row, "small_sample")
         if self.near_ideal[y]:
             row = flag(row, "near_ideal")
-        row = replace(row, status="degenerate" if test.method is None else "ok")
+        row = replace(
+            row,
+            status="degenerate" if test.method is None else "ok",
+            **self.wording.about_pair(x, y, self.ideals[y]),
+        )
+        sets = np.concatenate([initial.sum(axis=0)[None], strata.sum(axis=0)])
+        if (sets.max(axis=1) == sets.sum(axis=1)).any():
+            row = flag(row, "single_answer")
         rng = self._rng("bootstrap", x, y)
         return measure_sensitivity(row, initial, strata, self.ideals[y], draws, self.settings, rng)
 
     def _test(self, strata: Counts, what: str, x: int, y: int, alpha: float) -> Independence:
         """Rows against columns of (prompts, rows, columns) counts, within prompts or summed."""
         rng = self._rng(what, x, y)
-        if self.rule.stratified:
-            return stratified_independence(strata, self.settings, rng, alpha)
-        return independence(strata.sum(axis=0), self.settings, rng, alpha)
+        return tested_strata(strata, self.settings, rng, alpha, stratified=self.rule.stratified)
 
     def _rng(self, what: str, x: int, y: int) -> np.random.Generator:
         names = (self.pool.variables[v].name for v in (x, y))
@@ -94,13 +104,6 @@ class Pairs:
             ]
         )
         return self._test(split, "loss", x, y, LOSS_ALPHA).p < LOSS_ALPHA
-
-    def _shift_p(self, strata: Counts, x: int, y: int) -> float | None:
-        """The p of the initial images against all images of the intervention together."""
-        both = np.stack([self.pool.initial(y), strata.sum(axis=1)], axis=1)
-        if (both.sum(axis=(0, 2)) == 0).any():
-            return None
-        return self._test(both, "shift", x, y, SHIFT_ALPHA).p
 
     def _decide(self, rows: list[PairRow]) -> list[PairRow]:
         """Adjust p over the tested pairs x != y, and let p or its adjustment decide on edges."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.matching import matched_distance
-from biasgraph.causal.sensitivity import UNEQUAL, resample
+from biasgraph.causal.resampling import resample
+from biasgraph.causal.sensitivity import weigh_alike
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
@@ -192,11 +193,7 @@ def _best_shares(
 
 def _usable(sizes: Counts) -> int:
     """The answers of arms (J,) when those that lost many weigh no less than the others."""
-    return int(sizes.sum() if _even(sizes) else len(sizes) * sizes.min())
-
-
-def _even(sizes: Counts) -> bool:
-    return bool(sizes.max() - sizes.min() <= UNEQUAL * sizes.max())
+    return int(sizes.sum() if weigh_alike(sizes) else len(sizes) * sizes.min())
 
 
 def _distance_after(
@@ -204,7 +201,7 @@ def _distance_after(
 ) -> Floats:
     """(B,) expected distance of `images` answers out of all arms (B, J, k), arms kept even."""
     sizes = arms[0].sum(axis=1)
-    if _even(sizes):
+    if weigh_alike(sizes):
         arms, taken = arms.sum(axis=1, keepdims=True), np.array([images])
     else:
         taken = np.full(len(sizes), images // len(sizes))

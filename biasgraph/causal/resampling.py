@@ -1,4 +1,9 @@
-"""Resampling whole images, so that what their axes share is kept."""
+"""Resampling sets of answers, and whole images, so that what their axes share is kept.
+
+Images that all gave one answer, or nearly all, would hardly vary when they are resampled as they
+are, and real generators make such images. Whatever is resampled therefore has PSEUDO images more,
+whose answers are any of the attributes (STATISTICS (k), 1; Agresti and Coull 1998 add as many).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,33 @@ import numpy as np
 
 from biasgraph.causal.tables import Arm, CodedImages, Codes, Counts, Floats, Pool
 
+PSEUDO = 2.0
 BLOCK = 4_000_000  # cells of the replicates x images matrix held at once
+
+
+def resample(
+    counts: Counts, replicates: int, rng: np.random.Generator, pseudo: float = PSEUDO
+) -> Counts:
+    """(replicates, P, ..., k) multinomial resamples of sets of answers, sizes kept.
+
+    Args:
+        counts: (P, ..., k) answers of each set, of P prompts that are summed afterwards.
+        replicates: How many to draw.
+        rng: To draw with.
+        pseudo: How many answers more, over all prompts and evenly over attributes, the shares are
+            taken from, so that attributes never seen may appear.
+    """
+    sets = counts.reshape(-1, counts.shape[-1])
+    n = sets.sum(axis=-1)
+    shares = smoothed(sets, pseudo / len(counts))
+    drawn = [rng.multinomial(size, p, size=replicates) for size, p in zip(n, shares, strict=True)]
+    return np.stack(drawn, axis=1).reshape(replicates, *counts.shape)
+
+
+def smoothed(counts: Counts, pseudo: float = PSEUDO) -> Floats:
+    """(..., k) shares of counts (..., k) with so many answers more, spread evenly."""
+    n = counts.sum(axis=-1, keepdims=True)
+    return np.asarray((counts + pseudo / counts.shape[-1]) / np.maximum(n + pseudo, 1))
 
 
 def one_hot(codes: Codes, sizes: Sequence[int]) -> Floats:
@@ -43,11 +74,25 @@ def image_counts(
     rng: np.random.Generator,
     *,
     replace: bool = True,
+    pseudo: float = PSEUDO,
 ) -> list[Counts]:
-    """Answers of `take` images drawn with or without replacement: (replicates, k) per variable."""
+    """Answers of `take` images drawn with or without replacement: (replicates, k) per variable.
+
+    With replacement, valid answers are of so many pseudo images' in their share of all.
+    """
     drawn = resampled_sums(one_hot(codes, sizes), take, replicates, rng, replace=replace)
-    counts = drawn.round().astype(np.int64)
-    return np.split(counts, np.cumsum(sizes)[:-1], axis=1)
+    counts = np.split(drawn.round().astype(np.int64), np.cumsum(sizes)[:-1], axis=1)
+    if not replace:
+        return counts
+    valid = (codes >= 0).sum(axis=0)
+    return [_mingled(one, pseudo / (n + pseudo), rng) for one, n in zip(counts, valid, strict=True)]
+
+
+def _mingled(counts: Counts, share: float, rng: np.random.Generator) -> Counts:
+    """Counts (R, k) of which this share is replaced by answers that are any of the attributes."""
+    kept = rng.binomial(counts, 1 - share)
+    lost, k = (counts - kept).sum(axis=1), counts.shape[1]
+    return np.asarray(kept + rng.multinomial(lost, np.full(k, 1 / k)))
 
 
 def pool_counts(
@@ -86,7 +131,8 @@ def pool_counts(
     def drawn(codes: Codes, number: int) -> list[Counts]:
         if not len(codes):
             return none
-        return image_counts(codes, sizes, number, replicates, rng, replace=replace)
+        pseudo = PSEUDO / len(pool.prompts)
+        return image_counts(codes, sizes, number, replicates, rng, replace=replace, pseudo=pseudo)
 
     initial = none
     arms: dict[int, dict[Arm, list[Counts]]] = {x: {} for x in sources}

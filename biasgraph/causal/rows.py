@@ -19,6 +19,15 @@ from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, ge
 from biasgraph.causal.settings import MetricName
 
 Sign = Literal["towards", "away", "undetermined"]
+Verdict = Literal[
+    "towards",
+    "away",
+    "below_delta",
+    "edge_undetermined",
+    "common_shift",
+    "below_min_v",
+    "undecided",
+]
 Status = Literal["ok", "degenerate", "insufficient"]
 Role = Literal["initial", "counterfactual", "control"]
 Shares = tuple[float, ...]
@@ -141,6 +150,8 @@ _differ_p = partial(_differ, unit="probability", range="0 to 1")
 _differ_v = partial(_differ, unit="Cramér's V", range="0 to 1")
 _errors = {"source": "What is not corrected"}
 _corrected = partial(_end, **_errors, default=UNSET)
+_wording = {"source": "Wording controls"}
+_controlled = partial(_is, **_wording, default=UNSET)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +199,19 @@ class ManipulationCheck(GraphRow):
     p: float | None = _p("test of the axis under its own interventions")
     cramers_v: float | None = _v("strength of that association")
     accuracy: float | None = _share("answers that name the attribute asked for", default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlAnswers(GraphRow):
+    """The images of neutral rewordings: how far wording alone moves an axis."""
+
+    counts: tuple[int, ...] = _images("their images with each attribute", **_wording)
+    n_valid: int = _images("those with one of the attributes", **_wording)
+    w1: float | None = _w1("their distance to the ideal", **_wording, default=None)
+    is_: float | None = _is("`w1` of the node less theirs", **_wording)
+    is_ci_low: float | None = _is("its 95 % interval, lower end", **_wording)
+    is_ci_high: float | None = _is("upper end", **_wording)
+    shift_p: float | None = _p("the initial images against theirs", **_wording)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,6 +268,7 @@ class NodeRow(GraphRow):
         "counts that `ideal` was taken from; only with `--reference`", default=UNSET
     )
     corrected: CorrectedAnswers | Unset | None = UNSET
+    control: ControlAnswers | Unset = UNSET
     diagonal: ManipulationCheck = ManipulationCheck()
     out_degree: int = _graph("edges that leave the axis", unit="edges", default=0)
     in_degree: int = _graph("edges that enter it", unit="edges", default=0)
@@ -275,26 +300,36 @@ class PairRow(GraphRow):
     cramers_v_corrected: float | None = _v("the same, bias-corrected (Bergsma 2013)")
     detectable_v: float | None = _v("smallest V that could be significant")
     detectable_v_80: float | None = _v("V that is detected in 80 % of cases")
+    v_high: float | None = _v("upper end of a one-sided 95 % interval of V")
     w1_before: float | None = _w1("the target's distance to its ideal, initially", default=None)
     w1_after: float | None = _w1("the same when `source` is diversified", default=None)
     is_: float | None = _is("Intersectional Sensitivity: `w1_before` - `w1_after`")
     is_matched: float | None = _end("IS at equal sample sizes: decides the sign, not for quoting")
-    is_matched_ci_low: float | None = _end("95 % percentile interval of `is_matched`, lower end")
+    is_matched_ci_low: float | None = _end("95 % interval of `is_matched`, lower end")
     is_matched_ci_high: float | None = _end("upper end")
-    is_ci_low: float | None = _end("95 % interval of `is`, the hull of the two below, lower end")
+    is_ci_low: float | None = _end("95 % interval of `is`, lower end")
     is_ci_high: float | None = _end("upper end")
     ci_percentile_low: float | None = _end("percentile bootstrap interval of `is`, lower end")
     ci_percentile_high: float | None = _end("upper end")
     ci_basic_low: float | None = _end("basic bootstrap interval of `is`, lower end")
     ci_basic_high: float | None = _end("upper end")
     sign: Sign | None = _name(
-        "where the target moves", range="towards, away, undetermined", source="Pairs", default=None
+        "where the target moves, of edges and common shifts alone",
+        range="towards, away, undetermined",
+        source="Pairs",
+        default=None,
     )
     sign_probability: float | None = _p(
         "share of resamples of `is_matched` above 0", source="Pairs"
     )
     shift_p: float | None = _p("initial images against all interventions together", source="Pairs")
+    shift_p_adjusted: float | None = _p(
+        "Benjamini-Hochberg's, over all pairs of different axes", source="Pairs"
+    )
     edge: bool = _truth("whether the pair is an edge", source="Pairs", default=False)
+    verdict: Verdict | None = _name(
+        "what may be said of the pair", range="verdicts", source="Verdicts", default=None
+    )
     status: Status = _name(
         "of the test", range="ok, degenerate, insufficient", source="Pairs", default="insufficient"
     )
@@ -307,6 +342,25 @@ class PairRow(GraphRow):
     is_corrected: float | Unset | None = _corrected("`is` without them")
     is_corrected_ci_low: float | Unset | None = _corrected("its 95 % interval, lower end")
     is_corrected_ci_high: float | Unset | None = _corrected("upper end")
+    is_controlled: float | Unset | None = _controlled(
+        "`is` with the images of neutral rewordings in the place of the initial ones; "
+        "this and the next four only with controls"
+    )
+    is_controlled_ci_low: float | Unset | None = _controlled("its 95 % interval, lower end")
+    is_controlled_ci_high: float | Unset | None = _controlled("upper end")
+    sign_controlled: Sign | Unset | None = _name(
+        "where the target moves from there",
+        range="towards, away, undetermined",
+        **_wording,
+        default=UNSET,
+    )
+    shift_p_controlled: float | Unset | None = measure(
+        "their images against all interventions together",
+        unit="probability",
+        range="0 to 1",
+        **_wording,
+        default=UNSET,
+    )
     n_prompts: int | Unset = _prompts(
         "prompts with answers about the pair; this and the next two only with several prompts"
     )

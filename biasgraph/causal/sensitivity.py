@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biasgraph.causal.intervals import ROUNDING, Interval, is_flat
+from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.matching import matched_distance
+from biasgraph.causal.near_ideal import Errors
+from biasgraph.causal.resampling import resample, smoothed
 from biasgraph.causal.rows import PairRow, Sign, flag
-from biasgraph.causal.settings import TAIL, AnalysisSettings
+from biasgraph.causal.settings import SHIFT_ALPHA, AnalysisSettings, SignRule
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import Ideal
 
@@ -24,11 +26,13 @@ class TargetDraws:
         counts: (B, P, k), each of P prompts resampled by itself.
         shares: Resampled ideals (B, k), or the ideal (k,).
         distances: (B,) of the summed counts.
+        errors: Of the distance.
     """
 
     counts: Counts
     shares: Floats
     distances: Floats
+    errors: Errors
 
     @classmethod
     def of(
@@ -36,43 +40,12 @@ class TargetDraws:
     ) -> TargetDraws:
         """Resample the (P, k) answers of P prompts."""
         counts = resample(initial, replicates, rng)
-        return cls._of(counts, ideal, ideal.draws(replicates, rng))
-
-    @classmethod
-    def _of(cls, counts: Counts, ideal: Ideal, shares: Floats) -> TargetDraws:
-        pooled = counts.sum(axis=1)
-        return cls(counts, shares, ideal.distance(pooled / pooled[0].sum(), shares))
-
-    def smoothed(
-        self, initial: Counts, ideal: Ideal, replicates: int, rng: np.random.Generator
-    ) -> TargetDraws:
-        """The same with attributes that were never seen; see `resample`."""
-        return self._of(resample(initial, replicates, rng, smooth=True), ideal, self.shares)
-
-    def sensitivities(self, mitigated: Counts, ideal: Ideal, mix: str) -> Floats:
-        """(B,) IS to replicates (B, P, J, k) of an intervention's answers."""
-        shares = mixed(mitigated.sum(axis=1), mix)
-        return np.asarray(self.distances - ideal.distance(shares, self.shares))
-
-
-def resample(
-    counts: Counts, replicates: int, rng: np.random.Generator, *, smooth: bool = False
-) -> Counts:
-    """(replicates, ..., k) multinomial resamples of sets of answers, sizes kept.
-
-    Args:
-        counts: (..., k) answers of each set.
-        replicates: How many to draw.
-        rng: To draw with.
-        smooth: Whether to draw from (c + 1/k) / (n + 1), so that unseen attributes may appear.
-    """
-    k = counts.shape[-1]
-    sets = counts.reshape(-1, k)
-    n = sets.sum(axis=-1)
-    more = 1 if smooth else 0
-    shares = (sets + more / k) / np.maximum(n + more, 1)[:, None]
-    drawn = [rng.multinomial(size, p, size=replicates) for size, p in zip(n, shares, strict=True)]
-    return np.stack(drawn, axis=1).reshape(replicates, *counts.shape)
+        shares = ideal.draws(replicates, rng)
+        total = initial.sum(axis=0)
+        n = int(total.sum())
+        distances = ideal.distance(counts.sum(axis=1) / n, shares)
+        errors = Errors.of(distances, smoothed(total), n, ideal, shares, rng)
+        return cls(counts, shares, distances, errors)
 
 
 def mixed(counts: Counts, mix: str) -> Floats:
@@ -108,14 +81,12 @@ def measure_sensitivity(
     after = float(ideal.distance(mixed(arms.sum(axis=0), settings.mix)))
     value = before - after
     flags = []
-    start, mitigated = draws, resample(arms, settings.bootstrap, rng)
-    replicates = start.sensitivities(mitigated, ideal, settings.mix)
-    if is_flat(replicates):
-        flags.append("zero_width")
-        start = draws.smoothed(initial, ideal, settings.bootstrap, rng)
-        mitigated = resample(arms, settings.bootstrap, rng, smooth=True)
-        replicates = start.sensitivities(mitigated, ideal, settings.mix)
-    interval = Interval.of(value, replicates)
+    mitigated = resample(arms, settings.bootstrap, rng)
+    distances = ideal.distance(mixed(mitigated.sum(axis=1), settings.mix), draws.shares)
+    errors = _errors_of_mixture(distances, arms.sum(axis=0), ideal, draws.shares, settings, rng)
+    pairs = [(one, other) for one in draws.errors.cases for other in errors.cases]
+    others = [one - other for one, other in pairs[1:]]
+    interval = Interval.of(value, draws.distances - distances, others)
     matched = Matching.of(initial.sum(axis=1), arms.sum(axis=2))
     if matched.by_arm:
         flags.append("unequal_arms")
@@ -124,8 +95,8 @@ def measure_sensitivity(
         flags.append("too_few_to_match")
     else:
         point = float(matched.difference(initial[None], arms[None], ideal, ideal.shares, rng)[0])
-        cloud = matched.difference(start.counts, mitigated, ideal, start.shares, rng)
-        low, high, probability = _describe_matched(cloud)
+        cloud = matched.difference(draws.counts, mitigated, ideal, draws.shares, rng)
+        low, high, probability = _describe_matched(point, cloud)
     return replace(
         flag(row, *flags),
         w1_before=before,
@@ -140,29 +111,54 @@ def measure_sensitivity(
         ci_percentile_high=interval.percentile[1],
         ci_basic_low=interval.basic[0],
         ci_basic_high=interval.basic[1],
-        sign=decide_sign(value, probability, settings.sign),
         sign_probability=probability,
     )
 
 
-def _describe_matched(draws: Floats) -> tuple[float, float, float]:
+def _errors_of_mixture(
+    distances: Floats,
+    arms: Counts,
+    ideal: Ideal,
+    drawn_ideal: Floats,
+    settings: AnalysisSettings,
+    rng: np.random.Generator,
+) -> Errors:
+    """How far the distance of the mixture of arms (J, k) may be off, given its replicates (B,)."""
+    sizes = arms.sum(axis=-1)
+    if settings.mix == "pooled":
+        shares, images = smoothed(arms.sum(axis=0)), float(sizes.sum())
+    else:  # its variance is the arms' mean one over J, and that of the smallest weighs most
+        shares, images = smoothed(arms).mean(axis=0), len(sizes) ** 2 / float((1 / sizes).sum())
+    return Errors.of(distances, shares, max(1, round(images)), ideal, drawn_ideal, rng)
+
+
+def _describe_matched(point: float, draws: Floats) -> tuple[float, float, float]:
     """The ends of the interval of replicates (B,), and the share of them above 0."""
     draws = np.where(np.abs(draws) < ROUNDING, 0.0, draws)
-    low, high = np.quantile(draws, [TAIL, 1 - TAIL]).tolist()
+    low, high = Interval.of(point, draws).hull
     # Half of the ties: where nothing ever moves, neither direction is the likelier one.
     return low, high, float((draws > 0).mean() + 0.5 * (draws == 0).mean())
 
 
-def decide_sign(value: float, probability: float | None, rule: str) -> Sign:
-    """The direction that may be claimed: "is" takes IS at its word, "matched" wants 97.5 %."""
+def claim_direction(row: PairRow, rule: SignRule) -> Sign:
+    """The direction that may be claimed of a pair's sensitivity.
+
+    "is" takes IS at its word. "matched" wants two witnesses: an interval of the matched sensitivity
+    without 0, and images that differ from the initial ones in a test at two-sided .05. IS itself
+    leans upwards near the ideal; the interval alone claimed a direction in up to a third of pairs
+    without any effect where the initial images all show one answer (STATISTICS (k), 1 and 2).
+    """
     if rule == "is":
-        return "undetermined" if value == 0 else "towards" if value > 0 else "away"
-    # Not the interval of IS decides: the initial images are fewer than those of all arms, so IS
-    # leans upwards near the ideal, and its percentile interval claimed a direction without any
-    # effect in up to 48 % of simulations, the matched one in .1 to 6.2 % (STATISTICS (e), 4).
-    if probability is None or TAIL <= probability <= 1 - TAIL:
+        return "undetermined" if not row.is_ else "towards" if row.is_ > 0 else "away"
+    low, high = row.is_matched_ci_low, row.is_matched_ci_high
+    if low is None or high is None or row.shift_p is None or row.shift_p > SHIFT_ALPHA:
         return "undetermined"
-    return "towards" if probability > 0.5 else "away"
+    return "towards" if low > ROUNDING else "away" if high < -ROUNDING else "undetermined"
+
+
+def weigh_alike(sizes: Counts) -> bool:
+    """Whether arms of these sizes (J,) weigh about as much together as in their equal mean."""
+    return bool(sizes.max() - sizes.min() <= UNEQUAL * sizes.max())
 
 
 @dataclass(frozen=True)
@@ -183,10 +179,9 @@ class Matching:
     def of(cls, initial: Counts, sizes: Counts) -> Matching:
         """For (P,) initial images and (P, J) images of the interventions, by their numbers."""
         kept = np.minimum(initial, sizes.sum(axis=1))
-        total = sizes.sum(axis=0)
         # Arms that lost answers unevenly would otherwise weigh by what is left of them, which the
         # mixture of the arms does not (STATISTICS (e), 2).
-        if total.max() - total.min() <= UNEQUAL * total.max():
+        if weigh_alike(sizes.sum(axis=0)):
             return cls(kept, kept[:, None], by_arm=False)
         count = sizes.shape[1]
         each = np.minimum(kept // count, sizes.min(axis=1))

@@ -14,9 +14,11 @@ from biasgraph.errors import InputError, did_you_mean
 
 Preset = Literal["default", "paper"]
 MetricName = Literal["nominal", "ordinal", "index", "values", "cost"]
+SignRule = Literal["matched", "is"]
 
 TAIL = 0.025  # left out on each side of every interval, which is thus a 95 % one
 FDR_LEVEL = 0.05
+SHIFT_ALPHA = 0.05
 SMALLEST_ALPHA = 1e-6  # below it the Monte Carlo fallback would need over 10 million tables
 
 _PAPER: dict[str, Any] = {
@@ -79,7 +81,9 @@ class AnalysisSettings:
         min_valid: Fewest valid answers in the initial images and in every arm.
         unknown: Unknown answers are left out ("exclude"), a class of their own ("class", which
             needs an ideal), or refused ("error").
-        sign: Of the bootstrapped matched sensitivity ("matched") or of the plain one ("is").
+        sign: Of the matched sensitivity and the shift ("matched"), or of the plain one ("is").
+        delta: An edge whose |IS| is bounded below this says that the arms differ, and no more.
+        min_v: A pair whose V is bounded below this has no link worth looking for.
         bootstrap: Multinomial resamples for each interval of a node or pair.
         amplification_replicates: Whole-image resamples for the amplification's interval; 0 skips
             it.
@@ -102,7 +106,9 @@ class AnalysisSettings:
     yates: bool = False
     min_valid: int = 16
     unknown: Literal["exclude", "class", "error"] = "exclude"
-    sign: Literal["matched", "is"] = "matched"
+    sign: SignRule = "matched"
+    delta: float = 0.05
+    min_v: float = 0.3
     bootstrap: int = 2000
     amplification_replicates: int = 200
     noise_draws: int = 500
@@ -115,7 +121,9 @@ class AnalysisSettings:
                 _check_choice(name, getattr(self, name), choices)
         _check_alpha(self.alpha, self.fallback)
         _check_alpha(self.global_alpha, self.fallback)
-        _check_min_is(self.global_min_is)
+        _check_least("min_is", self.global_min_is)
+        _check_least("delta", self.delta)
+        _check_least("min_v", self.min_v)
         for name, least in _LEAST.items():
             _check_whole(name, getattr(self, name), least)
 
@@ -185,9 +193,9 @@ def _check_alpha(alpha: float, fallback: str) -> None:
         )
 
 
-def _check_min_is(value: object) -> None:
+def _check_least(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise InputError(f"min_is must be a number of at least 0, not {value!r}.")
+        raise InputError(f"{name} must be a number of at least 0, not {value!r}.")
 
 
 def _check_whole(name: str, value: object, least: int) -> None:

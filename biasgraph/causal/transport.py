@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from biasgraph.causal.resampling import resample
 from biasgraph.causal.settings import MetricName
 from biasgraph.causal.tables import Counts, Floats, Variable
 from biasgraph.errors import InputError, did_you_mean, printable
@@ -80,12 +81,17 @@ class Ideal:
         """W1 (...) of p (..., k) to the ideal, or to other ideal shares that broadcast with p."""
         return wasserstein(p, self.shares if shares is None else shares, self.metric, self.cost)
 
+    @property
+    def farthest(self) -> float:
+        """The largest W1 that any distribution can have; it is one of a single attribute."""
+        return float(self.distance(np.eye(len(self.shares))).max())
+
     def draws(self, replicates: int, rng: np.random.Generator) -> Floats:
         """(replicates, k) resampled ideals, or (k,) when the ideal is not from images."""
         if self.reference is None:
             return self.shares
-        n = self.reference.sum()
-        return np.asarray(rng.multinomial(n, self.reference / n, size=replicates) / n)
+        drawn = resample(self.reference[None], replicates, rng)[:, 0]
+        return np.asarray(drawn / self.reference.sum())
 
 
 def resolve_ideals(

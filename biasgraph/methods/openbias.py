@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from biasgraph.causal.intervals import Interval, is_flat, wilson
-from biasgraph.causal.sensitivity import resample
+from biasgraph.causal.intervals import Interval, wilson
+from biasgraph.causal.resampling import PSEUDO, resample
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.data.findings import Finding, Number, Part, Ranking, Table, Text
@@ -29,7 +29,6 @@ ABOUT = (
     "any other, 1 where there is only one (eq. 6)."
 )
 NULL_DRAWS = 2000
-ALIKE = 1e-12
 """Intensities that differ by less are the same."""
 
 
@@ -127,23 +126,15 @@ class _Drawn:
 
     @classmethod
     def of(cls, counts: Counts, replicates: int, rng: np.random.Generator) -> _Drawn:
-        spare = rng.spawn(1)[0]
-        plain = np.zeros((replicates, counts.shape[1]))
-        smooth, means = plain.copy(), np.zeros((2, replicates))
+        mixed, mean = np.zeros((replicates, counts.shape[1])), np.zeros(replicates)
         each = np.empty((len(counts), replicates))
         for place, row in enumerate(counts):  # one by one: there may be thousands
-            shares = _shares(resample(row[None], replicates, rng)[:, 0])
-            own = intensity(shares)
-            plain += shares / len(counts)
-            means[0] += own / len(counts)
-            if is_flat(own):
-                shares = _shares(resample(row[None], replicates, spare, smooth=True)[:, 0])
-                own = intensity(shares)
-            smooth += shares / len(counts)
-            means[1] += own / len(counts)
-            each[place] = own
-        alike = bool(np.ptp(plain, axis=0).max() < ALIKE)
-        return cls(smooth if alike else plain, each, means[int(is_flat(means[0]))])
+            each[place] = intensity(_shares(resample(row[None], replicates, rng)[:, 0]))
+            # In a mean of many sets, pseudo answers are those of all of them together.
+            one = resample(row[None], replicates, rng, PSEUDO / len(counts))[:, 0]
+            mixed += _shares(one) / len(counts)
+            mean += intensity(_shares(one)) / len(counts)
+        return cls(mixed, each, mean)
 
 
 def _shares(counts: Counts) -> Floats:

@@ -1,0 +1,61 @@
+"""Whether diversifying moves a distribution at all: the second witness of a direction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from biasgraph.causal.independence import Independence, independence
+from biasgraph.causal.matching import draw_subsets
+from biasgraph.causal.sensitivity import weigh_alike
+from biasgraph.causal.settings import SHIFT_ALPHA, AnalysisSettings
+from biasgraph.causal.stratified import stratified_independence
+from biasgraph.causal.tables import Counts
+
+
+def tested_strata(
+    strata: Counts,
+    settings: AnalysisSettings,
+    rng: np.random.Generator,
+    alpha: float,
+    *,
+    stratified: bool,
+) -> Independence:
+    """Rows against columns of (prompts, rows, columns) counts, within prompts or summed."""
+    if stratified:
+        return stratified_independence(strata, settings, rng, alpha)
+    return independence(strata.sum(axis=0), settings, rng, alpha)
+
+
+def shift_p(
+    start: Counts,
+    arms: Counts,
+    settings: AnalysisSettings,
+    rng: np.random.Generator,
+    *,
+    stratified: bool,
+) -> float | None:
+    """The p of a set of images against the mixture of an intervention's arms.
+
+    Args:
+        start: (P, k) answers about P prompts.
+        arms: (P, J, k) answers of the intervention. Where the mixture gives unequal ones equal
+            weight, equally many of each are drawn: their summed answers are of another mixture.
+        settings: Of the analysis.
+        rng: For drawing arms and null tables.
+        stratified: Whether to test within prompts.
+    """
+    if settings.mix == "equal" and not weigh_alike(arms.sum(axis=(0, 2))):
+        arms = _cut_to_one_size(arms, rng)
+        start = start * (arms.sum(axis=(1, 2)) > 0)[:, None]
+    both = np.stack([start, arms.sum(axis=1)], axis=1)
+    if (both.sum(axis=(0, 2)) == 0).any():
+        return None
+    return tested_strata(both, settings, rng, SHIFT_ALPHA, stratified=stratified).p
+
+
+def _cut_to_one_size(arms: Counts, rng: np.random.Generator) -> Counts:
+    """Equally many answers of each arm (P, J, k), drawn within each of P prompts."""
+    sizes = arms.sum(axis=-1)
+    kept = np.repeat(sizes.min(axis=1, keepdims=True), arms.shape[1], axis=1)
+    subsets = [draw_subsets(of[None], take, rng)[0] for of, take in zip(arms, kept, strict=True)]
+    return np.stack(subsets)
