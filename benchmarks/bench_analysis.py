@@ -103,14 +103,12 @@ def facts(analysis: Analysis) -> str:
 def main() -> None:
     everything = AnalysisSettings.resolve()
     print(f"best of {REPEATS}, B = {everything.bootstrap}")
-    without = AnalysisSettings.resolve(amplification_replicates=0)
     for skew in (1.0, 0.3):
         small = coded_images(48, skew=skew)
         report(f"48 images a prompt, skew {skew}", small, everything)
     for skew in (1.0, 0.3):
         large = coded_images(4_630, skew=skew)  # 27 prompts x 4,630 images x 8 axes
         report(f"1,000,080 answers, skew {skew}", large, everything)
-        report("  the amplification's own interval apart", large, without)
     report_many(26, everything)
 
 

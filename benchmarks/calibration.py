@@ -59,9 +59,7 @@ class Audit:
 
 def audit(one: Audit) -> dict[str, Any]:
     """Draw and analyse one audit."""
-    settings = AnalysisSettings.resolve(
-        amplification_replicates=0, noise_draws=0, seed=one.replicate
-    )
+    settings = AnalysisSettings.resolve(noise_draws=0, seed=one.replicate)
     images = draw_audit(one.world, one.occupation, one.images, one.rng())
     return record_of(one.name(), images, settings)
 

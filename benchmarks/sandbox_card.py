@@ -110,7 +110,7 @@ def main() -> None:
     accuracies = [judge_accuracy(spec, options.drawings) for spec in JUDGES]
     rows = [[axis, *(shown(one[axis], 4) for one in accuracies)] for axis in accuracies[0]]
     print(table(["right on held-out drawings", *JUDGES], rows))
-    settings = AnalysisSettings.resolve(amplification_replicates=0, noise_draws=0)
+    settings = AnalysisSettings.resolve(noise_draws=0)
     for world in WORLDS:
         run = options.work / f"{world}-{options.images}"
         biasgraph.build(

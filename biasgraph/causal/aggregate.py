@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from biasgraph.causal.intervals import Interval, noise_floor
+from biasgraph.causal.intervals import noise_floor
 from biasgraph.causal.resampling import pool_counts
 from biasgraph.causal.sensitivity import mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
@@ -51,11 +51,12 @@ def amplification(
 ) -> dict[str, Any]:
     """The amplification: the sum of |IS| over all pairs x != y, edges or not.
 
-    The sum, its interval and its noise floor are over the defined pairs alone, and their number
-    stands beside them; without any, all are None. `ci` is the hull of the percentile and basic
-    intervals over whole-image replicates, not below 0. `noise_floor` is the mean and 95 % quantile
-    when the initial images and all arms are drawn with replacement from the initial images, so that
-    no intervention does anything. Both are drawn within each prompt, and then summed.
+    The sum and its noise floor are over the defined pairs alone, and their number stands beside
+    them; without any, all are None. `noise_floor` is the mean and 95 % quantile when the initial
+    images and all arms are drawn with replacement from the initial images, so that no intervention
+    does anything; they are drawn within each prompt, and then summed. `above_floor` is the sum less
+    that mean. There is no interval: a sum of |IS| leans upwards by more than resamples can tell;
+    the hull of two bootstrap intervals covered in 74 % of simulations (STATISTICS (k), 5).
 
     Args:
         pool: The images.
@@ -66,7 +67,7 @@ def amplification(
     defined = {pair: value for pair, value in values.items() if value is not None}
     result: dict[str, Any] = {
         "value": None,
-        "ci": None,
+        "above_floor": None,
         "noise_floor": noise_floor(np.zeros(0)),
         "pairs": len(values),
         "pairs_defined": len(defined),
@@ -76,37 +77,26 @@ def amplification(
         return result
     total = float(sum(abs(value) for value in defined.values()))
     result["value"] = total
-    if settings.amplification_replicates:
-        totals = _replicated(pool, ideals, list(defined), settings, noise=False)
-        if len(totals):
-            result["ci"] = list(Interval.of(total, totals).distance)
     if settings.noise_draws:
-        totals = _replicated(pool, ideals, list(defined), settings, noise=True)
-        result["noise_floor"] = noise_floor(totals)
+        result["noise_floor"] = floor = noise_floor(_noise(pool, ideals, list(defined), settings))
+        if floor["mean"] is not None:
+            result["above_floor"] = total - floor["mean"]
     return result
 
 
-def _replicated(
-    pool: Pool,
-    ideals: Sequence[Ideal],
-    pairs: Sequence[Pair],
-    settings: AnalysisSettings,
-    *,
-    noise: bool,
+def _noise(
+    pool: Pool, ideals: Sequence[Ideal], pairs: Sequence[Pair], settings: AnalysisSettings
 ) -> Floats:
-    """Totals over whole-image replicates; those that lost a whole distribution are left out."""
-    kind = "noise" if noise else "amplification"
-    replicates = settings.noise_draws if noise else settings.amplification_replicates
-    rng = generator(settings.seed, pool.name, kind)
+    """Totals without any effect; those that lost a whole distribution are left out."""
+    rng = generator(settings.seed, pool.name, "noise")
     sources = sorted({x for x, _ in pairs})
-    initial, arms = pool_counts(pool, sources, replicates, rng, noise=noise)
-    totals = np.zeros(replicates)
+    initial, arms = pool_counts(pool, sources, settings.noise_draws, rng, noise=True)
+    totals = np.zeros(settings.noise_draws)
     with np.errstate(invalid="ignore"):
         for y in sorted({y for _, y in pairs}):
             ideal = ideals[y]
-            shares = ideal.shares if noise else ideal.draws(replicates, rng)
-            before = ideal.distance(mixed(initial[y][:, None], "pooled"), shares)
+            before = ideal.distance(mixed(initial[y][:, None], "pooled"))
             for x in (x for x, target in pairs if target == y):
-                after = ideal.distance(mixed(arms[x][y], settings.mix), shares)
+                after = ideal.distance(mixed(arms[x][y], settings.mix))
                 totals += np.abs(before - after)
     return totals[np.isfinite(totals)]

@@ -370,6 +370,10 @@ class PairRow(GraphRow):
     )
 
 
+LATER_FIELDS = ("v_high", "shift_p_adjusted", "verdict")
+"""Of pairs; runs that were analysed before there were these lack them."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class LinkRow(PairRow):
     """A pair that is an edge, with the table that was tested."""

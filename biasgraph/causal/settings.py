@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
@@ -29,10 +30,10 @@ _PAPER: dict[str, Any] = {
     "sign": "is",
     "global_test": "pooled",
 }
+_RETIRED = ("amplification_replicates",)
 _LEAST = {
     "min_valid": 1,
     "bootstrap": 100,
-    "amplification_replicates": 0,
     "noise_draws": 0,
     "seed": 0,
 }
@@ -85,8 +86,6 @@ class AnalysisSettings:
         delta: An edge whose |IS| is bounded below this says that the arms differ, and no more.
         min_v: A pair whose V is bounded below this has no link worth looking for.
         bootstrap: Multinomial resamples for each interval of a node or pair.
-        amplification_replicates: Whole-image resamples for the amplification's interval; 0 skips
-            it.
         noise_draws: Draws for the amplification's noise floor; 0 skips it.
         seed: Of every random draw, together with the names of what is drawn.
 
@@ -110,7 +109,6 @@ class AnalysisSettings:
     delta: float = 0.05
     min_v: float = 0.3
     bootstrap: int = 2000
-    amplification_replicates: int = 200
     noise_draws: int = 500
     seed: int = 0
 
@@ -137,6 +135,14 @@ class AnalysisSettings:
         """When a pair is an edge of the graph of several prompts."""
         stratified = self.global_test == "cmh"
         return EdgeRule(self.global_alpha, self.fdr, self.global_min_is, stratified)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> AnalysisSettings:
+        """Those of a graph.json; what earlier versions knew and this one does not is left out.
+
+        Raises InputError where a value is not allowed, TypeError where there is none of the name.
+        """
+        return cls(**{name: value for name, value in record.items() if name not in _RETIRED})
 
     @classmethod
     def resolve(cls, preset: str = "default", **explicit: Any) -> AnalysisSettings:

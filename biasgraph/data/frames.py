@@ -15,14 +15,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biasgraph.causal.rows import UNSET, CountRow, PairRow, columns
+from biasgraph.causal.rows import LATER_FIELDS, UNSET, CountRow, PairRow, columns
 from biasgraph.data.answers import ROLES
 from biasgraph.errors import listed
 
 LABEL = "toy"
 PAIR_TYPES = {name: column.type for name, column in columns(PairRow).items()}
 PAIR_TEXTS = [name for name, kind in PAIR_TYPES.items() if kind in ("string", "list<string>")]
-PAIR_COLUMNS = [part.name.rstrip("_") for part in fields(PairRow) if part.default is not UNSET]
+PAIR_COLUMNS = [
+    part.name.rstrip("_")
+    for part in fields(PairRow)
+    if part.default is not UNSET and part.name not in LATER_FIELDS
+]
 OF_PROMPTS = (
     *("attributes", "initial.counts", "initial.distribution", "distribution_ci"),
     *("initial.n_total", "initial.n_gated", "initial.n_unknown", "initial.n_valid"),
@@ -50,6 +54,7 @@ def pairs_frame(pairs: Sequence[PairRow]) -> pd.DataFrame:
 def pairs_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
     """The frame of `pairs_frame`, from the cells of pairs.csv."""
     texts = cells.drop(columns=LABEL, errors="ignore").astype(object)
+    texts = texts.assign(**{name: "" for name in LATER_FIELDS if name not in texts})
     return _typed_pairs(texts.where(texts != "", None).assign(flags=texts["flags"]))
 
 

@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from biasgraph.causal.rows import UNSET, GraphRow, LinkRow, NodeRow, Unset
+from biasgraph.causal.rows import LATER_FIELDS, UNSET, GraphRow, LinkRow, NodeRow, Unset
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.data.agreement_model import AgreementDocument
 from biasgraph.data.findings import Part
@@ -30,7 +30,7 @@ MOST = 10**12
 """Images, edges, resamples; more would be a mistake."""
 DRAWS = 10**7
 """Resamples that a command that reads a graph can be made to draw."""
-DRAWN = ("bootstrap", "amplification_replicates", "noise_draws")
+DRAWN = ("bootstrap", "noise_draws")
 
 STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True, protected_namespaces=())
 
@@ -58,7 +58,7 @@ def _row(row: type[GraphRow]) -> type[_Strict]:
     hints = get_type_hints(row)
     declared: dict[str, Any] = {}
     for part in fields(row):  # type: ignore[arg-type]
-        default = None if part.default is UNSET else ...
+        default = None if part.default is UNSET or part.name in LATER_FIELDS else ...
         about = Field(default, alias=part.name.rstrip("_"))
         declared[f"{part.name.rstrip('_')}_field"] = (_type(hints[part.name]), about)
     return create_model(row.__name__, __base__=_Strict, **declared)
@@ -168,7 +168,7 @@ class _Floor(_Strict):
 
 class _Amplification(_Strict):
     value: Number | None
-    ci: Ends | None
+    above_floor: Number | None = None
     noise_floor: _Floor
     pairs: Whole
     pairs_defined: Whole
@@ -208,7 +208,7 @@ class _Prompt(_Strict):
 
 def _settings(record: Any) -> Any:
     try:
-        settings = AnalysisSettings(**record)
+        settings = AnalysisSettings.of_record(record)
     except (TypeError, BiasgraphError) as error:
         raise ValueError(str(error)) from None
     if max(getattr(settings, name) for name in DRAWN) > DRAWS:

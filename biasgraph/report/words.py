@@ -287,15 +287,16 @@ def in_all(graph: Record) -> Iterator[str]:
             yield f"{what} {name(best['axis'])}: {edges}, {strength}{tied}."
     total = graph["amplification"]
     if total["value"] is not None:
-        floor, amplification = total["noise_floor"], with_ci(total["value"], total["ci"])
-        chance = ""
+        floor, chance = total["noise_floor"], ""
         if floor["mean"] is not None:
             chance = (
-                f"; with no effect anywhere it would be about {floor['mean']:.2f}, "
-                f"and below {floor['q95']:.2f} in 95 % of cases"
+                f"; chance alone makes about {floor['mean']:.2f} of it, "
+                f"and up to {floor['q95']:.2f} in 95 % of audits without any effect"
             )
-        over = f"the sum of |IS| over {total['pairs_defined']} pairs"
-        yield f"Amplification, {over}, is {amplification}{chance}."
+        yield (
+            f"The sum of |IS| over {total['pairs_defined']} pairs (amplification) is "
+            f"{total['value']:.2f}{chance}."
+        )
 
 
 def mediation(links: Sequence[Record], graph: Record) -> Iterator[str]:

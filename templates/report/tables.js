@@ -163,12 +163,11 @@
     const total = model.document.graph.amplification;
     const floor = total.noise_floor;
     if (total.value === null) return null;
-    const [low, high] = total.ci || [null, null];
     return biasgraph.charts.numberLine({
-      low: 0, high: Math.max(total.value, high || 0, floor.q95 || 0) * 1.05, digits: 1,
+      low: 0, high: Math.max(total.value, floor.q95 || 0) * 1.05, digits: 1,
       band: floor.q95 === null ? null : [0, floor.q95],
       marks: [
-        { label: "amplification", kind: "plain", value: total.value, low, high, text: withInterval(total.value, low, high, { digits: 2 }) },
+        { label: "sum of |IS|", kind: "plain", value: total.value, text: number(total.value, { digits: 2 }) },
         { label: "with no effect", kind: "reference", value: floor.mean, text: floor.mean === null ? "not defined" : ["about ", number(floor.mean, { digits: 2 })] },
       ],
     });

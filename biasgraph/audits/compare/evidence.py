@@ -48,7 +48,7 @@ def evidence_of(result: Result) -> Evidence:
     Raises InputError when answers.csv is not the table that graph.json was computed from.
     """
     document = result.document
-    settings = AnalysisSettings(**document["graph"]["settings"])
+    settings = AnalysisSettings.of_record(document["graph"]["settings"])
     with_unknown = settings.unknown == "class"
     variables = tuple(_variable(node, with_unknown) for node in document["nodes"])
     source = "the result" if result.directory is None else str(result.directory)
