@@ -7,7 +7,7 @@ from typing import Any
 
 from biasgraph.data import findings as parts
 from biasgraph.data.file_names import PROMPTS
-from biasgraph.report import judge_words, prompt_tables, words
+from biasgraph.report import judge_words, prompt_tables, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.lead import seen, untested
 
@@ -36,15 +36,21 @@ def summarize_graph(
         *_compared(nodes, prompts),
         parts.Heading(edges) if links else parts.Text(edges),
         _edges(links),
+        parts.Sentences("Common shifts", list(shifts(document, pairs))),
         parts.Sentences("In all", list(words.in_all(graph))),
         parts.Sentences("Other methods (the report has more)", list(_findings_in_short(graph))),
         parts.Sentences("Mediation", list(words.mediation(links, graph))),
-        parts.Sentences("Undetermined", list(words.undetermined(document, pairs))),
+        parts.Sentences("Undetermined", list(verdict_words.undetermined(document, pairs))),
         parts.Sentences(
             "To keep in mind", [*caveats(document), *judge_words.caveats_of_graph(graph)]
         ),
         _prompts(graph.get("prompts") or ()),
     ]
+
+
+def shifts(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
+    """The common shifts to tell first."""
+    return (verdict_words.finding(pair, document) for pair in verdict_words.told_first(pairs))
 
 
 def graph_facts(document: Record) -> list[tuple[str, str]]:
@@ -112,7 +118,7 @@ def _edges(links: Sequence[Record]) -> parts.Table:
     rows = [
         (
             words.name(link["source"]),
-            f"{words.name(link['target'])} {words.direction(link['sign'])}",
+            f"{words.name(link['target'])} {verdict_words.direction(link['sign'])}",
             tuple(_sensitivity(link)),
             words.p_value(link["p"]),
             None if link["cramers_v"] is None else f"{link['cramers_v']:.2f}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from biasgraph.causal.flags import FLAG_WORDS
+from biasgraph.report.verdict_words import CLAIMS
 from biasgraph.report.words import (
     LISTED,
     Record,
@@ -85,18 +86,24 @@ def linked(document: Record, pairs: Sequence[Record]) -> str:
     if is_without_interventions(document["graph"]):
         return untested()
     links = document["links"]
-    known = [link for link in links if link["sign"] in ("towards", "away")]
+    known = [link for link in links if link["sign"] in CLAIMS]
     tested = sum(pair["status"] != "insufficient" for pair in between(pairs))
+    shifts = [pair for pair in between(pairs) if pair.get("verdict") == "common_shift"]
+    if not tested:
+        return "No pair of axes could be tested."
+    told = []
     if links:
         clear = {0: "none", len(links): "all"}.get(len(known), str(len(known)))
-        return (
-            f"Diversifying one axis changes another in {len(links)} of {tested} pairs; for {clear} "
-            f"of {'these arrows' if len(links) > 1 else 'them'} it is clear whether that is "
-            "towards the ideal or away from it."
+        told.append(
+            f"In {len(links)} of {tested} pairs, what is asked of one axis decides another; for "
+            f"{clear} of them it is clear that diversifying moves it towards its ideal or away."
         )
-    if tested:
-        return f"In none of {tested} pairs does diversifying one axis clearly change another."
-    return "No pair of axes could be tested."
+    if shifts:
+        told.append(
+            f"In {len(shifts)}{' more' if links else f' of {tested}'} pairs, whatever is asked of "
+            "one axis shifts another alike."
+        )
+    return " ".join(told) or f"In none of {tested} pairs was a link found."
 
 
 def untested() -> str:

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
+from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS, VERDICT_WORDS
 from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import Images
 from biasgraph.errors import InputError
-from biasgraph.report import judge_words, words
+from biasgraph.report import judge_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
 from biasgraph.report.lead import lead, untested
@@ -59,7 +59,7 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
             "graph": _shown_findings(graph["findings"], place),
             "nodes": [_shown_findings(node["findings"], place) for node in nodes],
         },
-        "words": {"flags": FLAG_WORDS, "status": STATUS_WORDS},
+        "words": {"flags": FLAG_WORDS, "status": STATUS_WORDS, "verdicts": VERDICT_WORDS},
         "agreement": record and {"summary": judge_words.summary(record)},
     }
     return model, _context(document, pairs, documents)
@@ -91,13 +91,13 @@ def _context(
             {
                 "pair": index[link["source"]] * len(nodes) + index[link["target"]],
                 "sign": link["sign"] or "undetermined",
-                "text": words.finding(link, document),
+                "text": verdict_words.finding(link, document),
             }
-            for link in words.strongest(links)
+            for link in [*verdict_words.strongest(links), *verdict_words.told_first(pairs)]
         ],
         "in_all": list(words.in_all(graph)),
         "mediation": list(words.mediation(links, graph)),
-        "undetermined": list(words.undetermined(document, pairs)),
+        "undetermined": list(verdict_words.undetermined(document, pairs)),
         "caveats": [*caveats(document), *judge_words.caveats_of_graph(graph)],
         "compared": [
             {"title": part.title, "table": {"kind": part.part.kind, **asdict(part.part)}}
@@ -158,8 +158,8 @@ def _pair(pair: Record, document: Record) -> dict[str, Any]:
             {**check, "axis": index[check["through"]], "words": words.label(check["verdict"])}
             for check in pair["mediation"]
         ],
-        "reason": None if pair["status"] == "ok" else words.reason(pair),
-        "text": words.about_pair(pair, document),
+        "reason": None if pair["status"] == "ok" else verdict_words.reason(pair),
+        "text": verdict_words.about_pair(pair, document),
     }
     return {**pair, **shown}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
 from biasgraph.errors import printable
 
 Record = Mapping[str, Any]
@@ -181,13 +180,6 @@ def prompts_words(graph: Record) -> str:
     return f"{len(texts)}: {enumerated(texts, 'prompts')}; their counts are summed"
 
 
-def direction(sign: str | None) -> str:
-    """Where a target moves, in words."""
-    if sign in ("towards", "away"):
-        return f"{sign} {'from ' if sign == 'away' else ''}its ideal"
-    return "in an undetermined direction"
-
-
 # What was found
 
 
@@ -207,70 +199,6 @@ def is_without_interventions(graph: Record) -> bool:
 def between(pairs: Sequence[Record]) -> list[Record]:
     """The pairs of different axes."""
     return [pair for pair in pairs if pair["source"] != pair["target"]]
-
-
-def strongest(links: Sequence[Record]) -> list[Record]:
-    """The edges to tell first: those with a direction before the others, by |IS|."""
-    ranked = sorted(
-        links, key=lambda link: (link["sign"] not in ("towards", "away"), -abs(link["is"]))
-    )
-    return ranked[:STRONGEST]
-
-
-def finding(link: Record, document: Record) -> str:
-    """An edge as a sentence, with its interval, p, the images behind it and the ideal."""
-    nodes = {node["id"]: node for node in document["nodes"]}
-    source, target = name(link["source"]), name(link["target"])
-    images, initial = sum(map(sum, link["table"])), nodes[link["target"]]["initial"]["n_valid"]
-    if link["sign"] in ("towards", "away"):
-        what = f"Diversifying {source} moves {target} {direction(link['sign'])}"
-    else:
-        what = (
-            f"Diversifying {source} changes {target}, but whether towards its ideal or away from "
-            "it lies within chance"
-        )
-    interval = with_interval(link["is"], link["is_ci_low"], link["is_ci_high"], sign="+")
-    mean = link.get("is_mean_prompt")
-    if mean is not None:
-        interval += f" (mean of {link['n_mean_prompts']} prompts' own: {mean:+.3f})"
-    fixed = link.get("is_corrected")
-    if fixed is not None:
-        ends = (link["is_corrected_ci_low"], link["is_corrected_ci_high"])
-        interval += f" ({with_interval(fixed, *ends, sign='+')} without the judge's errors)"
-    return (
-        f"{what}: IS {interval}, p = {p_value(link['p'])}, distance to the ideal "
-        f"{link['w1_before']:.3f} before and {link['w1_after']:.3f} after; {images:,} "
-        f"counterfactual and {initial:,} initial images with a valid answer; "
-        f"ideal: {ideal_words(document['graph'], len(nodes))}."
-    )
-
-
-def about_pair(pair: Record, document: Record) -> str:
-    """Any ordered pair as a sentence; see `finding`."""
-    if pair["source"] == pair["target"]:
-        return (
-            f"Images made for each attribute of {name(pair['source'])}, by what the judge saw of "
-            "it: the closer each row is to its own answer, the better naming it worked."
-        )
-    if pair["edge"]:
-        return finding(pair, document)
-    if pair["status"] != "ok":
-        return f"{arrow(pair)} could not be decided: {reason(pair)}."
-    rule = edge_rule(document["graph"])
-    if "below_min_is" in pair["flags"]:
-        return (
-            f"What the judge saw of {name(pair['target'])} differs between the images made for "
-            f"{name(pair['source'])} (p = {p_value(pair['p'])}), but |IS| is below "
-            f"{rule['min_is']:g}, so it is not an edge."
-        )
-    limit = pair["detectable_v_80"]
-    least = "no V" if limit is not None and limit > 1 else f"V = {limit or 0:.2f}"
-    power = "" if limit is None else f": {least} is detected in 80 % of cases"
-    return (
-        f"What the judge saw of {name(pair['target'])} does not differ enough between the images "
-        f"made for {name(pair['source'])} to call it an edge (p = {p_value(pair['p'])}). That does "
-        f"not prove them independent{power}."
-    )
 
 
 def in_all(graph: Record) -> Iterator[str]:
@@ -314,47 +242,3 @@ def mediation(links: Sequence[Record], graph: Record) -> Iterator[str]:
             yield f"{arrow(link)}: {verdict} (candidate: {through}{share})."
     if graph["mediation_assumptions"]:
         yield "Assumed: " + " ".join(graph["mediation_assumptions"])
-
-
-def undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
-    """What could not be determined, and why."""
-    unmeasured = [node["id"] for node in document["nodes"] if node["w1"] is None]
-    if unmeasured:
-        yield f"{named(unmeasured)}: too few valid answers to measure the distance to the ideal."
-    open_signs = [link for link in document["links"] if link["sign"] not in ("towards", "away")]
-    if open_signs:
-        yield f"{arrows(open_signs)}: an edge, but its direction lies within chance."
-    asked = () if is_without_interventions(document["graph"]) else between(pairs)
-    undecided = [pair for pair in asked if pair["status"] != "ok"]
-    for why, group in grouped((reason(pair), pair) for pair in undecided).items():
-        yield f"{arrows(group)}: {why}."
-    rule = edge_rule(document["graph"])
-    tested = [pair for pair in between(pairs) if pair["status"] == "ok" and not pair["edge"]]
-    cut = [pair for pair in tested if "below_min_is" in pair["flags"]]
-    if cut:
-        yield (
-            f"{arrows(cut)}: the answers differ between the interventions, but |IS| is below "
-            f"{rule['min_is']:g}: not an edge."
-        )
-    yield from missed([pair for pair in tested if "below_min_is" not in pair["flags"]])
-
-
-def reason(pair: Record) -> str:
-    """Why a pair's numbers are undefined."""
-    if "no_intervention" in pair["flags"]:
-        return FLAG_WORDS["no_intervention"]
-    return STATUS_WORDS.get(pair["status"], str(pair["status"]))
-
-
-def missed(absent: Sequence[Record]) -> Iterator[str]:
-    """A missing edge is no independence: say how strong a link would have had to be."""
-    limits = [pair["detectable_v_80"] for pair in absent if pair["detectable_v_80"] is not None]
-    if limits:
-        low, high = f"{min(limits):.2f}", f"{max(limits):.2f}"
-        limit = low if low == high else f"{low} to {high}" if max(limits) <= 1 else f"{low} or more"
-        needed = f"a link needs V = {limit} to be" if min(limits) <= 1 else "not even V = 1 is"
-        pairs = counted(len(absent), "pair")
-        yield (
-            f"{pairs} without an edge need not be independent: with this many images {needed} "
-            "detected in 80 % of cases."
-        )

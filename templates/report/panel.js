@@ -14,7 +14,7 @@
   function why(pair, field) {
     if (pair.reason) return pair.reason;
     if (field.startsWith("is_matched") && pair.flags.includes("too_few_to_match")) return model.words.flags.too_few_to_match;
-    if (field === "p_adjusted") return "the adjustment covers pairs of different axes only";
+    if (field === "p_adjusted" || field === "shift_p_adjusted") return "the adjustment covers pairs of different axes only";
     return "it could not be computed";
   }
 
@@ -46,7 +46,8 @@
     const own = pair.source === pair.target;
     return el("article", { class: "pair" },
       el("h2", { tabindex: "-1" }, name(source.label), own ? " itself" : [" → ", name(target.label)]),
-      el("p", { class: `verdict ${pair.edge ? pair.sign || "undetermined" : "none"}` }, verdict(pair, own)),
+      el("p", { class: `verdict ${linked(pair) ? pair.sign || "undetermined" : "none"}` },
+        own ? "Did naming the attributes work?" : verdict(pair)),
       el("p", null, pair.text),
       effect(pair),
       table(pair, rows, source, target),
@@ -57,10 +58,15 @@
       imagesBehind(pair, rows, source));
   }
 
-  function verdict(pair, own) {
-    if (own) return "Did naming the attributes work?";
-    if (!pair.edge) return pair.status === "ok" ? "no edge" : "could not be decided";
-    return biasgraph.SIGNS[pair.sign || "undetermined"].words;
+  // Whether something was found: an edge, or a shift that all interventions share.
+  function linked(pair) {
+    return pair.edge || pair.verdict === "common_shift";
+  }
+
+  function verdict(pair) {
+    if (pair.verdict === null) return pair.edge ? "edge" : pair.status === "insufficient" ? "could not be decided" : "no edge";
+    const direction = pair.verdict === "common_shift" && ["towards", "away"].includes(pair.sign) ? `; ${biasgraph.SIGNS[pair.sign].words}` : "";
+    return model.words.verdicts[pair.verdict] + direction;
   }
 
   function effect(pair) {
@@ -100,8 +106,8 @@
         ],
       }),
       el("p", { class: "note" },
-        "IS is what diversifying takes off (+) or adds to (−) the distance. Its direction is decided at equal sample sizes, ",
-        "where no effect means 0: ",
+        "IS is what diversifying takes off (+) or adds to (−) the distance. A direction is claimed where the interval at equal sample sizes is clear of 0 ",
+        "and the images of all interventions together differ from the initial ones: ",
         pair.sign_probability === null ? "not decided" : [number(pair.sign_probability, { digits: 3 }), " of the resamples lie above 0"],
         ". ", chance === null ? null : ["Grey: distances up to ", number(chance), " occur by chance when images come from the ideal itself."],
         fixed.length ? " Corrected: without the judge’s errors." : null)];
@@ -136,7 +142,9 @@
       ["V, bias-corrected", at("cramers_v_corrected")],
       ["V needed to be found", at("detectable_v", { digits: 2 }), " at all, ", at("detectable_v_80", { digits: 2, brief: true }), " in 80 % of cases",
         pair.detectable_v > 1 ? ": out of reach" : null],
-      ["p of the shift from the initial images", pValue(pair.shift_p, why(pair, "shift_p"))],
+      ["p of the shift from the initial images", pValue(pair.shift_p, why(pair, "shift_p")),
+        pair.shift_p_adjusted === null ? null : [", adjusted for all pairs ", pValue(pair.shift_p_adjusted, why(pair, "shift_p_adjusted"))]],
+      ["V at most", at("v_high", { digits: 2 }), pair.v_high === null ? null : ", with 95 % confidence"],
       ["Distance", pair.metric],
       pair.n_prompts === undefined ? null : ["Prompts", pair.n_prompts === null ? number(null, { reason: why(pair, "n_prompts") }) : count(pair.n_prompts)],
       pair.is_mean_prompt === undefined ? null : ["Mean IS of the prompts", at("is_mean_prompt", { signed: true }), pair.n_mean_prompts ? [" of ", count(pair.n_mean_prompts)] : null],
@@ -240,9 +248,9 @@
     }
     const pair = model.pairs[selection.pair];
     return el("div", null, el("strong", null, name(model.axes[pair.source].label), " → ", name(model.axes[pair.target].label)),
-      el("br"), pair.edge ? biasgraph.SIGNS[pair.sign || "undetermined"].words : "no edge",
+      el("br"), verdict(pair),
       el("br"), "IS ", pair.is === null ? "not defined" : shown(pair.is, 3, true), ", p = ", pair.p === null ? "not defined" : pText(pair.p));
   }
 
-  Object.assign(biasgraph, { pairPanel, axisPanel, tip, why });
+  Object.assign(biasgraph, { pairPanel, axisPanel, tip, why, linked, verdict });
 })(window.biasgraph);

@@ -24,8 +24,8 @@
       const said = value === null ? `not defined: ${biasgraph.why(pair, "is")}` : own ? `V ${value.toFixed(2)}` : `IS ${shown(value, 3, true)}`;
       const button = el("button", {
         type: "button",
-        class: own ? "own" : [pair.edge ? "edge" : "pruned", pair.edge ? pair.sign || "undetermined" : ""].join(" "),
-        "aria-label": `${ends}: ${said}, ${own ? "the check that naming it worked" : pair.edge ? "edge" : "no edge"}`,
+        class: own ? "own" : [pair.edge ? "edge" : "pruned", biasgraph.linked(pair) ? pair.sign || "undetermined" : ""].join(" "),
+        "aria-label": `${ends}: ${said}, ${own ? "the check that naming it worked" : biasgraph.verdict(pair)}`,
         "data-k": k,
         onclick: () => pick({ pair: k }),
       }, value === null ? "n/d" : el("data", { value: String(value) }, own ? value.toFixed(2) : short(value)));
@@ -34,8 +34,8 @@
     }
 
     for (const [k, button] of cells) {
-      const { is } = model.pairs[k];
-      if (is === null || button.classList.contains("own")) continue;
+      const { is, sign } = model.pairs[k];
+      if (!["towards", "away"].includes(sign) || button.classList.contains("own")) continue;
       button.style.setProperty("--strength", Math.min(Math.abs(is) / reach, 1).toFixed(3));
       button.classList.add(is < 0 ? "minus" : "plus");
     }
@@ -70,7 +70,7 @@
     { title: "changes", key: "target", text: (pair) => model.axes[pair.target].label },
     { title: "IS", key: "is", value: (pair) => pair.is, show: (pair) => number(pair.is, { signed: true, brief: true, reason: biasgraph.why(pair, "is") }) },
     { title: "95 % interval", key: "low", value: (pair) => pair.is_ci_low, show: interval },
-    { title: "Direction", key: "sign", text: (pair) => (pair.sign === null ? "not defined" : pair.sign === "away" ? "away from it" : pair.sign === "towards" ? "towards it" : "undetermined") },
+    { title: "Verdict", key: "verdict", text: (pair) => biasgraph.verdict(pair) },
     { title: "p", key: "p", value: (pair) => pair.p, show: (pair) => pValue(pair.p, biasgraph.why(pair, "p"), true) },
     { title: "p adjusted", key: "p_adjusted", value: (pair) => pair.p_adjusted, show: (pair) => pValue(pair.p_adjusted, biasgraph.why(pair, "p_adjusted"), true) },
     { title: "V", key: "v", value: (pair) => pair.cramers_v, show: (pair) => number(pair.cramers_v, { digits: 2, brief: true, reason: biasgraph.why(pair, "cramers_v") }) },

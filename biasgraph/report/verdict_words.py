@@ -1,0 +1,191 @@
+"""What may be said of a pair of axes, in words; each verdict has its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
+from biasgraph.report.words import (
+    STRONGEST,
+    Record,
+    arrow,
+    arrows,
+    between,
+    counted,
+    edge_rule,
+    grouped,
+    ideal_words,
+    is_without_interventions,
+    name,
+    named,
+    p_value,
+    with_interval,
+)
+
+CLAIMS = ("towards", "away")
+UNDETERMINED = {
+    "edge_undetermined": "an edge, but its direction lies within chance",
+    "below_delta": "an edge, but diversifying hardly changes the distance to the ideal",
+}
+
+
+def direction(sign: str | None) -> str:
+    """Where a target moves, in words."""
+    if sign in ("towards", "away"):
+        return f"{sign} {'from ' if sign == 'away' else ''}its ideal"
+    return "in an undetermined direction"
+
+
+def strongest(links: Sequence[Record]) -> list[Record]:
+    """The edges to tell first: those with a direction before the others, by |IS|."""
+    ranked = sorted(links, key=lambda link: (link["sign"] not in CLAIMS, -abs(link["is"])))
+    return ranked[:STRONGEST]
+
+
+def told_first(pairs: Sequence[Record]) -> list[Record]:
+    """The common shifts, the clearest first."""
+    found = [pair for pair in between(pairs) if pair.get("verdict") == "common_shift"]
+    return sorted(found, key=lambda pair: pair["shift_p"])[:STRONGEST]
+
+
+def finding(pair: Record, document: Record) -> str:
+    """An edge or a common shift as a sentence, with intervals, images and the ideal."""
+    graph, nodes = document["graph"], {node["id"]: node for node in document["nodes"]}
+    source, target = name(pair["source"]), name(pair["target"])
+    initial = nodes[pair["target"]]["initial"]["n_valid"]
+    counts = f"{initial:,} initial"
+    if pair.get("table"):
+        counts = f"{sum(map(sum, pair['table'])):,} counterfactual and {counts}"
+    shift = pair["shift_p"]
+    moved = "" if shift is None else f", of the shift {p_value(shift)}"
+    return (
+        f"{_claim(pair, source, target, graph['settings'])}: {_effect(pair)}, p = "
+        f"{p_value(pair['p'])}{moved}, distance to the ideal {pair['w1_before']:.3f} before and "
+        f"{pair['w1_after']:.3f} after; {counts} images with a valid answer; "
+        f"ideal: {ideal_words(graph, len(nodes))}."
+    )
+
+
+def _claim(pair: Record, source: str, target: str, settings: Record) -> str:
+    """What the verdict says, without numbers."""
+    verdict, unconfirmed = pair.get("verdict"), ""
+    if "wording" in pair["flags"]:
+        unconfirmed = "; neutral rewordings do not confirm a direction"
+    if verdict == "common_shift":
+        where = f", {direction(pair['sign'])}" if pair["sign"] in CLAIMS else ""
+        return f"Whatever is asked of {source} shifts {target} alike{where}{unconfirmed}"
+    if pair["sign"] in CLAIMS:
+        return f"Diversifying {source} moves {target} {direction(pair['sign'])}"
+    decides = f"What is asked of {source} decides {target}"
+    if verdict == "below_delta":
+        return (
+            f"{decides}, but diversifying changes the distance to the ideal by less than "
+            f"{settings['delta']:g}"
+        )
+    return f"{decides}; where diversifying moves it lies within chance{unconfirmed}"
+
+
+def _effect(pair: Record) -> str:
+    """The sensitivity to quote, with its interval and what stands beside it.
+
+    Near the ideal that is the one at equal sample sizes: IS itself leans upwards there.
+    """
+    field, what = "is", "IS"
+    if "near_ideal" in pair["flags"] and pair["is_matched"] is not None:
+        field, what = "is_matched", "IS at equal sample sizes"
+    ends = (pair[f"{field}_ci_low"], pair[f"{field}_ci_high"])
+    text = f"{what} {with_interval(pair[field], *ends, sign='+')}"
+    mean, fixed = pair.get("is_mean_prompt"), pair.get("is_corrected")
+    if mean is not None:
+        text += f" (mean of {pair['n_mean_prompts']} prompts' own: {mean:+.3f})"
+    if fixed is not None:
+        ends = (pair["is_corrected_ci_low"], pair["is_corrected_ci_high"])
+        text += f" ({with_interval(fixed, *ends, sign='+')} without the judge's errors)"
+    if pair.get("is_controlled") is not None:
+        ends = (pair["is_controlled_ci_low"], pair["is_controlled_ci_high"])
+        controlled = with_interval(pair["is_controlled"], *ends, sign="+")
+        text += f" ({controlled} from neutral rewordings)"
+    return text
+
+
+def about_pair(pair: Record, document: Record) -> str:
+    """Any ordered pair as a sentence; see `finding`."""
+    source, target = name(pair["source"]), name(pair["target"])
+    if pair["source"] == pair["target"]:
+        return (
+            f"Images made for each attribute of {source}, by what the judge saw of it: the closer "
+            "each row is to its own answer, the better naming it worked."
+        )
+    if pair["edge"] or pair.get("verdict") == "common_shift":
+        return finding(pair, document)
+    if pair["status"] != "ok":
+        return f"{arrow(pair)} could not be decided: {reason(pair)}."
+    seen = f"What the judge saw of {target}"
+    if "below_min_is" in pair["flags"]:
+        return (
+            f"{seen} differs between the images made for {source} (p = {p_value(pair['p'])}), but "
+            f"|IS| is below {edge_rule(document['graph'])['min_is']:g}, so it is not an edge."
+        )
+    none = (
+        f"{seen} does not differ enough between the images made for {source} to call it an edge "
+        f"(p = {p_value(pair['p'])})"
+    )
+    if pair.get("verdict") == "below_min_v":
+        least = document["graph"]["settings"]["min_v"]
+        return (
+            f"{none}. If there is a link, it is below V = {least:g}: at most "
+            f"{pair['v_high']:.2f}, with 95 % confidence."
+        )
+    limit = pair["detectable_v_80"]
+    least = "no V" if limit is not None and limit > 1 else f"V = {limit or 0:.2f}"
+    power = "" if limit is None else f": {least} is detected in 80 % of cases"
+    return f"{none}. That does not prove them independent{power}."
+
+
+def undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
+    """What could not be determined, and why."""
+    unmeasured = [node["id"] for node in document["nodes"] if node["w1"] is None]
+    if unmeasured:
+        yield f"{named(unmeasured)}: too few valid answers to measure the distance to the ideal."
+    for verdict, words in UNDETERMINED.items():
+        alike = [link for link in document["links"] if link.get("verdict") == verdict]
+        if alike:
+            yield f"{arrows(alike)}: {words}."
+    asked = () if is_without_interventions(document["graph"]) else between(pairs)
+    undecided = [pair for pair in asked if pair["status"] != "ok"]
+    for why, group in grouped((reason(pair), pair) for pair in undecided).items():
+        yield f"{arrows(group)}: {why}."
+    rule = edge_rule(document["graph"])
+    tested = [
+        pair
+        for pair in between(pairs)
+        if pair["status"] == "ok" and not pair["edge"] and pair.get("verdict") != "common_shift"
+    ]
+    cut = [pair for pair in tested if "below_min_is" in pair["flags"]]
+    if cut:
+        yield (
+            f"{arrows(cut)}: the answers differ between the interventions, but |IS| is below "
+            f"{rule['min_is']:g}: not an edge."
+        )
+    yield from missed([pair for pair in tested if "below_min_is" not in pair["flags"]])
+
+
+def reason(pair: Record) -> str:
+    """Why a pair's numbers are undefined."""
+    if "no_intervention" in pair["flags"]:
+        return FLAG_WORDS["no_intervention"]
+    return STATUS_WORDS.get(pair["status"], str(pair["status"]))
+
+
+def missed(absent: Sequence[Record]) -> Iterator[str]:
+    """A missing edge is no independence: say how strong a link would have had to be."""
+    limits = [pair["detectable_v_80"] for pair in absent if pair["detectable_v_80"] is not None]
+    if limits:
+        low, high = f"{min(limits):.2f}", f"{max(limits):.2f}"
+        limit = low if low == high else f"{low} to {high}" if max(limits) <= 1 else f"{low} or more"
+        needed = f"a link needs V = {limit} to be" if min(limits) <= 1 else "not even V = 1 is"
+        pairs = counted(len(absent), "pair")
+        yield (
+            f"{pairs} without an edge need not be independent: with this many images {needed} "
+            "detected in 80 % of cases."
+        )
