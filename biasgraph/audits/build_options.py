@@ -158,9 +158,17 @@ class AnalysisOptions(Settings):
         usual="exclude",
     )
     sign: Literal["matched", "is"] | None = optional(
-        "Decide the direction of an edge by sensitivity at matched sample sizes, or by the plain "
-        "one.",
+        "Claim a direction where sensitivity at matched sample sizes and the shift from the "
+        "initial images agree, or by plain IS.",
         usual="matched",
+    )
+    delta: float | None = optional(
+        "An edge whose |IS| is bounded below this is said to leave its target's distance alone.",
+        usual="0.05",
+    )
+    min_v: float | None = optional(
+        "A pair without an edge whose V is bounded below this is said to have no link above it.",
+        usual="0.3",
     )
     bootstrap: int | None = optional(
         "Resamples behind each interval; 10000 for publication.", low=100, usual="2000"
