@@ -71,7 +71,8 @@ def test_says_what_was_audited_and_what_was_found(result: biasgraph.Result) -> N
         f"{link['cramers_v']:.2f}",
         "The strongest axis is gender: 1 edge",
         "The most influenced axis is clothing",
-        "Amplification",
+        "The sum of |IS| over 6 pairs (amplification) is",
+        "chance alone makes about",
         "5 pairs without an edge need not be independent",
     ):
         assert expected in text
@@ -84,19 +85,22 @@ def test_fits_80_columns(result: biasgraph.Result) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sign", "expected"),
+    ("verdict", "sign", "expected"),
     [
-        ("away", "clothing away from its ideal"),
-        ("undetermined", "clothing in an undetermined direction"),
-        ("undetermined", "gender → clothing: an edge, but its direction lies within chance"),
-        (None, "clothing in an undetermined direction"),
+        ("away", "away", "clothing away from its ideal"),
+        ("edge_undetermined", "undetermined", "clothing in an undetermined direction"),
+        ("edge_undetermined", "undetermined",
+         "gender → clothing: an edge, but its direction lies within chance"),
+        ("below_delta", "undetermined",
+         "gender → clothing: an edge, but diversifying hardly changes the distance to the ideal"),
+        (None, None, "clothing in an undetermined direction"),
     ],
-)
-def test_the_direction_is_told_in_words(
-    result: biasgraph.Result, sign: str | None, expected: str
+)  # fmt: skip
+def test_the_verdict_is_told_in_words(
+    result: biasgraph.Result, verdict: str | None, sign: str | None, expected: str
 ) -> None:
     document = copy.deepcopy(result.document)
-    document["links"][0]["sign"] = sign
+    document["links"][0] |= {"verdict": verdict, "sign": sign}
     shown = words(screen(result, document))
     assert all(word in shown for word in expected.split())
 
@@ -130,7 +134,7 @@ def test_reasons_and_flags_are_told_in_words() -> None:
     assert "age → gender, age → clothing: no images were made for any attribute" in text
     assert "gender → clothing: the table has fewer than two non-empty rows or columns" in text
     assert "age: no images were made for any attribute of the intervened axis." in text
-    assert "clothing: every resample gave the same number" in text
+    assert "clothing: all valid answers of at least one set of images are the same" in text
 
 
 def test_notes_false_discovery_rate_and_ideal() -> None:

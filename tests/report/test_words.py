@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import biasgraph
-from biasgraph.report import words
+from biasgraph.report import verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.lead import lead as lead_of
 from tests.answer_tables import librarian_table
@@ -34,7 +34,7 @@ def test_the_lead_says_what_most_images_show(result: biasgraph.Result) -> None:
             share = max(node["initial"]["distribution"])
             most = node["attributes"][node["initial"]["distribution"].index(share)]
             assert f"{words.percent(share)} {most}" in text
-    assert "changes another in 1 of 6 pairs; for all of them it is clear" in text
+    assert "In 1 of 6 pairs, what is asked of one axis decides another; for all of them" in text
 
 
 def test_the_lead_claims_no_direction_that_is_undetermined(result: biasgraph.Result) -> None:
@@ -64,25 +64,63 @@ def test_the_lead_counts_what_was_judged_and_tested() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sign", "expected", "never"),
+    ("verdict", "sign", "expected", "never"),
     [
-        ("towards", "gender moves clothing towards its ideal: IS ", "away"),
-        ("away", "gender moves clothing away from its ideal: IS ", "towards"),
-        ("undetermined", "changes clothing, but whether towards its ideal or away from", "moves"),
-        (None, "changes clothing, but whether towards its ideal or away from", "moves"),
+        ("towards", "towards", "gender moves clothing towards its ideal: IS ", "away"),
+        ("away", "away", "gender moves clothing away from its ideal: IS ", "towards"),
+        ("edge_undetermined", "undetermined", "gender decides clothing; where diversifying moves "
+         "it lies within chance: IS ", "ideal:"),
+        ("below_delta", "undetermined", "gender decides clothing, but diversifying changes the "
+         "distance to the ideal by less than 0.05: IS ", "moves"),
+        ("common_shift", "undetermined", "Whatever is asked of gender shifts clothing alike: IS ",
+         "moves"),
+        (None, "undetermined", "where diversifying moves it lies within chance", "towards"),
     ],
-)
+)  # fmt: skip
 def test_a_finding_comes_with_its_interval_p_images_and_ideal(
-    result: biasgraph.Result, sign: str | None, expected: str, never: str
+    result: biasgraph.Result, verdict: str | None, sign: str, expected: str, never: str
 ) -> None:
     [link] = result.document["links"]
-    text = words.plain(words.finding(link | {"sign": sign}, result.document))
+    told = link | {"verdict": verdict, "sign": sign, "flags": []}
+    text = words.plain(verdict_words.finding(told, result.document))
     assert expected in text
-    assert never not in text
+    assert never not in text.split("; ideal")[0]
     for number in ("is", "is_ci_low", "is_ci_high"):
         assert f"{link[number]:+.3f}" in text
     assert f"p = {words.p_value(link['p'])}" in text
     assert "96 counterfactual and 48 initial images with a valid answer; ideal: uniform." in text
+
+
+def test_near_the_ideal_the_sensitivity_at_equal_sizes_is_quoted(result: biasgraph.Result) -> None:
+    [link] = result.document["links"]
+    text = verdict_words.finding(link | {"flags": ["near_ideal"]}, result.document)
+    assert f"IS at equal sample sizes {link['is_matched']:+.3f} [" in text
+    assert f"{link['is_matched_ci_low']:+.3f}" in text
+    assert f"IS {link['is']:+.3f}" not in text
+
+
+def test_a_direction_that_rewordings_do_not_confirm_is_not_told(result: biasgraph.Result) -> None:
+    [link] = result.document["links"]
+    told = link | {
+        "verdict": "edge_undetermined",
+        "sign": "undetermined",
+        "flags": ["wording"],
+        "is_controlled": 0.01,
+        "is_controlled_ci_low": -0.1,
+        "is_controlled_ci_high": 0.12,
+    }
+    text = words.plain(verdict_words.finding(told, result.document))
+    assert "within chance; neutral rewordings do not confirm a direction: IS " in text
+    assert "(+0.010 [-0.100, +0.120] from neutral rewordings)" in text
+
+
+def test_common_shifts_are_told_first_by_their_p() -> None:
+    shifts: list[Json] = [
+        {"source": "a", "target": "b", "verdict": "common_shift", "shift_p": 0.01},
+        {"source": "a", "target": "c", "verdict": "common_shift", "shift_p": 0.001},
+        {"source": "b", "target": "c", "verdict": "undecided", "shift_p": 0.0001},
+    ]
+    assert [pair["shift_p"] for pair in verdict_words.told_first(shifts)] == [0.001, 0.01]
 
 
 def test_findings_with_a_direction_come_first() -> None:
@@ -92,7 +130,7 @@ def test_findings_with_a_direction_come_first() -> None:
         {"is": -0.3, "sign": "away"},
         {"is": 0.2, "sign": None},
     ]
-    assert [link["is"] for link in words.strongest(links)] == [-0.3, 0.1, 0.9]
+    assert [link["is"] for link in verdict_words.strongest(links)] == [-0.3, 0.1, 0.9]
 
 
 def test_every_pair_is_told(result: biasgraph.Result) -> None:
@@ -103,10 +141,19 @@ def test_every_pair_is_told(result: biasgraph.Result) -> None:
              if (one["source"], one["target"]) == (record["source"], record["target"])), {}
         )  # fmt: skip
         pair = record | link
-        told[pair["source"], pair["target"]] = words.plain(words.about_pair(pair, result.document))
+        told[pair["source"], pair["target"]] = words.plain(verdict_words.about_pair(pair, result.document))
     assert told["gender", "gender"].startswith("Images made for each attribute of gender")
     assert told["gender", "clothing"].startswith("Diversifying gender moves clothing")
-    assert "That does not prove them independent: V = " in told["age", "gender"]
+    undecided = result.pair_records()
+    open_, bounded = (
+        words.plain(verdict_words.about_pair(pair | {"verdict": verdict, "v_high": 0.25}, document))
+        for document in [result.document]
+        for pair in undecided
+        if (pair["source"], pair["target"]) == ("age", "gender")
+        for verdict in ("undecided", "below_min_v")
+    )
+    assert "That does not prove them independent: V = " in open_
+    assert "If there is a link, it is below V = 0.3: at most 0.25, with 95 %" in bounded
 
 
 def test_a_pair_cut_by_its_sensitivity_alone(result: biasgraph.Result) -> None:
@@ -114,7 +161,7 @@ def test_a_pair_cut_by_its_sensitivity_alone(result: biasgraph.Result) -> None:
     document["graph"]["edge_rule"] = {"alpha": 0.05, "fdr": None, "min_is": 0.5, "stratified": True}
     [link] = document["links"]
     cut = {**link, "edge": False, "flags": ["below_min_is"]}
-    text = words.plain(words.about_pair(cut, document))
+    text = words.plain(verdict_words.about_pair(cut, document))
     assert "differs between the images made for gender" in text
     assert "but |IS| is below 0.5, so it is not an edge" in text
 
@@ -150,7 +197,7 @@ def test_pictures_that_could_not_be_shown() -> None:
     ],
 )  # fmt: skip
 def test_no_link_is_stronger_than_one(limits: list[float], said: str) -> None:
-    (sentence,) = words.missed([{"detectable_v_80": limit} for limit in limits])
+    (sentence,) = verdict_words.missed([{"detectable_v_80": limit} for limit in limits])
     assert said in sentence
 
 
@@ -163,7 +210,7 @@ def test_without_interventions_one_sentence_says_that_no_pair_is_tested(prompts:
     sentence = "No counterfactual images were given, so no pair of axes can be tested."
     text = lead(document, found)
     assert text.startswith(f"Of {48 * prompts} images of ") and text.endswith(sentence)
-    assert not list(words.undetermined(document, pairs))
+    assert not list(verdict_words.undetermined(document, pairs))
     said = " ".join(caveats(document))
     assert "pair" not in said and "intervened" not in said and "amplification" not in said
     for part in found.prompts:
