@@ -17,8 +17,8 @@ from biasgraph.causal.independence import adjusted, independence
 from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.matching import as_gaps, hypergeometric
 from biasgraph.causal.nodes import NULL_DRAWS
+from biasgraph.causal.resampling import PSEUDO, resample
 from biasgraph.causal.rows import Ends, NodeRow, NullBand, PromptsTest, flag
-from biasgraph.causal.sensitivity import resample
 from biasgraph.causal.settings import FDR_LEVEL, TAIL, AnalysisSettings, generator
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import Ideal
@@ -183,8 +183,7 @@ class _Replicates:
         shares, ideal = np.zeros((1 + replicates, k)), np.zeros(k)
         highest = moved = 0.0
         for own in owns:
-            single = np.count_nonzero(own.counts) == 1
-            drawn = resample(own.counts[None], replicates, own.rng, smooth=single)[:, 0]
+            drawn = resample(own.counts[None], replicates, own.rng, PSEUDO / len(owns))[:, 0]
             references = own.ideal.draws(replicates, own.rng)
             counts = np.concatenate([own.counts[None], drawn])
             own_low = _low(own, counts)

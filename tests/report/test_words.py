@@ -141,7 +141,8 @@ def test_every_pair_is_told(result: biasgraph.Result) -> None:
              if (one["source"], one["target"]) == (record["source"], record["target"])), {}
         )  # fmt: skip
         pair = record | link
-        told[pair["source"], pair["target"]] = words.plain(verdict_words.about_pair(pair, result.document))
+        text = words.plain(verdict_words.about_pair(pair, result.document))
+        told[pair["source"], pair["target"]] = text
     assert told["gender", "gender"].startswith("Images made for each attribute of gender")
     assert told["gender", "clothing"].startswith("Diversifying gender moves clothing")
     undecided = result.pair_records()
