@@ -154,9 +154,13 @@ def test_replicates_that_lose_every_answer_give_no_number() -> None:
 def test_replicates_keep_what_axes_share() -> None:
     same = np.repeat(np.arange(2, dtype=np.int16), 24)
     images = np.stack([same, same, np.full(48, -1, dtype=np.int16)], axis=1)
-    a, b, c = image_counts(images, [2, 2, 3], 30, 50, np.random.default_rng(0))
+    a, b = image_counts(images[:, :2], [2, 2], 30, 50, np.random.default_rng(0), pseudo=0)
     assert (a == b).all() and (a.sum(axis=1) == 30).all()
     assert a[:, 0].std() > 1
+    # Pseudo images are of each axis by itself: two of fifty answers.
+    a, b, c = image_counts(images, [2, 2, 3], 30, 2000, np.random.default_rng(0))
+    assert (a.sum(axis=1) == 30).all() and (b.sum(axis=1) == 30).all()
+    assert np.corrcoef(a[:, 0], b[:, 0])[0, 1] > 0.9
     assert (c == 0).all()
 
 
@@ -178,9 +182,10 @@ def test_an_ideal_from_images_is_resampled_for_the_interval() -> None:
     even, odd = codes([[24, 24], [24, 24]]), codes([[28, 20], [28, 20]])
     images = audit(even, {(x, a): odd for x in (0, 1) for a in (0, 1)}, variables(2, 2))
     values: dict[tuple[int, int], float | None] = {(0, 1): 0.1, (1, 0): 0.1}
-    sure = amplification(pool(images), uniform(images), values, SETTINGS)
+    many = AnalysisSettings(amplification_replicates=1000, noise_draws=200)
+    sure = amplification(pool(images), uniform(images), values, many)
     counts = {name: {f"{name}0": 3, f"{name}1": 3} for name in "ab"}
     ideals = resolve_ideals(images.variables, None, None, counts)
-    unsure = amplification(pool(images), ideals, values, SETTINGS)
+    unsure = amplification(pool(images), ideals, values, many)
     assert np.diff(unsure["ci"]) > np.diff(sure["ci"])
     assert unsure["noise_floor"] == sure["noise_floor"]

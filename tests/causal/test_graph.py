@@ -35,7 +35,8 @@ PAIR_FIELDS = {
     *("cramers_v", "cramers_v_corrected", "detectable_v", "w1_before", "w1_after", "is"),
     *("is_matched", "is_matched_ci_low", "is_matched_ci_high", "is_ci_low", "is_ci_high"),
     *("ci_percentile_low", "ci_percentile_high", "ci_basic_low", "ci_basic_high"),
-    *("sign", "sign_probability", "shift_p", "edge", "status", "flags"),
+    *("sign", "sign_probability", "shift_p", "shift_p_adjusted", "edge", "status", "flags"),
+    *("v_high", "verdict"),
 }
 LINK_FIELDS = PAIR_FIELDS | {"table", "rows", "columns", "mediation", "weight"}
 
@@ -158,7 +159,8 @@ def test_an_axis_more_changes_no_number_of_the_others() -> None:
     whole, part = analyze(images, QUICK), analyze(fewer, QUICK)
     for one in part.pairs:
         other = pair(whole, one["source"], one["target"])
-        assert {**one, "p_adjusted": 0} == {**other, "p_adjusted": 0}
+        family = {"p_adjusted": 0, "shift_p_adjusted": 0}  # over more pairs
+        assert {**one, **family} == {**other, **family}
 
 
 @given(
@@ -198,6 +200,13 @@ def effect(n: int = 48, lost: int = 0) -> CodedImages:
     arms = {(0, 0): arm(0, 0), (0, 1): arm(1, 1), (1, 0): arm(0, 0), (1, 1): arm(0, 1)}
     arms[(0, 1)][:lost, 1] = UNKNOWN
     return audit(codes([[n, 0], [n // 2, n - n // 2]]), arms, variables(2, 2))
+
+
+def moved() -> CodedImages:
+    """a moves b from 48 of 48 towards its ideal."""
+    images = effect()
+    images.initial[:, 1] = 0
+    return images
 
 
 def test_an_edge_needs_p_at_most_alpha() -> None:
@@ -340,9 +349,7 @@ def test_shift_p_compares_the_initial_images_with_all_of_the_arms() -> None:
     images = effect()
     row = pair(analyze(images, QUICK), "a", "b")
     assert row["shift_p"] == pytest.approx(1.0)  # the arms differ, their mean did not move
-    moved = effect()
-    moved.initial[:, 1] = 0
-    row = pair(analyze(moved, QUICK), "a", "b")
+    row = pair(analyze(moved(), QUICK), "a", "b")
     expected = chi2_contingency([[48, 0], [48, 48]], correction=False).pvalue
     assert row["shift_p"] == pytest.approx(expected)
 
@@ -555,6 +562,7 @@ def test_every_flag_can_come_up() -> None:
         variables(3, 2),
     )
     analyses += [analyze(unequal, PAPER), analyze(three, PAPER)]
+    analyses.append(analyze(replace(moved(), controls=codes([[24, 24], [24, 24]])), QUICK))
     few = replace(effect(), prompt="a nurse", arms={})
     both = [graphs.analyze(effect(), QUICK)] * 2
     analyses.append(Records.of(analyze_global([effect(), few], both, QUICK)))

@@ -39,12 +39,12 @@ def planned(
 
 def three_axes(n: int = 100) -> CodedImages:
     """a obeys and moves b from 95 % to 75 %; b obeys; c obeys and moves nothing."""
-    initial = [[90, 10], [95, 5], [60, 40]]
+    initial = [[90, 10], [95, 5], [59, 41]]
     arms = {
-        (0, 0): codes([[100, 0], [95, 5], [60, 40]]),
-        (0, 1): codes([[0, 100], [55, 45], [60, 40]]),
-        (1, 0): codes([[90, 10], [100, 0], [60, 40]]),
-        (1, 1): codes([[90, 10], [0, 100], [60, 40]]),
+        (0, 0): codes([[100, 0], [95, 5], [59, 41]]),
+        (0, 1): codes([[0, 100], [55, 45], [59, 41]]),
+        (1, 0): codes([[90, 10], [100, 0], [59, 41]]),
+        (1, 1): codes([[90, 10], [0, 100], [59, 41]]),
         (2, 0): codes([[90, 10], [95, 5], [100, 0]]),
         (2, 1): codes([[90, 10], [95, 5], [0, 100]]),
     }
@@ -73,7 +73,8 @@ def test_it_stops_where_chance_gains_as_much() -> None:
     plan = planned(three_axes(), [0, 1, 1], {"b": {"b0": 0.75, "b1": 0.25}})
     assert [step["axis"] for step in plan["steps"]] == ["a"]
     assert plan["stopped"] == "no_gain"
-    assert (plan["next"]["axis"], plan["next"]["gain"]) == ("c", pytest.approx(0.1))
+    assert plan["next"]["gain"] <= plan["next"]["chance"] < 0.15
+    assert (plan["next"]["axis"], plan["next"]["gain"]) == ("c", pytest.approx(0.09))
 
 
 def test_weights_and_targets_of_ones_own_change_the_order() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
-from biasgraph.causal.intervals import Interval, is_flat, wilson
+from biasgraph.causal.intervals import Interval, wilson
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=6).filter(any))
@@ -36,6 +36,27 @@ def test_a_distance_is_never_below_0() -> None:
     assert interval.distance == (0.0, interval.hull[1])
 
 
-def test_equal_replicates_are_flat() -> None:
-    assert is_flat(np.array([0.1, 0.1 + 1e-16, 0.1]))
-    assert not is_flat(np.array([0.1, 0.1, 0.2]))
+def test_a_number_stays_in_its_range() -> None:
+    interval = Interval.of(0.45, np.linspace(0.2, 0.6, 1001))
+    low, high = interval.hull
+    assert low < 0.35 and high > 0.6
+    assert interval.within(0.35, 0.5) == (0.35, 0.5)
+    assert interval.within(0.0, 1.0) == (low, high)
+
+
+def test_possible_errors_are_taken_off_the_estimate() -> None:
+    draws = np.linspace(0.4, 0.6, 1001)
+    errors = np.linspace(0.0, 0.4, 1001)  # always upwards: the truth lies below the estimate
+    interval = Interval.of(0.5, draws, [errors])
+    ((low, high),) = interval.others
+    assert (low, high) == pytest.approx((0.5 - 0.39, 0.5 - 0.01))
+    assert interval.percentile == pytest.approx((0.405, 0.595))
+    assert interval.hull == pytest.approx((0.11, 0.595))
+    undefined = Interval.of(0.5, draws, [np.append(errors, [np.nan, np.inf])])
+    assert undefined == interval
+
+
+def test_errors_of_the_plain_bootstrap_give_the_basic_interval() -> None:
+    draws = np.random.default_rng(0).normal(0.3, 0.05, 500)
+    interval = Interval.of(0.3, draws, [draws - 0.3])
+    assert interval.others[0] == pytest.approx(interval.basic)

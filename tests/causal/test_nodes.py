@@ -9,7 +9,7 @@ from scipy.stats import binom
 from biasgraph.causal.nodes import bounds, measure_node, null_band
 from biasgraph.causal.sensitivity import TargetDraws
 from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.causal.tables import Tally, Variable
+from biasgraph.causal.tables import Counts, Tally, Variable
 from biasgraph.causal.transport import Ideal
 
 SETTINGS = AnalysisSettings(bootstrap=400)
@@ -17,6 +17,11 @@ SETTINGS = AnalysisSettings(bootstrap=400)
 
 def variable(k: int) -> Variable:
     return Variable("age", tuple(f"a{i}" for i in range(k)))
+
+
+def spread(n: int, k: int) -> Counts:
+    """(k,) n images in all; against a given ideal only their number counts."""
+    return np.array([n, *[0] * (k - 1)])
 
 
 def measure(
@@ -37,7 +42,7 @@ def measure(
 )
 def test_the_null_band_at_48_images_is_the_tabled_one(k: int, mean: float, q95: float) -> None:
     ideal = Ideal("nominal", np.full(k, 1 / k))
-    found = null_band("a librarian", variable(k), 48, ideal, SETTINGS)
+    found = null_band("a librarian", variable(k), spread(48, k), ideal, SETTINGS)
     assert found == (pytest.approx(mean, abs=0.0015), pytest.approx(q95, abs=0.001))
     exact = 0.5 * k * (binom.pmf(np.arange(49), 48, 1 / k) @ np.abs(np.arange(49) / 48 - 1 / k))
     assert found[0] == pytest.approx(exact, abs=0.0015)
@@ -48,7 +53,7 @@ def test_the_null_band_at_48_images_is_the_tabled_one(k: int, mean: float, q95: 
 )
 def test_the_null_means_at_more_images_are_the_tabled_ones(n: int, means: list[float]) -> None:
     found = [
-        null_band("p", variable(k), n, Ideal("nominal", np.full(k, 1 / k)), SETTINGS)[0]
+        null_band("p", variable(k), spread(n, k), Ideal("nominal", np.full(k, 1 / k)), SETTINGS)[0]
         for k in (2, 3, 4, 6)
     ]
     assert found == pytest.approx(means, abs=0.0015)
@@ -56,8 +61,10 @@ def test_the_null_means_at_more_images_are_the_tabled_ones(n: int, means: list[f
 
 def test_the_band_of_an_ideal_from_images_knows_that_it_is_uncertain() -> None:
     shares, counts = np.array([0.5, 0.5]), np.array([24, 24])
-    sure = null_band("p", variable(2), 48, Ideal("nominal", shares), SETTINGS)
-    unsure = null_band("p", variable(2), 48, Ideal("nominal", shares, reference=counts), SETTINGS)
+    sure = null_band("p", variable(2), counts, Ideal("nominal", shares), SETTINGS)
+    unsure = null_band(
+        "p", variable(2), counts, Ideal("nominal", shares, reference=counts), SETTINGS
+    )
     assert unsure[0] == pytest.approx(np.sqrt(2) * sure[0], rel=0.05)
 
 
@@ -104,11 +111,14 @@ def test_near_the_ideal_is_inside_the_null_band() -> None:
     assert measure([24 + 8, 24 - 8])["near_ideal"] is False
 
 
-def test_all_the_same_answer_is_smoothed() -> None:
+def test_all_the_same_answer_is_said_and_its_interval_ends_at_the_farthest() -> None:
     found = measure([48, 0])
-    assert found["flags"] == ["zero_width"]
+    assert found["flags"] == ["single_answer"]
     low, high = found["w1_ci"]
-    assert low < 0.5 < high
+    assert low < 0.5 == high
+    assert measure([47, 1])["flags"] == []
+    skewed = Ideal("nominal", np.array([0.7, 0.3]))
+    assert measure([0, 48], ideal=skewed)["w1_ci"][1] == skewed.farthest == pytest.approx(0.7)
 
 
 def test_few_answers_are_flagged_and_fewer_are_not_measured() -> None:

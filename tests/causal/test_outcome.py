@@ -51,7 +51,8 @@ def test_additive_effects_are_predicted() -> None:
     a, b, c = compared(joint([[22, 3], [13, 12], [12, 13], [3, 22]]))
     assert a["predicted"]["distance"] == b["predicted"]["distance"] == 0
     assert a["found"]["distance"] == 0
-    assert (a["error"], a["error_ci"]) == (0, [0, 0])
+    assert a["error"] == 0
+    assert a["error_ci"][0] < 0 < a["error_ci"][1] < 0.05, "answers never seen may appear"
     assert c["predicted"]["distribution"] == pytest.approx([0.5, 0.5])
     assert c["found"]["distribution"] == pytest.approx([0.5, 0.5])
     assert (c["found"]["n_valid"], c["found"]["n_total"]) == (100, 100)
@@ -90,9 +91,9 @@ def test_too_few_valid_answers_are_not_compared() -> None:
 
 
 def test_combinations_are_resampled_by_themselves_where_they_can_be() -> None:
-    """Each combination shows one attribute only: nothing varies but how often it is drawn."""
+    """Each combination shows one attribute only: little varies but how often it is drawn."""
     many = compared(joint([[25, 0], [0, 25], [25, 0], [0, 25]]))[2]
-    assert many["found"]["distance_ci"] == [0, 0]
+    assert many["found"]["distance_ci"] == [0, pytest.approx(0.04, abs=0.02)]
     single = [one[:1] for one in joint([[25, 0], [0, 25], [25, 0], [0, 25]])]
     few = compared(single, min_valid=1)[2]
     assert few["found"]["distance_ci"][1] > 0.2

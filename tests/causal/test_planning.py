@@ -124,18 +124,27 @@ def test_strategies_that_cannot_be_told_apart() -> None:
 def test_nothing_and_undecided() -> None:
     same = two_axes([[90, 10], [80, 20]], [[80, 20], [80, 20]], [[80, 20], [80, 20]])
     assert axis(ranked([same]), "b")["verdict"] == "nothing"
-    unclear = two_axes([[90, 10], [80, 20]], [[98, 2], [42, 58]], [[100, 0], [50, 50]])
+    unclear = two_axes([[90, 10], [80, 20]], [[98, 2], [36, 64]], [[100, 0], [45, 55]])
     b = axis(ranked([unclear]), "b")
     assert (b["verdict"], b["contenders"]) == ("undecided", ["a", "b"])
     worse = two_axes([[90, 10], [70, 30]], [[95, 5], [95, 5]], [[95, 5], [95, 5]])
     b = axis(ranked([worse]), "b")
     assert b["verdict"] == "nothing"
     assert not any(one["helps"] for one in b["strategies"])
-    # Equal shares in replicates that tie are split.
-    ties = two_axes([[90, 10], [80, 20]], [[100, 0], [0, 100]], [[100, 0], [0, 100]])
-    b = axis(ranked([ties]), "b")
-    assert [one["p_best"] for one in b["strategies"]] == [0.5, 0.5]
+    alike = two_axes([[90, 10], [80, 20]], [[100, 0], [0, 100]], [[100, 0], [0, 100]])
+    b = axis(ranked([alike]), "b")
+    assert [one["p_best"] for one in b["strategies"]] == pytest.approx([0.5, 0.5], abs=0.05)
     assert b["verdict"] == "any"
+
+
+def test_replicates_that_tie_are_split_evenly() -> None:
+    one = audit(
+        codes([[50, 50], [100]]),
+        {(0, 0): codes([[100, 0], [100]]), (1, 0): codes([[50, 50], [100]])},
+        variables(2, 1),
+    )
+    b = axis(ranked([one]), "b")  # of a single attribute: always at its ideal
+    assert [strategy["p_best"] for strategy in b["strategies"]] == [0.5, 0.5]
 
 
 def test_an_axis_at_its_ideal_needs_nothing() -> None:
