@@ -29,7 +29,7 @@ from biasgraph.causal.settings import AnalysisSettings, MetricName, generator
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import wasserstein
 
-SETTINGS = AnalysisSettings(bootstrap=300, amplification_replicates=0, noise_draws=0)
+SETTINGS = AnalysisSettings(bootstrap=300, noise_draws=0)
 LEVEL = 0.05
 
 

@@ -6,8 +6,6 @@ diversified and each asked about, so that every row has pairs of k = 2, 3, 6 att
 J = 2, 3, 6 arms.
 """
 
-
-
 from __future__ import annotations
 
 from collections.abc import Callable

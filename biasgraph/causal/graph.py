@@ -94,7 +94,7 @@ def measure_axes(
     nodes = [
         replace(
             measure_node(pool.name, variable, pool.total.initial[y], ideals[y], draws[y], settings),
-            control=wording.about_axis(y, ideals[y], draws[y]),
+            control=wording.about_axis(y, ideals[y]),
         )
         for y, variable in enumerate(pool.variables)
     ]

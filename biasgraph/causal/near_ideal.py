@@ -76,7 +76,7 @@ def moved_to_ideal(shares: Floats, images: int, ideal: Ideal) -> Floats | None:
     if not near.any():
         return None
     if ordered:
-        cumulated = np.maximum.accumulate(np.where(near, goal, p))
+        cumulated = np.maximum.accumulate(np.where(near, goal, p)).clip(0.0, 1.0)
         return np.diff(cumulated, prepend=0.0, append=1.0)
     rest, far = 1 - goal[near].sum(), p[~near].sum()
     if rest <= 0 or far <= 0:

@@ -51,6 +51,7 @@ class Pairs:
         variables, total = self.pool.variables, self.pool.total
         source, target = variables[x].name, variables[y].name
         row = PairRow(source=source, target=target, metric=self.ideals[y].metric)
+        row = replace(row, **self.wording.undefined)
         arms = total.arms_of(x)
         if not arms:
             return flag(row, "no_intervention")

@@ -90,8 +90,11 @@ def image_counts(
 
 def _mingled(counts: Counts, share: float, rng: np.random.Generator) -> Counts:
     """Counts (R, k) of which this share is replaced by answers that are any of the attributes."""
+    k = counts.shape[1]
+    if k == 0:  # an axis for which nobody named an attribute
+        return counts
     kept = rng.binomial(counts, 1 - share)
-    lost, k = (counts - kept).sum(axis=1), counts.shape[1]
+    lost = (counts - kept).sum(axis=1)
     return np.asarray(kept + rng.multinomial(lost, np.full(k, 1 / k)))
 
 

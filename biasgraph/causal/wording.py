@@ -47,16 +47,19 @@ class Wording:
         """Whether there are any."""
         return any(len(images.controls) for images in self.pool.prompts)
 
-    def about_axis(self, y: int, ideal: Ideal, draws: TargetDraws | None) -> ControlAnswers | Unset:
-        """What the rewordings alone do to an axis, given the bootstrap of its initial images."""
+    def about_axis(self, y: int, ideal: Ideal) -> ControlAnswers | Unset:
+        """What the rewordings alone do to an axis, in the prompts that have some."""
         if not self.asked:
             return UNSET
-        counts, initial = self.pool.controls(y), self.pool.initial(y)
+        counts = self.pool.controls(y)
         total = counts.sum(axis=0)
         answers = ControlAnswers(counts=tuple(total.tolist()), n_valid=int(total.sum()))
-        if draws is None or answers.n_valid < self.settings.min_valid:
+        worded = counts.any(axis=1)
+        initial = self.pool.initial(y)[worded]
+        if min(answers.n_valid, initial.sum()) < self.settings.min_valid:
             return answers
-        row = self._measured(initial, counts[:, None], ideal, draws, self._rng("axis", y))
+        rng = self._rng("axis", y)
+        row = self._measured(initial, counts[worded][:, None], ideal, rng)
         return replace(
             answers,
             w1=row.w1_after,
@@ -66,28 +69,29 @@ class Wording:
             shift_p=row.shift_p,
         )
 
+    @property
+    def undefined(self) -> dict[str, None]:
+        """`CONTROLLED` of a pair that is not compared; none without rewordings."""
+        return dict.fromkeys(CONTROLLED) if self.asked else {}
+
     def about_pair(self, x: int, y: int, ideal: Ideal) -> dict[str, Any]:
-        """`CONTROLLED` of a pair whose interventions have enough valid answers."""
+        """`CONTROLLED` of a pair, in the prompts that have rewordings."""
         if not self.asked:
             return {}
         counts = self.pool.controls(y)
-        if counts.sum() < self.settings.min_valid:
-            return dict.fromkeys(CONTROLLED)
-        rng = self._rng("draws", y)
-        draws = TargetDraws.of(counts, ideal, self.settings.bootstrap, rng)
-        row = self._measured(counts, self.pool.strata(x, y), ideal, draws, self._rng("pair", x, y))
+        worded = counts.any(axis=1)
+        arms = self.pool.strata(x, y)[worded]
+        if min(counts.sum(), arms.sum(axis=(0, 2)).min()) < self.settings.min_valid:
+            return self.undefined
+        row = self._measured(counts[worded], arms, ideal, self._rng("pair", x, y))
         sign = claim_direction(row, self.settings.sign)
         numbers = (row.is_, row.is_ci_low, row.is_ci_high, sign, row.shift_p)
         return dict(zip(CONTROLLED, numbers, strict=True))
 
     def _measured(
-        self,
-        start: Counts,
-        arms: Counts,
-        ideal: Ideal,
-        draws: TargetDraws,
-        rng: np.random.Generator,
+        self, start: Counts, arms: Counts, ideal: Ideal, rng: np.random.Generator
     ) -> PairRow:
+        draws = TargetDraws.of(start, ideal, self.settings.bootstrap, rng)
         p = shift_p(start, arms, self.settings, rng, stratified=self.stratified)
         row = PairRow(source="", target="", metric=ideal.metric, shift_p=p)
         return measure_sensitivity(row, start, arms, ideal, draws, self.settings, rng)

@@ -203,7 +203,7 @@ def test_shares_that_leave_zero_again_are_found() -> None:
 
 def test_only_labelled_axes_are_corrected_with_the_pairs_that_lead_to_them() -> None:
     labelled = np.array([[95, 5], [15, 85]])
-    settings = AnalysisSettings(bootstrap=200, amplification_replicates=0, noise_draws=0)
+    settings = AnalysisSettings(bootstrap=200, noise_draws=0)
     found = analyze(chain(200, 4), settings, Baseline(labelled={"b": labelled}))
     nodes = {node.id: node for node in found.nodes}
     assert nodes["a"].corrected is None and nodes["c"].corrected is None

@@ -20,10 +20,8 @@ from biasgraph.causal.tables import GATED, UNKNOWN, CodedImages, Variable
 from biasgraph.errors import InputError
 from tests.causal.worlds import Records, audit, chain, codes, column, independent, variables
 
-QUICK = AnalysisSettings(bootstrap=300, amplification_replicates=50, noise_draws=50)
-PAPER = AnalysisSettings.resolve(
-    "paper", bootstrap=300, amplification_replicates=50, noise_draws=50
-)
+QUICK = AnalysisSettings(bootstrap=300, noise_draws=50)
+PAPER = AnalysisSettings.resolve("paper", bootstrap=300, noise_draws=50)
 
 NODE_FIELDS = {
     *("id", "metric", "attributes", "initial", "distribution_ci", "distribution_bounds", "ideal"),
@@ -77,7 +75,7 @@ def test_every_promised_field_is_there_on_every_row(chained: Records) -> None:
         assert set(link) >= LINK_FIELDS
         assert link["weight"] == link["is"]
     assert {"max_influenced", "max_impact", "amplification"} <= set(chained.graph)
-    assert {"value", "ci", "noise_floor"} <= set(chained.graph["amplification"])
+    assert {"value", "above_floor", "noise_floor"} <= set(chained.graph["amplification"])
 
 
 def test_a_link_shows_the_table_that_was_tested(chained: Records) -> None:

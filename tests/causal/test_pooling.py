@@ -22,11 +22,9 @@ from biasgraph.causal.transport import Ideal
 from biasgraph.errors import InputError
 from tests.causal.worlds import Records, audit, chain, codes, column, variables
 
-QUICK = AnalysisSettings(bootstrap=200, amplification_replicates=50, noise_draws=50)
-PAPER = AnalysisSettings.resolve(
-    "paper", bootstrap=200, amplification_replicates=50, noise_draws=50
-)
-FAST = AnalysisSettings(bootstrap=100, amplification_replicates=0, noise_draws=0)
+QUICK = AnalysisSettings(bootstrap=200, noise_draws=50)
+PAPER = AnalysisSettings.resolve("paper", bootstrap=200, noise_draws=50)
+FAST = AnalysisSettings(bootstrap=100, noise_draws=0)
 
 
 def prompt(
@@ -184,7 +182,7 @@ def test_the_cut_is_named_by_the_rate_that_decides() -> None:
 
 def test_one_prompt_is_its_own_sum() -> None:
     images = named(random_prompts(1))
-    settings = AnalysisSettings(amplification_replicates=50, noise_draws=50)
+    settings = AnalysisSettings(noise_draws=50)
     alone, found = analyze(images[0], settings), pooled(images, settings)
     n = 120
     for one in found.pairs:

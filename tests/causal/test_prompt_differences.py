@@ -20,7 +20,7 @@ from biasgraph.causal.tables import CodedImages, Variable
 from biasgraph.causal.transport import Ideal
 from tests.causal.worlds import Records, audit, codes, variables
 
-FAST = AnalysisSettings(bootstrap=200, amplification_replicates=0, noise_draws=0)
+FAST = AnalysisSettings(bootstrap=200, noise_draws=0)
 ORDERED = (Variable("a", ("low", "middle", "high"), "ordinal"),)
 COSTLY = (Variable("a", ("x", "y", "z"), "cost", np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0.0]])),)
 
@@ -189,9 +189,7 @@ def test_a_counted_ideal_widens_the_interval() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_few_images_where_they_are_allowed(n: int) -> None:
-    settings = AnalysisSettings.resolve(
-        "paper", bootstrap=100, amplification_replicates=0, noise_draws=0
-    )
+    settings = AnalysisSettings.resolve("paper", bootstrap=100, noise_draws=0)
     found = node((n, 0), (0, n), settings=settings)
     assert found["w1_mean_prompt"] == 0.5 and found["w1_mean_prompt_ci"][0] <= 0.5
     assert "prompts_cancel" not in found["flags"]

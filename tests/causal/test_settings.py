@@ -57,7 +57,7 @@ def test_an_explicit_option_beats_the_preset_and_none_does_not() -> None:
         ({"min_valid": True}, "min_valid must be a whole number"),
         ({"bootstrap": 99}, "bootstrap must be a whole number of at least 100"),
         ({"noise_draws": -1}, "noise_draws"),
-        ({"amplification_replicates": 1.5}, "amplification_replicates"),
+        ({"noise_draws": 1.5}, "noise_draws"),
         ({"seed": -1}, "seed"),
         ({"alhpa": 0.1}, "Did you mean 'alpha'"),
     ],
