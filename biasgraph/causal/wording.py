@@ -70,7 +70,7 @@ class Wording:
         )
 
     @property
-    def undefined(self) -> dict[str, None]:
+    def undefined(self) -> dict[str, Any]:
         """`CONTROLLED` of a pair that is not compared; none without rewordings."""
         return dict.fromkeys(CONTROLLED) if self.asked else {}
 
