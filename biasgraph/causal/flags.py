@@ -30,6 +30,7 @@ FLAG_WORDS: dict[str, str] = {
     "fixed_by_prompt": "the prompt already fixes an attribute of this axis",
     "prompts_cancel": "the prompts lie clearly further from the ideal, each by itself, than their "
     "sum does: what they show differs in direction and cancels in the sum",
+    "moved_by_wording": "neutral rewordings alone move the answers",
     # on pairs
     "wording": "neutral rewordings do not confirm the direction, so it is not claimed",
     "expected_low": "expected counts are too low for the asymptotic chi-square test",

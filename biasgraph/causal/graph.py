@@ -92,9 +92,10 @@ def measure_axes(
     draws = [_draw_initial(pool, y, ideal, settings) for y, ideal in enumerate(ideals)]
     wording = Wording(pool, settings, rule.stratified)
     nodes = [
-        replace(
+        wording.beside(
             measure_node(pool.name, variable, pool.total.initial[y], ideals[y], draws[y], settings),
-            control=wording.about_axis(y, ideals[y]),
+            y,
+            ideals[y],
         )
         for y, variable in enumerate(pool.variables)
     ]

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from biasgraph.causal.rows import UNSET, ControlAnswers, PairRow, Unset
+from biasgraph.causal.rows import UNSET, ControlAnswers, NodeRow, PairRow, Unset, flag
 from biasgraph.causal.sensitivity import TargetDraws, claim_direction, measure_sensitivity
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.shift import shift_p
 from biasgraph.causal.tables import Counts, Pool
 from biasgraph.causal.transport import Ideal
 
+MOVED = 0.05
+"""The level, shared by all axes, from which on wording alone is said to move an axis."""
 CONTROLLED = (
     "is_controlled",
     "is_controlled_ci_low",
@@ -46,6 +48,15 @@ class Wording:
     def asked(self) -> bool:
         """Whether there are any."""
         return any(len(images.controls) for images in self.pool.prompts)
+
+    def beside(self, node: NodeRow, y: int, ideal: Ideal) -> NodeRow:
+        """The node of axis y with what rewordings alone do to it, and a flag where they do."""
+        control = self.about_axis(y, ideal)
+        p = None if control is UNSET else control.shift_p
+        node = replace(node, control=control)
+        if p is None or p > MOVED / len(self.pool.variables):
+            return node
+        return flag(node, "moved_by_wording")
 
     def about_axis(self, y: int, ideal: Ideal) -> ControlAnswers | Unset:
         """What the rewordings alone do to an axis, in the prompts that have some."""

@@ -82,6 +82,9 @@
     const fixed = pair.is_corrected === null || pair.is_corrected === undefined ? [] : [{
       label: "corrected", kind: "plain", value: pair.is_corrected, low: pair.is_corrected_ci_low, high: pair.is_corrected_ci_high,
       text: withInterval(pair.is_corrected, pair.is_corrected_ci_low, pair.is_corrected_ci_high, { signed: true }) }];
+    if (pair.is_controlled !== null && pair.is_controlled !== undefined) fixed.push({
+      label: "from rewordings", kind: "plain", value: pair.is_controlled, low: pair.is_controlled_ci_low, high: pair.is_controlled_ci_high,
+      text: withInterval(pair.is_controlled, pair.is_controlled_ci_low, pair.is_controlled_ci_high, { signed: true }) });
     ends.push(...fixed.flatMap((mark) => [mark.value, mark.low, mark.high]));
     const reach = Math.max(0.1, ...ends.map(Math.abs));
     const chance = node.w1_null.q95;
@@ -110,7 +113,8 @@
         "and the images of all interventions together differ from the initial ones: ",
         pair.sign_probability === null ? "not decided" : [number(pair.sign_probability, { digits: 3 }), " of the resamples lie above 0"],
         ". ", chance === null ? null : ["Grey: distances up to ", number(chance), " occur by chance when images come from the ideal itself."],
-        fixed.length ? " Corrected: without the judge’s errors." : null)];
+        fixed.some((mark) => mark.label === "corrected") ? " Corrected: without the judge’s errors." : null,
+        fixed.some((mark) => mark.label === "from rewordings") ? " From rewordings: with images of neutral rewordings in the place of the initial ones." : null)];
   }
 
   function table(pair, rows, source, target) {
@@ -204,6 +208,9 @@
         node.corrected && ["Without the judge’s errors", withInterval(node.corrected.w1, ...node.corrected.w1_ci)],
         ["By chance", node.w1_null.q95 === null ? number(null, { reason: model.words.status[node.status] })
           : ["up to ", number(node.w1_null.q95), node.near_ideal ? `: ${node.w1_mean_prompt === undefined ? "" : "their sum "}cannot be told from the ideal` : ""]],
+        node.control && ["Neutral rewordings", node.control.is === null ? number(null, { reason: "too few valid answers" })
+          : withInterval(node.control.is, node.control.is_ci_low, node.control.is_ci_high, { signed: true }),
+          ", p ", pValue(node.control.shift_p, "it could not be computed"), `, ${count(node.control.n_valid)} images`],
         ["Naming it worked", number(node.diagonal.accuracy, { digits: 2, reason: "no images of an intervention have valid answers" }),
           " of the answers, V = ", number(node.diagonal.cramers_v, { digits: 2, brief: true })],
       ]),

@@ -193,3 +193,12 @@ def test_what_naming_anything_does_is_hardly_ever_confirmed() -> None:
     margin = 2 * np.sqrt(0.05 * 0.95 / audits)
     assert claimed / audits <= 0.05 + margin
     assert plain / audits <= 0.05 + margin
+
+
+def test_an_axis_that_wording_alone_moves_is_flagged() -> None:
+    own, moved = records(images(*TOWARDS, [26, 22])).nodes
+    assert "moved_by_wording" in moved["flags"] and "moved_by_wording" not in own["flags"]
+    expected = chi2_contingency([[46, 2], [26, 22]], correction=False).pvalue
+    assert moved["control"]["shift_p"] == pytest.approx(expected)
+    assert moved["control"]["is"] == pytest.approx(46 / 48 - 26 / 48)
+    assert "moved_by_wording" not in records(images(*TOWARDS, [45, 3])).nodes[1]["flags"]
