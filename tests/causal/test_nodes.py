@@ -68,6 +68,24 @@ def test_the_band_of_an_ideal_from_images_knows_that_it_is_uncertain() -> None:
     assert unsure[0] == pytest.approx(np.sqrt(2) * sure[0], rel=0.05)
 
 
+@pytest.mark.parametrize("share", [0.7, 0.97, 0.99])
+def test_images_of_the_same_truth_as_a_reference_are_near_it(share: float) -> None:
+    rng, far, count = np.random.default_rng(0), 0, 300
+    for _ in range(count):
+        counts, reference = rng.multinomial(48, [share, 1 - share], size=2)
+        ideal = Ideal("nominal", reference / 48, reference=reference)
+        _, q95 = null_band("p", variable(2), counts, ideal, SETTINGS)
+        far += ideal.distance(counts / 48) > q95 + 1e-12
+    assert far / count <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / count)
+
+
+def test_images_unlike_a_reference_are_not_near_it() -> None:
+    reference = np.array([46, 2])
+    ideal = Ideal("nominal", reference / 48, reference=reference)
+    assert measure([46, 2], ideal=ideal)["near_ideal"] is True
+    assert measure([30, 18], ideal=ideal)["near_ideal"] is False
+
+
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=5), st.integers(0, 20), st.integers(0, 5))
 def test_bounds_hold_whatever_the_unknown_answers_were(
     counts: list[int], unknown: int, gated: int
