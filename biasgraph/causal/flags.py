@@ -13,7 +13,8 @@ VERDICT_WORDS: dict[str, str] = {
     "away": "diversifying moves the target away from its ideal",
     "below_delta": "the arms differ, but diversifying hardly changes the distance to the ideal",
     "edge_undetermined": "the arms differ; where diversifying moves the target lies within chance",
-    "common_shift": "the arms look alike, and all of them unlike the initial images",
+    "common_shift": "no difference between the arms is shown; together they differ from the "
+    "initial images",
     "below_min_v": "no link of a strength worth looking for",
     "undecided": "no link found, and none excluded",
 }

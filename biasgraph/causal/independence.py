@@ -18,7 +18,7 @@ from biasgraph.causal.tables import Counts, Floats, reduced
 FEWEST_RESAMPLES = 9_999
 ENOUGH_HITS = 400  # a p-value from this many exceedances has a relative error of 5 %
 POWER = 0.8
-FUTILITY = 0.05
+BOUND_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,15 @@ def with_strength(test: Independence, table: Counts, pearson: float, alpha: floa
 
 
 def _highest_v(statistic: float, table: Counts, scale: int) -> float:
-    """V of the largest noncentrality under which so small a statistic has a probability of 5 %."""
+    """V of the largest noncentrality under which so small a statistic has a probability of 5 %.
+
+    A statistic below its mean without any effect, where answers vary less than chance has it, is
+    taken at that mean: the bound would come down to 0.
+    """
     rows, columns = table.shape
-    noncentrality = float(chndtrinc(statistic, (rows - 1) * (columns - 1), FUTILITY))
-    return min(1.0, math.sqrt(max(0.0, noncentrality) / scale))
+    dof = (rows - 1) * (columns - 1)
+    noncentrality = float(chndtrinc(max(statistic, dof), dof, BOUND_LEVEL))
+    return min(1.0, math.sqrt(noncentrality / scale))
 
 
 def expected_low(expected: Floats) -> bool:

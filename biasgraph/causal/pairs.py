@@ -12,7 +12,7 @@ from biasgraph.causal.nodes import FEW_ANSWERS
 from biasgraph.causal.rows import PairRow, flag
 from biasgraph.causal.sensitivity import TargetDraws, measure_sensitivity
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, EdgeRule, generator
-from biasgraph.causal.shift import shift_p, tested_strata
+from biasgraph.causal.shift import compare_strata, shift_p
 from biasgraph.causal.tables import Counts, Pool
 from biasgraph.causal.transport import Ideal
 from biasgraph.causal.verdicts import judge
@@ -81,7 +81,7 @@ class Pairs:
             **self.wording.about_pair(x, y, self.ideals[y]),
         )
         sets = np.concatenate([initial.sum(axis=0)[None], strata.sum(axis=0)])
-        if (sets.max(axis=1) == sets.sum(axis=1)).any():
+        if x != y and (sets.max(axis=1) == sets.sum(axis=1)).any():
             row = flag(row, "single_answer")
         rng = self._rng("bootstrap", x, y)
         return measure_sensitivity(row, initial, strata, self.ideals[y], draws, self.settings, rng)
@@ -89,7 +89,7 @@ class Pairs:
     def _test(self, strata: Counts, what: str, x: int, y: int, alpha: float) -> Independence:
         """Rows against columns of (prompts, rows, columns) counts, within prompts or summed."""
         rng = self._rng(what, x, y)
-        return tested_strata(strata, self.settings, rng, alpha, stratified=self.rule.stratified)
+        return compare_strata(strata, self.settings, rng, alpha, stratified=self.rule.stratified)
 
     def _rng(self, what: str, x: int, y: int) -> np.random.Generator:
         names = (self.pool.variables[v].name for v in (x, y))

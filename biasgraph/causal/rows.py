@@ -304,7 +304,9 @@ class PairRow(GraphRow):
     w1_before: float | None = _w1("the target's distance to its ideal, initially", default=None)
     w1_after: float | None = _w1("the same when `source` is diversified", default=None)
     is_: float | None = _is("Intersectional Sensitivity: `w1_before` - `w1_after`")
-    is_matched: float | None = _end("IS at equal sample sizes: decides the sign, not for quoting")
+    is_matched: float | None = _end(
+        "IS at equal sample sizes: has a say in the sign; quoted near the ideal"
+    )
     is_matched_ci_low: float | None = _end("95 % interval of `is_matched`, lower end")
     is_matched_ci_high: float | None = _end("upper end")
     is_ci_low: float | None = _end("95 % interval of `is`, lower end")

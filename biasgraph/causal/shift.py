@@ -11,8 +11,10 @@ from biasgraph.causal.settings import SHIFT_ALPHA, AnalysisSettings
 from biasgraph.causal.stratified import stratified_independence
 from biasgraph.causal.tables import Counts
 
+CUTS = 9
 
-def tested_strata(
+
+def compare_strata(
     strata: Counts,
     settings: AnalysisSettings,
     rng: np.random.Generator,
@@ -39,18 +41,23 @@ def shift_p(
     Args:
         start: (P, k) answers about P prompts.
         arms: (P, J, k) answers of the intervention. Where the mixture gives unequal ones equal
-            weight, equally many of each are drawn: their summed answers are of another mixture.
+            weight, equally many of each are drawn, since their summed answers are of another
+            mixture: CUTS times, and the median is taken, so that no single draw decides.
         settings: Of the analysis.
         rng: For drawing arms and null tables.
         stratified: Whether to test within prompts.
     """
+    tried = [arms]
     if settings.mix == "equal" and not weigh_alike(arms.sum(axis=(0, 2))):
-        arms = _cut_to_one_size(arms, rng)
-        start = start * (arms.sum(axis=(1, 2)) > 0)[:, None]
-    both = np.stack([start, arms.sum(axis=1)], axis=1)
-    if (both.sum(axis=(0, 2)) == 0).any():
+        tried = [_cut_to_one_size(arms, rng) for _ in range(CUTS)]
+        start = start * (tried[0].sum(axis=(1, 2)) > 0)[:, None]
+    both = [np.stack([start, one.sum(axis=1)], axis=1) for one in tried]
+    if (both[0].sum(axis=(0, 2)) == 0).any():
         return None
-    return tested_strata(both, settings, rng, SHIFT_ALPHA, stratified=stratified).p
+    found = [
+        compare_strata(one, settings, rng, SHIFT_ALPHA, stratified=stratified).p for one in both
+    ]
+    return float(np.median(found))
 
 
 def _cut_to_one_size(arms: Counts, rng: np.random.Generator) -> Counts:

@@ -63,8 +63,8 @@ def _directed(row: PairRow, settings: AnalysisSettings) -> PairRow:
 
 def _verdict(row: PairRow, settings: AnalysisSettings) -> Verdict:
     different = row.edge or "below_min_is" in row.flags
-    if row.edge and row.sign in CLAIMS:
-        return row.sign  # type: ignore[return-value]
+    if row.edge and row.sign is not None and row.sign != "undetermined":
+        return row.sign
     if different and _is_below(row, settings.delta):
         return "below_delta"
     if row.edge:

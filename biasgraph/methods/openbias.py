@@ -29,7 +29,6 @@ ABOUT = (
     "any other, 1 where there is only one (eq. 6)."
 )
 NULL_DRAWS = 2000
-"""Intensities that differ by less are the same."""
 
 
 def intensity(shares: Floats) -> Floats:

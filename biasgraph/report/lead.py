@@ -101,7 +101,7 @@ def linked(document: Record, pairs: Sequence[Record]) -> str:
     if shifts:
         told.append(
             f"In {len(shifts)}{' more' if links else f' of {tested}'} pairs, whatever is asked of "
-            "one axis shifts another alike."
+            "one axis shifts another."
         )
     return " ".join(told) or f"In none of {tested} pairs was a link found."
 

@@ -73,7 +73,10 @@ def _claim(pair: Record, source: str, target: str, settings: Record) -> str:
         unconfirmed = "; neutral rewordings do not confirm a direction"
     if verdict == "common_shift":
         where = f", {direction(pair['sign'])}" if pair["sign"] in CLAIMS else ""
-        return f"Whatever is asked of {source} shifts {target} alike{where}{unconfirmed}"
+        return (
+            f"Whatever is asked of {source} shifts {target}{where}; no difference between what is "
+            f"asked is shown{unconfirmed}"
+        )
     if pair["sign"] in CLAIMS:
         return f"Diversifying {source} moves {target} {direction(pair['sign'])}"
     decides = f"What is asked of {source} decides {target}"

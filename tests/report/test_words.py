@@ -72,8 +72,8 @@ def test_the_lead_counts_what_was_judged_and_tested() -> None:
          "it lies within chance: IS ", "ideal:"),
         ("below_delta", "undetermined", "gender decides clothing, but diversifying changes the "
          "distance to the ideal by less than 0.05: IS ", "moves"),
-        ("common_shift", "undetermined", "Whatever is asked of gender shifts clothing alike: IS ",
-         "moves"),
+        ("common_shift", "undetermined", "Whatever is asked of gender shifts clothing; no "
+         "difference between what is asked is shown: IS ", "moves"),
         (None, "undetermined", "where diversifying moves it lies within chance", "towards"),
     ],
 )  # fmt: skip
