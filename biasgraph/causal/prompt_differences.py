@@ -213,10 +213,13 @@ class _Replicates:
         """The one-sided p of the prompts being no further from the ideal than their sum.
 
         The sum's distance leans upwards and `low` does not, so the gap between them leans
-        downwards: it is above 0 by more than its spread only where something cancels.
+        downwards: it is above 0 by more than its spread only where something cancels. Few images
+        make its distribution skewed, so the replicates themselves have to agree.
         """
         spread = float(self.gap_drawn.std())
-        return None if spread < ROUNDING else float(ndtr(-self.gap / spread))
+        if spread < ROUNDING:
+            return None
+        return max(float(ndtr(-self.gap / spread)), float((self.gap_drawn <= 0).mean()))
 
 
 def _low(own: _Own, counts: Counts) -> Floats:
