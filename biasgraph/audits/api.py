@@ -45,11 +45,13 @@ class PlannedPrompt(TypedDict):
         prompt: The initial prompt.
         subject: The part of it that counterfactuals vary.
         counterfactuals: The texts of its counterfactuals.
+        controls: The texts of its neutral rewordings.
     """
 
     prompt: str
     subject: str
     counterfactuals: list[str]
+    controls: list[str]
 
 
 class BuildPlan(TypedDict):
@@ -57,7 +59,7 @@ class BuildPlan(TypedDict):
 
     Attributes:
         plans: Each initial prompt with its counterfactuals.
-        prompts: How many prompts there are, counterfactuals included.
+        prompts: How many prompts there are, counterfactuals and controls included.
         images: How many images those are.
         questions: How many questions are asked about them all.
         answers: How many answers come of that, one for each image and axis.

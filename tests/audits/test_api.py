@@ -205,8 +205,9 @@ def test_a_dry_run_only_plans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(registry.BACKENDS, "fake", Backend("a fake", roles))
     options = {"model": "fake:painter", "vqa": "fake:judge", "output": tmp_path / "run"}
     plan = biasgraph.build("a nurse", images=3, only="gender", dry_run=True, **options)
-    assert (plan["prompts"], plan["images"], plan["answers"]) == (3, 9, 9)
+    assert (plan["prompts"], plan["images"], plan["answers"]) == (5, 15, 15)
     assert plan["plans"][0]["counterfactuals"] == ["a male nurse", "a female nurse"]
+    assert plan["plans"][0]["controls"] == ["a certain nurse", "a nurse who is here"]
     assert plan.keys() == get_type_hints(BuildPlan).keys() - {"reference"}
     assert not (tmp_path / "run").exists()
     with pytest.raises(AssertionError, match="generates nothing"):
