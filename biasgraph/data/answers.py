@@ -282,7 +282,7 @@ def _numbers(column: pd.Series) -> pd.Series:
 def _refuse_missing_columns(columns: Iterable[object], source: str) -> None:
     names = [str(name) for name in columns]
     for name in names:
-        if name in COLUMNS and names.count(name) > 1:
+        if name in (*COLUMNS, *OPTIONAL) and names.count(name) > 1:
             raise InputError(f"{source} has two columns '{name}'")
     if not {*names} & {*COLUMNS}:
         raise InputError(

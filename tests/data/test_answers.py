@@ -136,6 +136,15 @@ def test_what_pandas_noted_in_parquet_does_not_matter(tmp_path: Path, notes: byt
     assert_same_cells(Answers.read(tmp_path / "answers.parquet"), Answers.from_frame(frame))
 
 
+@pytest.mark.parametrize("name", ["answer", "confidence"])
+def test_a_column_that_parquet_has_twice_is_refused(tmp_path: Path, name: str) -> None:
+    table = pyarrow.Table.from_pandas(librarian_table().assign(confidence=0.5))
+    table = table.append_column(name, table[name])
+    pyarrow.parquet.write_table(table, tmp_path / "answers.parquet")
+    with pytest.raises(InputError, match=f"answers.parquet has two columns '{name}'"):
+        Answers.read(tmp_path / "answers.parquet")
+
+
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "answers.parquet").write_bytes(b"PAR1 and so on")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
