@@ -98,7 +98,7 @@ def _takes_dry_run(
 
 @_takes_dry_run(DryRunOptions, BuildOptions)
 def build(options: BuildOptions) -> Result | BuildPlan:
-    """Build the causal graph of a prompt's biases and save it, as `biasgraph build` does.
+    """Build the graph of a prompt's biases and save it, as `biasgraph build` does.
 
     ``build("a librarian", images=96)``, ``build(answers="answers.csv")``,
     ``build(prompts=["a librarian", "a nurse"])``. Of several prompts it is the graph of their sum;

@@ -20,7 +20,7 @@ COMMANDS = {
     "agreement": "Measure how far the judge of RUN agrees with another judge, or with people.",
     "annotate": "Add the findings of other methods to the result in the directory RUN.",
     "axes": "Axis sets: what is varied in a prompt and asked about its images.",
-    "build": "Build the causal graph of a prompt's biases.",
+    "build": "Build the graph of a prompt's biases.",
     "compare": "Compare the results in RUN [RUN ...] with the one in BASELINE.",
     "export": "Write the result in the directory RUN for other tools, and as figures for a paper.",
     "label": "Write a page on which people label what they see in images of RUN.",

@@ -20,7 +20,7 @@ SHOWN = 2
 @options_from(BuildOptions)
 @output_options()
 def build(options: BuildOptions, output: Output) -> None:
-    """Build the causal graph of a prompt's biases.
+    """Build the graph of a prompt's biases.
 
     Generates images of the prompt and of its counterfactuals ("a female librarian"), asks a judge
     about each, and tests and weighs every pair of axes. With --answers, the answers exist already.
