@@ -22,6 +22,7 @@ from biasgraph.causal.transport import Ideal
 
 REPLICATES = 1000
 NOISE_DRAWS = 500
+SUM_FIELDS = ("value", "above_floor", "floor")
 
 Fields = dict[str, Any]
 Take = Sequence[Mapping[Arm | None, int]] | None
@@ -83,8 +84,8 @@ class Strengths:
     def fields(self) -> tuple[list[list[Fields]], list[Fields]]:
         """For each axis its strengths in each audit, and for each audit its amplification.
 
-        `in` sums over an axis's incoming pairs and `out` over its outgoing ones. Each sum has its
-        interval, the `floor` without any effect (mean and 95 % quantile), and shares of
+        `in` sums over an axis's incoming pairs and `out` over its outgoing ones. Each sum has
+        the `floor` without any effect (mean and 95 % quantile), and shares of
         replicates: `lowest_of_runs`, in which no other audit's is lower, and `first_of_axes`, in
         which within this audit no other axis's is lower (`in`) or higher (`out`).
         All numbers are None for an axis, or all axes, without pairs.
@@ -172,14 +173,14 @@ class Strengths:
         counted = sorted({pair[end] for pair in self.pairs})
         audit = audits[run]
         if axis not in counted or not len(audit.draws.total):
-            return dict.fromkeys(("value", "ci", "floor", "lowest_of_runs", "first_of_axes"))
+            return dict.fromkeys((*SUM_FIELDS, "lowest_of_runs", "first_of_axes"))
         of_run = getattr(audit.draws, which)
         of_axis = np.stack([getattr(other.draws, which)[:, axis] for other in audits])
         towards = -1 if which == "incoming" else 1
         first_of_axes = first_shares(towards * of_run[:, counted].T)[counted.index(axis)]
+        point, floor = getattr(audit.point, which), getattr(audit.floor, which)
         return {
-            **_number(Estimate(float(getattr(audit.point, which)[0, axis]), of_axis[run])),
-            "floor": noise_floor(getattr(audit.floor, which)[:, axis]),
+            **_beside_floor(point[0, axis], floor[:, axis]),
             "lowest_of_runs": float(first_shares(-of_axis)[run]),
             "first_of_axes": float(first_of_axes),
         }
@@ -187,17 +188,19 @@ class Strengths:
     def _amplification(self, run: int, audits: Sequence[AuditSums], at_common_size: bool) -> Fields:
         about = {"run": run, "pairs": len(self.pairs), "at_common_size": at_common_size}
         if not self.pairs or not len(audits[run].draws.total):
-            undefined = ("value", "ci", "floor", "lowest_of_runs", "growth", "growth_ci")
+            undefined = (*SUM_FIELDS, "lowest_of_runs", "growth", "growth_ci")
             return about | dict.fromkeys(undefined)
         totals = [Estimate(float(audit.point.total[0]), audit.draws.total) for audit in audits]
         return {
             **about,
-            **_number(totals[run]),
-            "floor": noise_floor(audits[run].floor.total),
+            **_beside_floor(totals[run].value, audits[run].floor.total),
             "lowest_of_runs": float(first_shares(-np.stack([one.draws for one in totals]))[run]),
             **growth_of(totals, run),
         }
 
 
-def _number(estimate: Estimate) -> Fields:
-    return {"value": estimate.value, "ci": estimate.distance_ci}
+def _beside_floor(value: float, draws: Floats) -> Fields:
+    """A sum of |IS|; it has no interval (see `aggregate.amplification`)."""
+    floor = noise_floor(draws)
+    above = None if floor["mean"] is None else float(value) - floor["mean"]
+    return {"value": float(value), "above_floor": above, "floor": floor}

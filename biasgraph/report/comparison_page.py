@@ -194,6 +194,6 @@ def _ranking(document: Record) -> Iterator[dict[str, Any]]:
                 "axis": words.label(best["axis"]),
                 "share": words.percent(best[end]["first_of_axes"]),
                 "sure": best[end]["first_of_axes"] >= SURE,
-                "value": words.with_ci(best[end]["value"], best[end]["ci"]),
+                "value": words.with_ci(best[end]["value"], None),
             }
         yield first

@@ -94,9 +94,9 @@ def _runs(document: Record) -> Table:
         images, floor = run["images"], total["floor"] and total["floor"]["q95"]
         about = (len(rows) + 1, words.name(run["name"], 60))
         size = (f"{images['initial']:,} + {images['interventions']:,}", run["edges"])
-        amplification = words.with_ci(total["value"], total["ci"])
+        amplification = words.with_ci(total["value"], None)
         rows.append((*about, *size, amplification, None if floor is None else f"to {floor:.2f}"))
-    columns = ("", "Run", "Images", "Edges", "Amplification", "By chance")
+    columns = ("", "Run", "Images", "Edges", "Sum of |IS|", "By chance")
     return Table(columns, rows, numeric=(0, 2, 3, 4, 5))
 
 
@@ -122,7 +122,7 @@ def _strengths(document: Record, numbers: Mapping[str, int]) -> Table:
     for axis, row in _by_axis(document, "strengths"):
         cells: list[Cell] = [axis, numbers[row["run"]]]
         for end in (row["in"], row["out"]):
-            cells += [words.with_ci(end["value"], end["ci"]), _share(end["first_of_axes"])]
+            cells += [words.with_ci(end["value"], None), _share(end["first_of_axes"])]
         rows.append(tuple(cells))
     columns = ("Axis", "Run", "Influenced", "Least", "Influences", "Most")
     return Table(columns, rows, FIRST, numeric=range(1, len(columns)))

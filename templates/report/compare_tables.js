@@ -92,7 +92,7 @@
       const strength = found.strengths.find((row) => row.run === run.name && row.axis === id);
       const comparison = found.comparisons.find((one) => one.run === run.name);
       const growth = comparison && comparison.distances.find((row) => row.axis === id);
-      const sum = (one) => withInterval(one.value, ...interval(one.ci), { brief: true, reason: strength.reason });
+      const sum = (one) => number(one.value, { brief: true, reason: strength.reason });
       return el("tr", null, el("th", { scope: "row" }, name(label(run.name)), !comparison && el("small", null, " baseline")),
         el("td", { class: "num" }, withInterval(distance.w1, ...interval(distance.w1_ci), { brief: true, reason: distance.reason })),
         el("td", { class: "num" }, growth ? withInterval(growth.growth, ...interval(growth.growth_ci), { signed: true, brief: true, reason: growth.reason }) : ""),

@@ -72,7 +72,7 @@ def test_pairs_that_are_not_defined_do_not_count() -> None:
     axes, [total] = strengths(one, pairs=[(0, 1)])
     assert total["value"] == pytest.approx(axes[0][0]["out"]["value"])
     assert axes[2][0]["in"]["value"] is None
-    assert axes[1][0]["out"]["ci"] is None
+    assert axes[1][0]["out"]["above_floor"] is None
     axes, [total, _] = strengths(one, one, pairs=[])
     assert total["value"] is None
     assert total["growth_ci"] is None
