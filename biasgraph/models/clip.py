@@ -24,6 +24,7 @@ from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.devices import Portions
 from biasgraph.models.inference_options import ModelOptions, Spec
+from biasgraph.models.library_loading import explain_loading_errors
 from biasgraph.models.transformers_model import TransformersModel, locate, place_tensors
 
 if TYPE_CHECKING:
@@ -116,7 +117,9 @@ class ClipJudge(TransformersModel):
         import torch
 
         colours = [image.convert("RGB") for image in images]
-        batch = self._processor(images=colours, return_tensors="pt")
+        processor = self._processor
+        with explain_loading_errors(self.spec):  # its settings are read only now
+            batch = processor(images=colours, return_tensors="pt")
         with torch.no_grad():
             return _unit(self._model.get_image_features(**place_tensors(batch, self._model)))
 

@@ -160,6 +160,15 @@ def test_a_tokenizer_that_cannot_fill_up_texts_is_one_line(tmp_path) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_settings_of_pictures_that_cannot_be_are_one_line(tmp_path) -> None:
+    folder = FAMILIES["clip"](tmp_path / "odd")
+    path = folder / "preprocessor_config.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"image_mean": {"a": {}}}))
+    with pytest.raises(ModelError, match="cannot load clip:") as caught:
+        load_judge(f"clip:{folder}", CPU).answer(PICTURES[:1], QUESTIONS)
+    assert "\n" not in str(caught.value)
+
+
 def test_the_sandboxs_clip_answers_as_the_sandboxs_judge() -> None:
     from biasgraph.sandbox.backends import WEIGHTS
 
