@@ -17,7 +17,7 @@ from biasgraph.errors import FULL_DISK, BiasgraphError, InputError, printable, s
 from biasgraph.io.version import __version__
 
 COMMANDS = {
-    "agreement": "Measure how far the judge of RUN agrees with another judge, or with people.",
+    "agreement": "Measure how far the judge of RUN agrees with other judges, or with people.",
     "annotate": "Add the findings of other methods to the result in the directory RUN.",
     "axes": "Axis sets: what is varied in a prompt and asked about its images.",
     "build": "Build the graph of a prompt's biases.",

@@ -22,7 +22,7 @@ def other(text: str) -> Prompt:
     [
         ("a photo of an old female doctor", {"gender": "female", "age": "old"}),
         ("a photo of a doctor in a white lab coat", {}),
-        ("a photo of a doctor in a clinic", {}),
+        ("a photo of a doctor in a clinic", {"environment": "indoor"}),
         ("a photo of a doctor who is happy", {"emotion": "happy"}),
         ("an angry doctor", {}),  # a word of the axis that is none of its attributes
         ("everything, everywhere", {}),

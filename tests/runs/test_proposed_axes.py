@@ -151,7 +151,7 @@ class TestByRules:
 
     @pytest.mark.parametrize("way", ["auto", "llm"])
     def test_a_subject_that_rules_do_not_know(self, way: str, tmp_path: Path) -> None:
-        found = proposed_axes(way, ["hot blorp"], directory=tmp_path, llm="sandbox")
+        found = proposed_axes(way, ["a hot blorp"], directory=tmp_path, llm="sandbox")
         assert found.notes[1].startswith("no word list has 'blorp': treated as a person")
 
     def test_several_prompts_need_one_set(self, tmp_path: Path) -> None:

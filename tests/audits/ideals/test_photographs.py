@@ -20,8 +20,8 @@ from biasgraph.sandbox.training.drawing import draw_empty
 from tests.answer_tables import librarian_table
 from tests.shared_runs import copy_run
 
-SMALL = ("--controls", "0", "--min-valid", "2", "--bootstrap", "100")
-MADE = ("--annotate", "none")
+SMALL = ("--min-valid", "2", "--bootstrap", "100")
+MADE = ("--annotate", "none", "--controls", "0")
 IMAGES = 4
 
 
