@@ -51,8 +51,7 @@ def analyze_answers(
         answers: The table.
         axes: As declared; None reads them off the table.
         options: Of the analysis; `prompts` among them makes a graph of several, however many.
-        made_with: What a graph says of its origin: model, vqa and notes, as far as there are any;
-            of a judge that it does not name the table may.
+        made_with: What a graph says of its origin: model, vqa (or the table does) and notes.
         about_prompts: What each prompt's graph says besides: subject, `fixed_by_prompt` (an
             attribute for each axis that the prompt fixes) and unseen words.
         progress: What shows where the work stands.

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from biasgraph.causal.fields import UNSET
 from biasgraph.causal.intervals import ROUNDING, Interval, wilson
 from biasgraph.causal.resampling import smoothed
-from biasgraph.causal.rows import UNSET, Ends, InitialAnswers, NodeRow, NullBand, flag
+from biasgraph.causal.rows import Ends, InitialAnswers, NodeRow, NullBand, flag
 from biasgraph.causal.sensitivity import TargetDraws
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import Counts, Tally, Variable

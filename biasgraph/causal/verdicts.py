@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from biasgraph.causal.fields import UNSET
 from biasgraph.causal.independence import adjusted
-from biasgraph.causal.rows import UNSET, PairRow, Verdict, flag
+from biasgraph.causal.rows import PairRow, Verdict, flag
 from biasgraph.causal.sensitivity import claim_direction
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, EdgeRule
 

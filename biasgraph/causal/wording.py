@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from biasgraph.causal.rows import UNSET, ControlAnswers, NodeRow, PairRow, Unset, flag
+from biasgraph.causal.fields import UNSET, Unset
+from biasgraph.causal.rows import ControlAnswers, NodeRow, PairRow, flag
 from biasgraph.causal.sensitivity import TargetDraws, claim_direction, measure_sensitivity
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.shift import shift_p

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from biasgraph.causal.rows import CountRow, GraphRow, LinkRow, NodeRow, PairRow, columns
+from biasgraph.causal.fields import GraphRow, columns
+from biasgraph.causal.rows import CountRow, LinkRow, NodeRow, PairRow
 
 PAGE = Path(__file__).parents[2] / "docs" / "files.md"
 ROWS: dict[str, type[GraphRow]] = {

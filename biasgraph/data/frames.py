@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biasgraph.causal.rows import LATER_FIELDS, UNSET, CountRow, PairRow, columns
+from biasgraph.causal.fields import UNSET, columns
+from biasgraph.causal.rows import LATER_FIELDS, CountRow, PairRow
 from biasgraph.data.answers import ROLES
 from biasgraph.errors import listed
 

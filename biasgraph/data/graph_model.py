@@ -20,7 +20,8 @@ from pydantic import (
     model_validator,
 )
 
-from biasgraph.causal.rows import LATER_FIELDS, UNSET, GraphRow, LinkRow, NodeRow, Unset
+from biasgraph.causal.fields import UNSET, GraphRow, Unset
+from biasgraph.causal.rows import LATER_FIELDS, LinkRow, NodeRow
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.data.agreement_model import AgreementDocument
 from biasgraph.data.findings import Part

@@ -13,7 +13,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.causal.rows import NodeRow, columns
+from biasgraph.causal.fields import columns
+from biasgraph.causal.rows import NodeRow
 from biasgraph.data import frames as tables
 from biasgraph.errors import MissingExtra
 

@@ -6,16 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from biasgraph.causal.rows import (
-    CountRow,
-    GraphRow,
-    InitialAnswers,
-    LinkRow,
-    NodeRow,
-    PairRow,
-    columns,
-    flag,
-)
+from biasgraph.causal.fields import GraphRow, columns
+from biasgraph.causal.rows import CountRow, InitialAnswers, LinkRow, NodeRow, PairRow, flag
 
 PAIR = PairRow(source="gender", target="age", metric="nominal")
 

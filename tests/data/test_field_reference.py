@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from biasgraph.causal.rows import CountRow, LinkRow, NodeRow, columns
+from biasgraph.causal.fields import columns
+from biasgraph.causal.rows import CountRow, LinkRow, NodeRow
 from biasgraph.data.field_reference import PAGE, reference
 
 
