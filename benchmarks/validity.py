@@ -32,6 +32,7 @@ from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Codes, Variable
 
 BOOTSTRAP = 500
+REWORDINGS = 2
 PART = 10
 VARIABLES = tuple(
     Variable(f"axis {i}", tuple(f"answer {j}" for j in range(size))) for i, size in enumerate(SIZES)
@@ -88,7 +89,11 @@ def draw(row: Row, rng: np.random.Generator) -> CodedImages:
             shares = [row.arm(size, a, arm_count) for size in SIZES]
             n = round(row.images * row.sizes[a % len(row.sizes)])
             arms[x, a] = _images(row, shares, n, rng)
-    return CodedImages(row.name, VARIABLES, initial, arms)
+    if not row.worded:
+        return CodedImages(row.name, VARIABLES, initial, arms)
+    alike = [row.arm(size, 0, 1) for size in SIZES]
+    controls = _images(row, alike, REWORDINGS * row.images, rng)
+    return CodedImages(row.name, VARIABLES, initial, arms, controls)
 
 
 def _images(
@@ -108,8 +113,8 @@ def _images(
 def truth(row: Row, x: int, y: int) -> tuple[float, float, float]:
     """IS, how far the mixture moves (total variation), and V of a pair in the row's world."""
     k, arms = SIZES[y], SIZES[x]
-    before, ideal = row.before(k), row.ideal(k)
     after = np.stack([row.arm(k, a, arms) for a in range(arms)])
+    before, ideal = after[0] if row.worded else row.before(k), row.ideal(k)
     mixture = after.mean(axis=0)
     gaps = np.abs(before - ideal).sum() - np.abs(mixture - ideal).sum()
     seen = mixture > 0
@@ -124,12 +129,17 @@ def _pair(row: Row, pair: PairRow) -> list[Any]:
     is_, moved, v = (round(number, 9) for number in truth(row, x, y))
     if row.single and "single_answer" not in pair.flags:
         return []
-    ends = (pair.is_ci_low, pair.is_ci_high, pair.is_matched, pair.is_matched_ci_low)
-    numbers = [None if end is None else round(end, 5) for end in (*ends, pair.is_matched_ci_high)]
+    matched = (pair.is_matched, pair.is_matched_ci_low, pair.is_matched_ci_high)
+    shown = (pair.is_ci_low, pair.is_ci_high, *matched)
+    if row.worded:
+        ends = pair.is_controlled_ci_low, pair.is_controlled_ci_high
+        shown = (*ends, pair.is_controlled, *ends)  # type: ignore[assignment]
+    numbers = [None if end is None else round(end, 5) for end in shown]
     alone = pair.sign_probability is not None and (
         1 if pair.sign_probability > 0.975 else -1 if pair.sign_probability < 0.025 else 0
     )
-    both = {"towards": 1, "away": -1}.get(claim_direction(pair, "matched"), 0)
+    claimed = pair.sign_controlled if row.worded else claim_direction(pair, "matched")
+    both = {"towards": 1, "away": -1}.get(str(claimed), 0)
     told = {"towards": 1, "away": -1}.get(pair.sign or "", 0)
     return [x, y, is_, moved, v, int(alone), both, told, pair.verdict, *numbers]
 

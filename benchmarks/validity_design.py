@@ -6,6 +6,8 @@ diversified and each asked about, so that every row has pairs of k = 2, 3, 6 att
 J = 2, 3, 6 arms.
 """
 
+# ruff: noqa: E501  (a table)
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -53,6 +55,8 @@ class Row:
         sizes: Images of the arms in turn, as shares of `images`.
         correlation: Of the latent variables behind an image's answers.
         single: Whether only audits count whose initial images show a single answer.
+        worded: Whether neutral rewordings do what the arms do, so that there is no effect beyond
+            wording; claims and intervals are then those against the rewordings.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Row:
     sizes: tuple[float, ...] = (1.0,)
     correlation: float = 0.0
     single: bool = False
+    worded: bool = False
 
     def arm(self, k: int, number: int, arms: int) -> Shares:
         """(k,) shares in arm `number` of `arms`."""
@@ -128,5 +133,6 @@ ROWS: tuple[Row, ...] = (
     *(Row(".97 to .85", n, skewed(0.03), skewed(0.15)) for n in (48, 200)),
     Row("1 to .9", 48, skewed(0.0), skewed(0.1)),
     *(Row("|IS| = delta: .8 to .75", n, skewed(0.2), skewed(0.25)) for n in (200, 800)),
+    *(Row("wording alone: .8 to .65, rewordings too", n, skewed(0.2), skewed(0.35), worded=True) for n in (48, 200)),
 )
 # fmt: on
