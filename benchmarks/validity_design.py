@@ -132,7 +132,7 @@ ROWS: tuple[Row, ...] = (
     *(Row(".65 to .8", n, skewed(0.35), skewed(0.2)) for n in (48, 200)),
     *(Row(".97 to .85", n, skewed(0.03), skewed(0.15)) for n in (48, 200)),
     Row("1 to .9", 48, skewed(0.0), skewed(0.1)),
-    *(Row("|IS| = delta: .8 to .75", n, skewed(0.2), skewed(0.25)) for n in (200, 800)),
+    *(Row("IS at delta: .8 to .75", n, skewed(0.2), skewed(0.25)) for n in (200, 800)),
     *(Row("wording alone: .8 to .65, rewordings too", n, skewed(0.2), skewed(0.35), worded=True) for n in (48, 200)),
 )
 # fmt: on
