@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from biasgraph.causal.intervals import wilson
-from biasgraph.causal.settings import TAIL
+from biasgraph.causal.intervals import middle, wilson
 from biasgraph.causal.tables import GATED, Codes, Counts, Floats
 
 FEW = 30  # images with two valid answers, below which agreement is hardly known
@@ -186,5 +185,4 @@ def _number(value: Any) -> float | None:
 
 def percentiles(draws: Floats) -> list[float] | None:
     """The 95 % percentile interval of replicates (B,), undefined ones left out; None for none."""
-    known = draws[np.isfinite(draws)]
-    return np.quantile(known, [TAIL, 1 - TAIL]).tolist() if len(known) else None
+    return list(middle(draws)) if np.isfinite(draws).any() else None

@@ -8,6 +8,9 @@ STATUS_WORDS: dict[str, str] = {
     "insufficient": "too few valid answers in the initial images or in one of the interventions",
 }
 
+CLAIMS = ("towards", "away")
+"""The signs that say a direction."""
+
 VERDICT_WORDS: dict[str, str] = {
     "towards": "diversifying moves the target towards its ideal",
     "away": "diversifying moves the target away from its ideal",

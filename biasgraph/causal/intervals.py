@@ -41,8 +41,8 @@ class Interval:
             draws: Its bootstrap replicates, at least one of them finite.
             others: Replicates (B,) of errors that the estimate may have as well.
         """
-        low, high = _middle(draws)
-        possible = [_middle(errors) for errors in others]
+        low, high = middle(draws)
+        possible = [middle(errors) for errors in others]
         return cls(
             (low, high),
             (2 * estimate - high, 2 * estimate - low),
@@ -66,7 +66,7 @@ class Interval:
         return max(least, low), min(most, high)
 
 
-def _middle(draws: Floats) -> Ends:
+def middle(draws: Floats) -> Ends:
     """The ends of the middle 95 % of the finite draws."""
     low, high = np.quantile(draws[np.isfinite(draws)], [TAIL, 1 - TAIL]).tolist()
     return low, high

@@ -191,7 +191,7 @@ class _Replicates:
             low += own_low / len(owns)
             weighed += own_low * own.n / total
             shares, ideal = shares + counts / total, ideal + own.ideal.shares * own.n / total
-            highest += float(own.ideal.distance(np.eye(k)).max()) / len(owns)
+            highest += own.ideal.farthest / len(owns)
             moved += float(np.quantile(own.ideal.distance(references), 0.95)) / len(owns)
         gap = weighed - owns[0].ideal.distance(shares, ideal)
         point = (float(low[0]), low[1:], float(gap[0]), gap[1:])

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from biasgraph.causal.fields import UNSET
+from biasgraph.causal.flags import CLAIMS
 from biasgraph.causal.independence import adjusted
 from biasgraph.causal.rows import PairRow, Verdict, flag
 from biasgraph.causal.sensitivity import claim_direction
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, EdgeRule
-
-CLAIMS = ("towards", "away")
 
 
 def judge(rows: Sequence[PairRow], settings: AnalysisSettings, rule: EdgeRule) -> list[PairRow]:

@@ -7,7 +7,7 @@ interventions' are compared with here, in the place of the initial ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,13 @@ class Wording:
         pool: The images.
         settings: Of the analysis.
         stratified: Whether to test within prompts.
+        _draws: The bootstrap of their answers by axis, shared by every intervention.
     """
 
     pool: Pool
     settings: AnalysisSettings
     stratified: bool
+    _draws: dict[int, TargetDraws] = field(default_factory=dict)
 
     @property
     def asked(self) -> bool:
@@ -71,7 +73,8 @@ class Wording:
         if min(answers.n_valid, initial.sum()) < self.settings.min_valid:
             return answers
         rng = self._rng("axis", y)
-        row = self._measured(initial, counts[worded][:, None], ideal, rng)
+        draws = TargetDraws.of(initial, ideal, self.settings.bootstrap, rng)
+        row = self._measured(initial, counts[worded][:, None], ideal, draws, rng)
         return replace(
             answers,
             w1=row.w1_after,
@@ -95,15 +98,23 @@ class Wording:
         arms = self.pool.strata(x, y)[worded]
         if min(counts.sum(), arms.sum(axis=(0, 2)).min()) < self.settings.min_valid:
             return self.undefined
-        row = self._measured(counts[worded], arms, ideal, self._rng("pair", x, y))
+        start = counts[worded]
+        if y not in self._draws:
+            rng = self._rng("draws", y)
+            self._draws[y] = TargetDraws.of(start, ideal, self.settings.bootstrap, rng)
+        row = self._measured(start, arms, ideal, self._draws[y], self._rng("pair", x, y))
         sign = claim_direction(row, self.settings.sign)
         numbers = (row.is_, row.is_ci_low, row.is_ci_high, sign, row.shift_p)
         return dict(zip(CONTROLLED, numbers, strict=True))
 
     def _measured(
-        self, start: Counts, arms: Counts, ideal: Ideal, rng: np.random.Generator
+        self,
+        start: Counts,
+        arms: Counts,
+        ideal: Ideal,
+        draws: TargetDraws,
+        rng: np.random.Generator,
     ) -> PairRow:
-        draws = TargetDraws.of(start, ideal, self.settings.bootstrap, rng)
         p = shift_p(start, arms, self.settings, rng, stratified=self.stratified)
         row = PairRow(source="", target="", metric=ideal.metric, shift_p=p)
         return measure_sensitivity(row, start, arms, ideal, draws, self.settings, rng)

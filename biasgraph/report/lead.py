@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from biasgraph.causal.flags import FLAG_WORDS
-from biasgraph.report.verdict_words import CLAIMS
+from biasgraph.causal.flags import CLAIMS, FLAG_WORDS
 from biasgraph.report.words import (
     LISTED,
     Record,

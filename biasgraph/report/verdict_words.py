@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
+from biasgraph.causal.flags import CLAIMS, FLAG_WORDS, STATUS_WORDS
 from biasgraph.report.words import (
     STRONGEST,
     Record,
@@ -22,7 +22,6 @@ from biasgraph.report.words import (
     with_interval,
 )
 
-CLAIMS = ("towards", "away")
 UNDETERMINED = {
     "edge_undetermined": "an edge, but its direction lies within chance",
     "below_delta": "an edge, but diversifying hardly changes the distance to the ideal",
