@@ -51,9 +51,9 @@ def analyze_answers(
         answers: The table.
         axes: As declared; None reads them off the table.
         options: Of the analysis; `prompts` among them makes a graph of several, however many.
-        made_with: What a graph says of its origin: model, vqa (or the table does) and notes.
+        made_with: What a graph says of its origin: model, vqa (or the table does), notes and flags.
         about_prompts: What each prompt's graph says besides: subject, `fixed_by_prompt` (an
-            attribute for each axis that the prompt fixes) and unseen words.
+            attribute for each axis that the prompt fixes), unseen words, and flags.
         progress: What shows where the work stands.
         declared: The ideals, where they are read already.
         directory: Where the result is, or will be, with what is known of its judge there.
@@ -183,5 +183,6 @@ def _document(analysis: Analysis, origin: Record) -> dict[str, Any]:
             node["flags"].append("fixed_by_prompt")
     first = {name: analysis.graph[name] for name in ("kind", "prompt")}
     graph = {**first, **origin, **analysis.graph}
+    graph["flags"] = [*analysis.graph["flags"], *origin.get("flags", ())]
     graph |= {"versions": installed_versions(), "findings": {}}
     return {**document, "graph": graph}

@@ -19,6 +19,7 @@ from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.subject import strip_brackets
 from biasgraph.runs.job import AXES, MODEL, SEED, TOY_JUDGE, Job, judge_of
 from biasgraph.runs.ledger_rows import CONTROL
+from biasgraph.runs.pictures.inspection import NAMED
 from biasgraph.runs.pictures.picture_sets import PictureSets, name_of, read_picture_sets
 from biasgraph.runs.proposed_axes import LLM, WAYS, Proposal, proposed_axes
 from biasgraph.runs.questions import UNKNOWN, questions_about
@@ -108,7 +109,13 @@ class PlannedBuild:
 
     def _notes(self) -> list[str]:
         notes = list(self.pictures.notes) if self.pictures else []
+        if shared := self._shared(self.plans):
+            some = "1 picture is" if len(shared) == 1 else f"{len(shared):,} pictures are"
+            notes.append(f"{some} in several sets ({listed(shared, NAMED)})")
         return [*notes, *(self.proposal.notes if self.proposal else ()), *self.unchecked]
+
+    def _shared(self, plans: Sequence[PromptPlan]) -> list[str]:
+        return self.pictures.shared(plans, self.images) if self.pictures else []
 
     def _requests(self, images: int, questions: int) -> list[str]:
         """What servers would be asked, in a sentence; none where there is no server."""
@@ -177,6 +184,7 @@ class PlannedBuild:
             "annotators": job.judge.annotators if isinstance(job.judge, Annotated) else None,
             "seed": job.seed,
             "unseen_words": self._unseen_words(self.plans),
+            "flags": ["shared_images"] if self._shared(self.plans) else [],
         }
 
     def about_prompts(self) -> dict[str, dict[str, Any]]:
@@ -187,6 +195,7 @@ class PlannedBuild:
                 "typed": plan.typed if plan.typed != plan.initial.text else None,
                 "fixed_by_prompt": dict(plan.fixed),
                 "unseen_words": self._unseen_words([plan]),
+                "flags": ["shared_images"] if self._shared([plan]) else [],
             }
             for plan in self.plans
         }

@@ -51,5 +51,7 @@ FLAG_WORDS: dict[str, str] = {
     "incomplete_sum": "the amplification sums only the pairs whose sensitivity is defined",
     "values_metric": "the metric `values` ignores which attribute is which",
     "no_interventions": "no counterfactual images were given, so no pair of axes can be tested",
+    "shared_images": "the same pictures are in several sets; each set counts them, and tests and "
+    "intervals take the sets for independent",
     "nothing_decided": "no pair had enough valid answers to be decided",
 }

@@ -246,6 +246,75 @@ def test_sets_may_differ_and_files_may_be_bad(
     ]
 
 
+class TestTheSamePictureTwice:
+    def test_a_set_counts_it_once(self, again: Callable[..., Path], copy: Path) -> None:
+        before = answers_of(again())
+        shutil.copy(copy / "initial/0001.png", copy / "initial/0001b.png")
+        shutil.copy(copy / "initial/0001.png", copy / "initial/9999.jpg")
+        run = again()
+        pd.testing.assert_frame_equal(answers_of(run), before)
+        graph = load(run).document["graph"]
+        assert (
+            "2 files were left out: of the same bytes as another picture of their set "
+            "(initial/0001b.png, initial/9999.jpg)"
+        ) in graph["notes"]
+        assert "shared_images" not in graph["flags"]
+
+    def test_several_sets_keep_it_and_are_flagged(
+        self, again: Callable[..., Path], copy: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        shutil.copy(copy / "gender/female/0003.png", copy / "initial/0004.png")
+        run = again()
+        assert answers_of(run)["image"].nunique() == 25
+        graph = load(run).document["graph"]
+        where = "1 picture is in several sets (initial/0004.png = gender/female/0003.png)"
+        assert where in graph["notes"]
+        assert "shared_images" in graph["flags"]
+        assert main(["show", str(run)]) == 0
+        assert "same pictures are in several sets" in " ".join(capsys.readouterr().out.split())
+
+    def test_those_that_do_not_count_are_not_flagged(
+        self, again: Callable[..., Path], copy: Path
+    ) -> None:
+        shutil.copy(copy / "gender/female/0003.png", copy / "initial/0004.png")
+        graph = load(again("--images", "4")).document["graph"]
+        assert "shared_images" not in graph["flags"]
+        assert not [note for note in graph["notes"] if "several sets" in note]
+
+    def test_of_several_prompts_the_sum_is_flagged(self, copy: Path, tmp_path: Path) -> None:
+        shutil.copy(copy / "initial/0000.png", copy / "initial/0009.png")
+        said = {"a cook": ("0000", "0001", "0002"), "a nurse": ("0009", "0003")}
+        rows = [f"initial/{n}.png,initial,{text}" for text, own in said.items() for n in own]
+        (copy / "pictures.csv").write_text("\n".join(["path,role,prompt", *rows]))
+        run = tmp_path / "run"
+        build("--model", f"folder:{copy}/pictures.csv", "--vqa", "sandbox", "-o", run)
+        result = load(run)
+        assert "shared_images" in result.document["graph"]["flags"]
+        assert [("shared_images" in own.document["graph"]["flags"]) for own in result.prompts] == [
+            False,
+            False,
+        ]
+
+    def test_photographs_as_the_ideal_count_it_once(
+        self, folder: Path, copy: Path, tmp_path: Path
+    ) -> None:
+        shutil.copy(copy / "initial/0001.png", copy / "initial/0009.png")
+        words = ["--model", f"folder:{folder}", "--vqa", "sandbox", "-o", tmp_path / "run"]
+        build(*words, "--reference", f"folder:{copy}/initial")
+        document = load(tmp_path / "run").document
+        assert [sum(node["reference"]) for node in document["nodes"]] == [4, 4]
+        assert any("of the same bytes" in note for note in document["graph"]["notes"])
+
+    def test_withheld_ones_all_count(self, copy: Path, tmp_path: Path) -> None:
+        rows = ["initial/0000.png,initial,", ",initial,policy", ",initial,policy"]
+        (copy / "pictures.csv").write_text("\n".join(["path,role,withheld", *rows]))
+        words = ["--model", f"folder:{copy}/pictures.csv", "--vqa", "sandbox"]
+        build(*words, "-o", tmp_path / "run")
+        graph = load(tmp_path / "run").document["graph"]
+        assert graph["images"]["initial"] == 3 and graph["withheld"] == {"policy": 2}
+        assert "shared_images" not in graph["flags"]
+
+
 def test_what_a_service_refused_is_gated(made: Path, copy: Path, tmp_path: Path) -> None:
     rows = [f"{path},initial,,,a cook," for path in ("initial/0000.png", "initial/0001.png")]
     refused = [f",counterfactual,gender,{name},a {name} cook,policy" for name in ("male", "female")]

@@ -82,6 +82,16 @@ class TestBatches:
         assert [len(set(batch)) for batch in generator.batches] == [1]
         assert [len(batch) for batch in generator.batches] == [4]
 
+    def test_a_model_that_always_makes_the_same_picture_has_each_counted(self, run: Run) -> None:
+        class Collapsed(FakeGenerator):
+            def _draw(self, prompt, seed):
+                return super()._draw("", 0)
+
+        made(run, Collapsed())
+        asked(run)
+        assert len({image.file for image in run.ledger.images()}) == 1
+        assert run.answers("fake:judge")["image"].nunique() == WANTED
+
     def test_the_gate_is_asked_in_the_same_call(self, run: Run) -> None:
         made(run)
         judge = asked(run)

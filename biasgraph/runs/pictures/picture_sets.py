@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from biasgraph.runs.progress import Progress
 
 AXES = "occupation"
+TWICE = "of the same bytes as another picture of their set"
 AXES_FILE = "axes.yaml"
 """The file of a run that holds such a set, for commands that ask for it with --axes."""
 
@@ -80,6 +81,18 @@ class PictureSets:
             text = yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
             kept[AXES_FILE] = text.encode()
         return kept
+
+    def shared(self, plans: Sequence[PromptPlan], images: int) -> list[str]:
+        """The pictures that several of the prompts' sets have among their first `images`.
+
+        Each with its paths: "initial/0.png = gender/male/3.png".
+        """
+        places: dict[int, list[str]] = {}
+        for row in (row for plan in plans for row in prompt_rows(plan.prompts)):
+            for picture in self.given.get(row.id, ())[:images]:
+                if picture.seed not in self.generator.withheld:
+                    places.setdefault(picture.seed, []).append(picture.source)
+        return [" = ".join(paths) for paths in places.values() if len(paths) > 1]
 
     @property
     def largest(self) -> int:
@@ -142,9 +155,10 @@ def read_picture_sets(
     known = read_inspection(run, root, made_by.max_pixels)
     kept = None if plans_only else made_by.kept
     inspection = inspect_files(root, files, made_by.max_pixels, known, progress, kept)
-    plans, given = [], dict[str, list[Given]]()
+    plans, given, again = [], dict[str, list[Given]](), list[str]()
     for text, own in prompts.items():
-        plan, pictures_of = _plan(text or name_of(spec), own, chosen, inspection)
+        once = [_once(pictures, inspection, again) for pictures in own]
+        plan, pictures_of = _plan(text or name_of(spec), once, chosen, inspection)
         plans.append(plan)
         given |= pictures_of
     if not any(given.values()):
@@ -158,9 +172,8 @@ def read_picture_sets(
         if inspection.is_picture(path)
     }
     made_by.withheld = {withheld_seed(why): why for pictures in sets for why in pictures.withheld}
-    return PictureSets(
-        chosen, tuple(plans), given, made_by, inspection, (*_left_out(layout), *inspection.notes())
-    )
+    notes = [*_left_out(layout), *inspection.notes(), *([left_out(TWICE, again)] if again else [])]
+    return PictureSets(chosen, tuple(plans), given, made_by, inspection, tuple(notes))
 
 
 def _refuse_missing_controls(layout: Layout, controls: int | None) -> None:
@@ -178,6 +191,19 @@ def _in_order(sets: Sequence[PictureSet], axes: AxisSet, controls: int | None) -
     by_arm = {(own.axis, own.attribute): own for own in sets if own.control is None}
     neutral = [own for own in sets if own.control is not None]
     return [*(by_arm[arm] for arm in arms if arm in by_arm), *neutral[:controls]]
+
+
+def _once(pictures: PictureSet, inspection: Inspection, again: list[str]) -> PictureSet:
+    """The set with the first picture of equal bytes only; the paths of others go to `again`."""
+    first: dict[str | None, str] = {}
+    files = []
+    for path in pictures.files:
+        sha256 = inspection.seen[path].look.sha256
+        if inspection.is_picture(path) and first.setdefault(sha256, path) != path:
+            again.append(path)
+        else:
+            files.append(path)
+    return replace(pictures, files=tuple(files))
 
 
 def _plan(
