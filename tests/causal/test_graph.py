@@ -578,4 +578,5 @@ def test_every_flag_can_come_up() -> None:
         raised.update(one.graph["flags"])
         for row in [*one.nodes, *one.pairs]:
             raised.update(row["flags"])
-    assert raised == set(FLAG_WORDS) - {"fixed_by_prompt"}  # the caller knows the prompt
+    # The caller knows the prompt, and which pictures are the same.
+    assert raised == set(FLAG_WORDS) - {"fixed_by_prompt", "shared_images"}
