@@ -18,7 +18,7 @@ from biasgraph.audits.build_options import (
     RunOptions,
 )
 from biasgraph.data.options import Settings, option, optional, reuse, settings
-from biasgraph.errors import InputError
+from biasgraph.errors import InputError, printable
 from biasgraph.models.backend import OPTION
 from biasgraph.models.inference_options import ModelOptions
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 COMPARISON, SCORES = "Comparison", "Scores"
 TARGETS, CHECK = "What to reach", "Verification"
+DRAWS = "Draws"
 """Further panels of ``--help``."""
 
 
@@ -232,6 +233,45 @@ class PlanOptions(Settings):
         for name in ("verify_images", "axes"):
             if getattr(self, name) is not None and not self.verify:
                 raise InputError(f"--{name.replace('_', '-')} needs --verify")
+
+
+@settings(panel=DRAWS)
+class RobustnessOptions(Settings):
+    """How to try the robustness of a finished run; None means "not given".
+
+    Raises:
+        InputError: A size is no number of images.
+    """
+
+    run: Path = option("The directory of a finished run.", argument=True, metavar="RUN")
+    sizes: Sequence[str] = option(
+        "Audits of so many images of each prompt.",
+        default=(),
+        metavar="N,...",
+        usual="from one sixth to five sixths of those that RUN has",
+    )
+    draws: int = option("How many audits of each kind are drawn.", default=20, low=2)
+    seed: int = option("Seed of the draws.", default=0, low=0)
+    output: Path | None = reuse(
+        RunOptions,
+        "output",
+        default=None,
+        help="Where robustness.json goes.",
+        usual="RUN",
+    )
+
+    def images(self, most: int) -> list[int]:
+        """The sizes in order, none larger than the run's number of images."""
+        usual = [most * part // 6 for part in range(1, 6)]
+        return sorted({_size(text, most) for text in self.sizes} or {n for n in usual if n})
+
+
+def _size(text: str, most: int) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most and len(text) < 9):
+        raise InputError(
+            f"--sizes takes numbers of images from 1 to the run's {most}, not '{printable(text)}'"
+        )
+    return int(text)
 
 
 @settings(panel=AUDIT)

@@ -106,6 +106,16 @@ def measure_axes(
     return correct(nodes, pairs, pool, ideals, settings, labelled)
 
 
+def measure_claims(
+    pool: Pool, ideals: Sequence[Ideal], settings: AnalysisSettings, rule: EdgeRule
+) -> list[PairRow]:
+    """What `measure_axes` says of all pairs of two axes, in half the time: see `Pairs.claims`."""
+    draws = [_draw_initial(pool, y, ideal, settings) for y, ideal in enumerate(ideals)]
+    wording = Wording(pool, settings, rule.stratified)
+    unasked: list[bool | None] = [None] * len(ideals)
+    return Pairs(pool, list(ideals), draws, unasked, settings, rule, wording).claims()
+
+
 def _draw_initial(
     pool: Pool, y: int, ideal: Ideal, settings: AnalysisSettings
 ) -> TargetDraws | None:

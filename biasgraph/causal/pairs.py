@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from biasgraph.causal.independence import Independence, adjusted
 from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.nodes import FEW_ANSWERS
 from biasgraph.causal.rows import PairRow, flag
-from biasgraph.causal.sensitivity import TargetDraws, measure_sensitivity
+from biasgraph.causal.sensitivity import TargetDraws, distances_to_ideal, measure_sensitivity
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, EdgeRule, generator
 from biasgraph.causal.shift import compare_strata, shift_p
 from biasgraph.causal.tables import Counts, Pool
@@ -41,45 +43,82 @@ class Pairs:
     def rows(self) -> list[PairRow]:
         """Every ordered pair, by source and target, edges decided."""
         indices = range(len(self.pool.variables))
-        intervened = [x for x in indices if self.pool.total.arms_of(x)]
-        # An axis's own pair is a manipulation check, no edge, and so not in the family of tests.
-        alpha = self.rule.level(len(intervened) * (len(indices) - 1))
-        rows = [self._row(x, y, alpha) for x in indices for y in indices]
+        rows = [self._row(x, y) for x in indices for y in indices]
         return judge(self._mark_weak(self._decide(rows)), self.settings, self.rule)
 
-    def _row(self, x: int, y: int, alpha: float) -> PairRow:
+    def claims(self) -> list[PairRow]:
+        """The pairs of two axes with V, IS, edge and verdict as in `rows`, and little else.
+
+        Intervals are there only where a verdict hangs on them.
+        """
+        places = list(permutations(range(len(self.pool.variables)), 2))
+        rows = [self._with_plain_sensitivity(self._tested(x, y), x, y) for x, y in places]
+        rows = [
+            self._measured(row, x, y) if row.edge or "below_min_is" in row.flags else row
+            for row, (x, y) in zip(self._decide(rows), places, strict=True)
+        ]
+        return judge(rows, self.settings, self.rule)
+
+    def _row(self, x: int, y: int) -> PairRow:
+        row = self._tested(x, y)
+        arms = self.pool.total.arms_of(x)
+        conditions = {
+            "missing_arms": 0 < len(arms) < self.pool.variables[x].size,
+            "differential_loss": bool(arms) and self._differential_loss(x, y),
+        }
+        flags = [name for name, holds in conditions.items() if holds]
+        return self._measured(flag(row, *flags), x, y)
+
+    @cached_property
+    def _alpha(self) -> float:
+        """The strictest level that a pair may have to pass."""
+        indices = range(len(self.pool.variables))
+        intervened = [x for x in indices if self.pool.total.arms_of(x)]
+        # An axis's own pair is a manipulation check, no edge, and so not in the family of tests.
+        return self.rule.level(len(intervened) * (len(indices) - 1))
+
+    def _tested(self, x: int, y: int) -> PairRow:
+        """The pair with its tests; its status says whether there is enough to measure it."""
         variables, total = self.pool.variables, self.pool.total
         source, target = variables[x].name, variables[y].name
         row = PairRow(source=source, target=target, metric=self.ideals[y].metric)
         row = replace(row, **self.wording.undefined)
-        arms = total.arms_of(x)
-        if not arms:
+        if not total.arms_of(x):
             return flag(row, "no_intervention")
-        strata = self.pool.strata(x, y)
-        test = self._test(strata, "test", x, y, alpha)
-        initial = self.pool.initial(y)
-        conditions = {
-            "expected_low": test.expected_low,
-            "missing_arms": len(arms) < variables[x].size,
-            "differential_loss": self._differential_loss(x, y),
-        }
-        flags = [name for name, holds in conditions.items() if holds]
+        strata, initial = self.pool.strata(x, y), self.pool.initial(y)
+        test = self._test(strata, "test", x, y, self._alpha)
+        if test.expected_low:
+            row = flag(row, "expected_low")
         within, rng = self.rule.stratified, self._rng("shift", x, y)
         moved = shift_p(initial, strata, self.settings, rng, stratified=within)
-        row = replace(flag(row, *flags), **test.numbers(), shift_p=moved)
-        draws = self.draws[y]
-        fewest = min(int(initial.sum()), int(strata.sum(axis=(0, 2)).min()))
-        if draws is None or fewest < self.settings.min_valid:
+        row = replace(row, **test.numbers(), shift_p=moved)
+        if self.draws[y] is None or self._fewest(x, y) < self.settings.min_valid:
             return row
-        if fewest < FEW_ANSWERS:
+        return replace(row, status="degenerate" if test.method is None else "ok")
+
+    def _fewest(self, x: int, y: int) -> int:
+        """Valid answers of the smallest set of images."""
+        initial, strata = self.pool.initial(y), self.pool.strata(x, y)
+        return min(int(initial.sum()), int(strata.sum(axis=(0, 2)).min()))
+
+    def _with_plain_sensitivity(self, row: PairRow, x: int, y: int) -> PairRow:
+        if row.status == "insufficient":
+            return row
+        sets = self.pool.initial(y), self.pool.strata(x, y)
+        before, after = distances_to_ideal(*sets, self.ideals[y], self.settings.mix)
+        return replace(row, is_=before - after)
+
+    def _measured(self, row: PairRow, x: int, y: int) -> PairRow:
+        """The pair with its sensitivity and its intervals, where there is enough to measure it."""
+        draws = self.draws[y]
+        if row.status == "insufficient" or draws is None:
+            return row
+        initial, strata = self.pool.initial(y), self.pool.strata(x, y)
+        if self._fewest(x, y) < FEW_ANSWERS:
             row = flag(row, "small_sample")
         if self.near_ideal[y]:
             row = flag(row, "near_ideal")
-        row = replace(
-            row,
-            status="degenerate" if test.method is None else "ok",
-            **self.wording.about_pair(x, y, self.ideals[y]),
-        )
+        row = replace(row, **self.wording.about_pair(x, y, self.ideals[y]))
         sets = np.concatenate([initial.sum(axis=0)[None], strata.sum(axis=0)])
         if x != y and (sets.max(axis=1) == sets.sum(axis=1)).any():
             row = flag(row, "single_answer")

@@ -56,6 +56,14 @@ def mixed(counts: Counts, mix: str) -> Floats:
     return np.asarray((counts / counts.sum(axis=-1, keepdims=True)).mean(axis=-2))
 
 
+def distances_to_ideal(
+    initial: Counts, arms: Counts, ideal: Ideal, mix: str
+) -> tuple[float, float]:
+    """W1 to the ideal of the initial answers (P, k), and of the mixture of arms (P, J, k)."""
+    before = ideal.distance(initial.sum(axis=0) / initial.sum())
+    return float(before), float(ideal.distance(mixed(arms.sum(axis=0), mix)))
+
+
 def measure_sensitivity(
     row: PairRow,
     initial: Counts,
@@ -77,8 +85,7 @@ def measure_sensitivity(
         settings: Of the analysis.
         rng: For resampling and matching.
     """
-    before = float(ideal.distance(initial.sum(axis=0) / initial.sum()))
-    after = float(ideal.distance(mixed(arms.sum(axis=0), settings.mix)))
+    before, after = distances_to_ideal(initial, arms, ideal, settings.mix)
     value = before - after
     flags = []
     mitigated = resample(arms, settings.bootstrap, rng)

@@ -30,6 +30,7 @@ COMMANDS = {
     "plan": "Plan how to bring the axes of the finished RUN closer to their ideals.",
     "prompts": "Write a table of what to generate: prompt, seed and file name of every image.",
     "report": "Write the interactive report of the result in the directory RUN.",
+    "robustness": "Try how stable the graph of RUN is with fewer images and a worse judge.",
     "sandbox": "The built-in models: toys whose biases are known because they were planted.",
     "show": "Show the graph in the directory RUN: axes, edges, and what could not be determined.",
 }

@@ -1,0 +1,1 @@
+"""How stable a run's graph is (BiasConnect sec. 5.4)."""

@@ -1,0 +1,133 @@
+"""How stable a graph is, told in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from biasgraph.causal.robustness import STABLE
+from biasgraph.data.findings import Banner, Cell, Heading, ScreenPart, Sentences, Table, Text
+from biasgraph.report.words import arrow, counted, label, name
+
+Record = Mapping[str, Any]
+
+KINDS = {"independent": "apart", "nested": "nested", "fresh": "new"}
+"""What is compared, by the kind of a row; `CAPTION` says it at length."""
+CAPTION = (
+    "apart: two audits without a shared image, which differ as two new ones would; nested: a part "
+    "and the whole run, which share images, and that flatters; new: one of the run's images and "
+    "one of new ones. Mean over the draws, and their middle 95 %: where a single audit falls. "
+    "Edges: that only one of both has. Verdicts: pairs with another one. Sum of |dIS|: divided by "
+    "that of |IS|. Slope: of IS on the other audit's. Rank: Spearman's."
+)
+BY_STRENGTH = (
+    "V: of the whole run. Missed: edges of the other audit that an audit lacks; false: edges that "
+    "the other one lacks."
+)
+
+
+def summarize_robustness(document: Record) -> Iterator[ScreenPart]:
+    """What robustness.json says, in parts."""
+    yield Banner(document["graph"]["toy"])
+    yield Text(_about(document))
+    yield Heading("With fewer images")
+    yield _sizes(document["images"])
+    yield Sentences("Not to be had", list(_undefined(document["images"])))
+    yield Heading("Missed and false edges by strength")
+    yield _strengths(document["images"])
+    yield Heading("From how many images on verdicts are stable")
+    yield _stability(document["verdicts"])
+    yield Sentences("Verdicts of the edges", list(_edges(document["verdicts"])))
+
+
+def _about(document: Record) -> str:
+    graph = document["graph"]
+    prompts = graph["prompts"]
+    subject = counted(len(prompts), "prompt") if prompts else f"'{label(graph['prompt'])}'"
+    return (
+        f"Robustness of the graph of {subject}: {document['edges']} of {document['pairs']} pairs "
+        f"are edges, from {document['images_of_each']:,} images of each prompt; "
+        f"{counted(document['draws'], 'draw')} of each kind, seed {document['seed']}. What differs "
+        "between draws of one run says nothing of another run."
+    )
+
+
+def _sizes(rows: Sequence[Record]) -> Table:
+    cells: list[tuple[Cell, ...]] = [
+        (
+            _which(row),
+            spread(row["changed"], 1),
+            spread(row["verdicts"], 1),
+            spread(row["is_change"]),
+            spread(row["slope"]),
+            spread(row["rank"]),
+        )
+        for row in rows
+        if row["status"] == "ok"
+    ]
+    columns = ("Images", "Edges", "Verdicts", "Sum of |dIS|", "Slope", "Rank")
+    return Table(columns, cells, CAPTION, numeric=range(1, len(columns)))
+
+
+def _which(row: Record) -> str:
+    return f"{row['images']:,} {KINDS[row['kind']]}"
+
+
+def spread(record: Record, digits: int = 2) -> Cell:
+    """A mean with the middle of its draws below it."""
+    if record["mean"] is None:
+        return None
+    ends = f"[{record['low']:.{digits}f}, {record['high']:.{digits}f}]"
+    return (f"{record['mean']:.{digits}f}", ends)
+
+
+def _undefined(rows: Sequence[Record]) -> Iterator[str]:
+    reasons: dict[tuple[int, str], list[str]] = {}
+    for row in rows:
+        if row["status"] != "ok":
+            kinds = reasons.setdefault((row["images"], row["status"]), [])
+            kinds.append(KINDS[row["kind"]])
+    for (images, reason), kinds in reasons.items():
+        yield f"{counted(images, 'image')} ({', '.join(kinds)}): {reason}."
+
+
+def _strengths(rows: Sequence[Record]) -> Table:
+    """Where there are edges; of the audits that share no image, or else of the nested ones."""
+    apart = [row for row in rows if row["kind"] != "nested" and row["status"] == "ok"]
+    cells: list[tuple[Cell, ...]] = [
+        (
+            _which(row),
+            f"{bin['v_from']:g} to {bin['v_to']:g}",
+            bin["pairs"],
+            *(spread(bin[field], 1) for field in ("edges", "missed", "false")),
+        )
+        for row in apart or rows
+        for bin in row["by_strength"]
+        if bin["edges"]["mean"] or bin["false"]["mean"]
+    ]
+    columns = ("Images", "V", "Pairs", "Edges", "Missed", "False")
+    return Table(columns, cells, BY_STRENGTH, numeric=(2, 3, 4, 5))
+
+
+def _stability(verdicts: Sequence[Record]) -> Table:
+    """Of each verdict, how many pairs are stable from which number of images on."""
+    sizes = [one["images"] for one in verdicts[0]["same"]] if verdicts else []
+    cells: list[list[Cell]] = []
+    for verdict in dict.fromkeys(pair["verdict"] for pair in verdicts) if sizes else ():
+        pairs = [pair for pair in verdicts if pair["verdict"] == verdict]
+        stable = [sum(pair["stable_from"] == size for pair in pairs) for size in sizes]
+        cells.append([name(verdict), len(pairs), *stable, len(pairs) - sum(stable)])
+    caption = (
+        f"Pairs by the smallest number of images from which on {STABLE:.0%} of the audits that "
+        "share no image repeat the run's verdict."
+    )
+    columns = ("Verdict", "Pairs", *(f"from {size}" for size in sizes), "not yet")
+    return Table(columns, cells, caption, numeric=range(1, len(columns)))
+
+
+def _edges(verdicts: Sequence[Record]) -> Iterator[str]:
+    for pair in verdicts:
+        if pair["edge"] and pair["same"]:
+            shares = ", ".join(f"{one['share']:.0%} at {one['images']}" for one in pair["same"])
+            told = f"stable from {pair['stable_from']}" if pair["stable_from"] else "not yet stable"
+            yield f"{arrow(pair)}, {name(pair['verdict'])}: {told} ({shares})."

@@ -1,0 +1,105 @@
+"""How edges, verdicts and sensitivities of a run change with fewer images (BiasConnect sec. 5.4).
+
+Everything is computed from the run's own answers; no model is called.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.audits.compare.evidence import Evidence, evidence_of
+from biasgraph.audits.pipeline_options import RobustnessOptions
+from biasgraph.audits.plan.mitigation import ORIGIN
+from biasgraph.causal.pooling import NAME
+from biasgraph.causal.robustness import Analysis, Claims, FewerImages, verdict_stability
+from biasgraph.causal.tables import CodedImages
+from biasgraph.data.result import Result, load
+from biasgraph.errors import InputError, shown
+from biasgraph.io.writing import write_files
+from biasgraph.runs.progress import showing
+from biasgraph.runs.record import installed_versions
+
+if TYPE_CHECKING:
+    from biasgraph.runs.progress import Progress
+
+SCHEMA = "biasgraph-robustness/1"
+ROBUSTNESS = "robustness.json"
+
+Document = dict[str, Any]
+
+
+def try_robustness(options: RobustnessOptions, progress: Progress | None = None) -> Document:
+    """Draw audits of fewer images, write robustness.json; returns its document.
+
+    Raises:
+        InputError: There is no finished run with interventions, or an option is wrong.
+        ModelError: The directory cannot be written.
+        Interrupted: The user stopped it; nothing is written.
+    """
+    result = load(options.run)
+    study = _Study.of(result, options)
+    document = study.document(progress)
+    content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    files = {ROBUSTNESS: content.encode("utf-8", "surrogatepass")}
+    write_files(options.output or options.run, files)
+    return document
+
+
+@dataclass(frozen=True)
+class _Study:
+    """A finished run, what it says, and how it is tried."""
+
+    result: Result
+    options: RobustnessOptions
+    prompts: Sequence[CodedImages]
+    analysis: Analysis
+    whole: Claims
+
+    @classmethod
+    def of(cls, result: Result, options: RobustnessOptions) -> _Study:
+        """Raises InputError for a run without interventions."""
+        graph, evidence = result.document["graph"], evidence_of(result)
+        if not any(images.arms for images in evidence.images):
+            raise InputError(
+                f"{shown(options.run)} has no interventions, and so no pair of axes whose "
+                "robustness could be tried"
+            )
+        analysis = _analysis(graph, evidence)
+        prompts = sorted(evidence.images, key=lambda images: images.prompt)
+        return cls(result, options, prompts, analysis, analysis.claims(prompts))
+
+    def document(self, progress: Progress | None) -> Document:
+        """What robustness.json holds."""
+        options, graph = self.options, self.result.document["graph"]
+        fewer = FewerImages(self.analysis, self.prompts, self.whole, options.draws, options.seed)
+        sizes = options.images(fewer.most)
+        rows: list[Document] = []
+        apart: dict[int, list[Claims]] = {}
+        with showing(progress, "Audits", total=fewer.audits(sizes), done=0) as work:
+            for size in sizes:
+                measured, found = fewer.measure(size, lambda: work.advance(1))
+                rows += measured
+                if found:
+                    apart[size] = found
+        return {
+            "schema": SCHEMA,
+            "graph": {name: graph.get(name) for name in ORIGIN},
+            "versions": installed_versions(),
+            "draws": options.draws,
+            "seed": options.seed,
+            "images_of_each": fewer.most,
+            "pairs": int(self.whole.defined.sum()),
+            "edges": int(self.whole.edge.sum()),
+            "images": rows,
+            "verdicts": verdict_stability(self.whole, apart),
+        }
+
+
+def _analysis(graph: Document, evidence: Evidence) -> Analysis:
+    """How the graph was made: of one prompt, or of several."""
+    settings, several = evidence.settings, graph["kind"] == "global"
+    rule = settings.global_rule if several else settings.prompt_rule
+    return Analysis(graph["prompt"] or NAME, evidence.ideals, settings, rule)
