@@ -274,6 +274,13 @@ def _size(text: str, most: int) -> int:
     return int(text)
 
 
+@settings(panel=CHECK)
+class ValidateOptions(Settings):
+    """What to check predictions against."""
+
+    run: Path = option("The directory of a finished run.", argument=True, metavar="RUN")
+
+
 @settings(panel=AUDIT)
 class PromptTableOptions(PromptOptions):
     """What a table of prompts is made of."""

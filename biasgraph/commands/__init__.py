@@ -33,6 +33,7 @@ COMMANDS = {
     "robustness": "Try how stable the graph of RUN is with fewer images and a worse judge.",
     "sandbox": "The built-in models: toys whose biases are known because they were planted.",
     "show": "Show the graph in the directory RUN: axes, edges, and what could not be determined.",
+    "validate": "Check what the finished RUN predicts of mitigations against what they do.",
 }
 """Each is a module here with a command of its name, whose help begins with this line."""
 

@@ -1,0 +1,1 @@
+"""`biasgraph validate`: what was predicted of mitigations against what they did (sec. 5.3)."""

@@ -1,0 +1,168 @@
+"""Predicted Intersectional Sensitivity against real mitigations (BiasConnect sec. 5.3, A.5, A.7).
+
+Each mitigation is tried on every axis of every prompt; the result is kept as validation.json and
+as a section of the report.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biasgraph.audits.compare.evidence import Evidence, evidence_of
+from biasgraph.audits.pipeline_options import ValidateOptions
+from biasgraph.audits.plan.mitigation import ORIGIN
+from biasgraph.audits.validate.validation_summary import section
+from biasgraph.causal.mitigation_trials import (
+    SPLITS,
+    Claims,
+    Kind,
+    Mitigation,
+    Trial,
+    try_mitigation,
+)
+from biasgraph.causal.validation import correlations, summarize_trials
+from biasgraph.data.result import Result, load
+from biasgraph.errors import InputError, shown
+from biasgraph.io.writing import write_files
+from biasgraph.report.saving import write
+from biasgraph.report.words import is_without_interventions
+from biasgraph.runs.progress import showing
+from biasgraph.runs.record import installed_versions
+
+if TYPE_CHECKING:
+    from biasgraph.runs.progress import Progress
+
+SCHEMA = "biasgraph-validation/1"
+VALIDATION = "validation.json"
+FINDING = "validation"
+"""Under which name the graph has it among its findings."""
+
+Document = dict[str, Any]
+
+
+def validate(
+    options: ValidateOptions, progress: Progress | None = None, command: Sequence[str] = ()
+) -> Document:
+    """Try the mitigations, and keep with the result what came of them; returns validation.json.
+
+    Raises:
+        InputError: There is no finished run with interventions; nothing has been written by then.
+        Interrupted: The user stopped it; the same call goes on from there.
+        ModelError: A model or the disk failed.
+    """
+    result = load(options.run)
+    if is_without_interventions(result.document["graph"]):
+        raise InputError(
+            f"{shown(options.run)} has no counterfactual images: nothing is predicted that could "
+            "be validated"
+        )
+    audits = [_Audit.of(part) for part in result.prompts or (result,)]
+    tried: dict[Kind, Sequence[Mitigation]] = {
+        "reweighted": [Mitigation("reweighted") for _ in audits]
+    }
+    trials = _try_all(audits, tried, progress)
+    document = _document(result, audits, trials)
+    content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    write_files(options.run, {VALIDATION: content.encode("utf-8", "surrogatepass")})
+    write(_with_section(result, document), options.run)
+    return document
+
+
+@dataclass(frozen=True)
+class _Audit:
+    """One prompt's result, and what it was computed from."""
+
+    result: Result
+    evidence: Evidence
+
+    @classmethod
+    def of(cls, result: Result) -> _Audit:
+        return cls(result, evidence_of(result))
+
+    @property
+    def edges(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """(axes, axes) whether a source and a target are an edge of the graph."""
+        axes = self.evidence.axes
+        edges = np.zeros((len(axes), len(axes)), dtype=bool)
+        for link in self.result.document["links"]:
+            edges[axes.index(link["source"]), axes.index(link["target"])] = True
+        return edges
+
+
+def _try_all(
+    audits: Sequence[_Audit],
+    tried: Mapping[Kind, Sequence[Mitigation]],
+    progress: Progress | None,
+) -> dict[Kind, list[Trial]]:
+    """Every mitigation on every prompt."""
+    trials: dict[Kind, list[Trial]] = {kind: [] for kind in tried}
+    with showing(progress, "Predictions", total=len(audits), done=0) as shown_progress:
+        for number, audit in enumerate(audits):
+            evidence, images = audit.evidence, audit.evidence.images[0]
+            claims = Claims.of(images, evidence.ideals, evidence.settings)
+            for kind, mitigations in tried.items():
+                trial = try_mitigation(
+                    images,
+                    mitigations[number],
+                    evidence.ideals,
+                    audit.edges,
+                    claims,
+                    evidence.settings,
+                )
+                trials[kind].append(trial)
+            shown_progress.advance(1)
+    return trials
+
+
+def _document(
+    result: Result, audits: Sequence[_Audit], trials: Mapping[Kind, Sequence[Trial]]
+) -> Document:
+    graph = result.document["graph"]
+    seed = audits[0].evidence.settings.seed
+    return {
+        "schema": SCHEMA,
+        "graph": {name: graph.get(name) for name in ORIGIN},
+        "max_influenced": _axis(graph, "max_influenced"),
+        "max_impact": _axis(graph, "max_impact"),
+        "versions": installed_versions(),
+        "splits": SPLITS,
+        "mitigations": [
+            {"kind": kind, **asdict(summarize_trials(of_kind, seed))}
+            for kind, of_kind in trials.items()
+        ],
+        "prompts": [
+            {
+                "prompt": audit.result.document["graph"]["prompt"],
+                "edges": len(audit.result.document["links"]),
+                "max_influenced": _axis(audit.result.document["graph"], "max_influenced"),
+                "max_impact": _axis(audit.result.document["graph"], "max_impact"),
+                "mitigations": {
+                    kind: {**asdict(of_kind[number]), **_own(of_kind[number])}
+                    for kind, of_kind in trials.items()
+                },
+            }
+            for number, audit in enumerate(audits)
+        ],
+    }
+
+
+def _own(trial: Trial) -> Document:
+    """What a prompt says by itself along its edges."""
+    return {name: asdict(found) for name, found in correlations(trial.along_edges).items()}
+
+
+def _axis(graph: Mapping[str, Any], which: str) -> str | None:
+    found = graph[which]
+    return None if found is None else str(found["axis"])
+
+
+def _with_section(result: Result, document: Document) -> Result:
+    """The result with the section of its report."""
+    graph = result.document["graph"]
+    findings = {**graph["findings"], FINDING: section(document).to_json()}
+    return replace(result, document={**result.document, "graph": {**graph, "findings": findings}})

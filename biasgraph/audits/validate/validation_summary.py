@@ -1,0 +1,166 @@
+"""What a validation found, told in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from biasgraph.causal.mitigation_trials import CLEAR
+from biasgraph.data.findings import (
+    Banner,
+    Cell,
+    Finding,
+    Heading,
+    Part,
+    ScreenPart,
+    Table,
+    Text,
+)
+from biasgraph.report.words import LISTED, clip, counted, name, with_interval
+
+Record = Mapping[str, Any]
+
+TITLE = "Predictions against mitigations"
+ABOUT = (
+    "Whether diversifying an axis does to the others what Intersectional Sensitivity predicts "
+    "(BiasConnect sec. 5.3)."
+)
+KINDS = {
+    "fresh": "fresh prompts",
+    "reweighted": "reweighting",
+    "other_model": "other model",
+}
+WORDS = {
+    "fresh": "new images whose prompts spread an axis evenly",
+    "reweighted": "the initial images weighed so that the judged attributes of an axis count the "
+    "same, as far as they occur; nothing is made anew, and what causes them is not cut off",
+    "other_model": "another model's images of the same prompts; of its axes those count as "
+    "mitigated that it brings closer to their ideals, and it changes all of them at once",
+}
+NUMBERS = {
+    "r_mean": "r, mean of prompts",
+    "r": "r within prompts",
+    "ceiling": "its noise ceiling",
+    "r_of_ceiling": "r / ceiling",
+    "slope": "slope",
+    "r_shared": "r, images shared",
+}
+CAPTION = (
+    "r: of predicted IS and observed change of distance, from halves that share no image. Noise "
+    "ceiling: what r would be if the prediction were right and all else noise. Slope: of observed "
+    "on predicted, without the noise of the latter. Images shared: r if both sides had the same "
+    "initial images, which agrees without any effect."
+)
+
+
+def summarize_validation(document: Record) -> Iterator[ScreenPart]:
+    """Where the numbers come from, and what the report's section says.
+
+    Args:
+        document: What validation.json holds.
+    """
+    yield Banner(document["graph"]["toy"])
+    yield Heading(TITLE)
+    yield from _parts(document)
+
+
+def section(document: Record) -> Finding:
+    """The section of the report."""
+    return Finding(TITLE, ABOUT, list(_parts(document)))
+
+
+def _parts(document: Record) -> Iterator[Part]:
+    mitigations = document["mitigations"]
+    yield Text(_about(document))
+    columns = ("", *(KINDS[one["kind"]] for one in mitigations))
+    for what, field in (("edges", "edges"), ("pairs", "all_pairs")):
+        rows = list(_agreement(what, [one[field] for one in mitigations]))
+        yield Table(columns, rows, CAPTION if field == "edges" else "")
+    yield Table(columns, list(_outcomes(mitigations)), _outcome_caption())
+    yield _by_prompt(document)
+    for reason in _reasons(mitigations):
+        yield Text(reason)
+
+
+def _about(document: Record) -> str:
+    graph, prompts = document["graph"], document["prompts"]
+    tried = "; ".join(
+        f"{KINDS[one['kind']]}: {WORDS[one['kind']]}" for one in document["mitigations"]
+    )
+    return (
+        f"{counted(len(prompts), 'prompt')} of {name(graph['model'], 300)}. Mitigations tried: "
+        f"{tried}. All images are split in halves {document['splits']} times, and a number of one "
+        "half is set against one of the other: audits with half of the images."
+    )
+
+
+def _agreement(what: str, found: Sequence[Record]) -> Iterator[list[Cell]]:
+    yield [f"{what} (prompts)", *(f"{one['pairs']} ({one['prompts']})" for one in found)]
+    for field, title in NUMBERS.items():
+        yield [title, *(_shown(one[field]) for one in found)]
+
+
+def _outcomes(mitigations: Sequence[Record]) -> Iterator[list[Cell]]:
+    yield ["axes mitigated", *(str(one["axes"]) for one in mitigations)]
+    yield ["their distance", *(_moved(one) for one in mitigations)]
+    yield ["directions claimed", *(str(one["signs"]) for one in mitigations)]
+    yield ["came true", *(_shown(one["signs_kept"]) for one in mitigations)]
+    yield ["pairs", *(str(one["pairs"]) for one in mitigations)]
+    yield ["moved away", *(_shown(one["harmed"]) for one in mitigations)]
+    yield ["clearly so", *(_shown(one["harmed_clearly"]) for one in mitigations)]
+
+
+def _outcome_caption() -> str:
+    return (
+        "Directions claimed: towards or away, of edges, from half of the initial images, where "
+        f"|IS| is at least {CLEAR:g}; the other half says what came true. Moved away: pairs in "
+        "which mitigating one axis moved the other away from its ideal (29.4 % in BiasConnect's "
+        "study); clearly so: by more than resampling the images explains."
+    )
+
+
+def _moved(one: Record) -> str:
+    if one["before"] is None:
+        return "-"
+    return f"{one['before']:.3f} to {one['after']:.3f}"
+
+
+def _by_prompt(document: Record) -> Table:
+    kinds = [one["kind"] for one in document["mitigations"]]
+    rows: list[list[Cell]] = [
+        [
+            clip(row["prompt"] or "", 60),
+            str(row["edges"]),
+            *(row["mitigations"][kind]["r"]["value"] for kind in kinds),
+            row["max_influenced"] or "-",
+            row["max_impact"] or "-",
+        ]
+        for row in document["prompts"]
+    ]
+    if len(rows) > 1:
+        means = [one["edges"]["r_mean"]["value"] for one in document["mitigations"]]
+        ends = [document[which] or "-" for which in ("max_influenced", "max_impact")]
+        rows.append(["all", "", *means, *ends])
+    columns = ("Prompt", "Edges", *(f"r, {KINDS[kind]}" for kind in kinds), "MaxInf", "MaxImp")
+    caption = "MaxInf: the most influenced axis; MaxImp: the one with the greatest impact."
+    return Table(columns, rows, caption, numeric=tuple(range(1, 2 + len(kinds))))
+
+
+def _reasons(mitigations: Sequence[Record]) -> Iterator[str]:
+    """Why numbers or their intervals are undefined, each reason once."""
+    places: dict[str, list[str]] = {}
+    for one in mitigations:
+        fields = [(one["edges"], field, f"{NUMBERS[field]} of edges") for field in NUMBERS]
+        fields += [(one["all_pairs"], field, f"{NUMBERS[field]} of pairs") for field in NUMBERS]
+        fields += [(one, "signs_kept", "came true"), (one, "harmed", "moved away")]
+        for record, field, title in fields:
+            if record[field]["reason"]:
+                reason = f"{KINDS[one['kind']]}: {record[field]['reason']}"
+                places.setdefault(reason, []).append(title)
+    for reason, titles in places.items():
+        which = "; ".join(titles) if len(titles) <= LISTED else "most numbers"
+        yield f"Not determined for {reason} ({which})."
+
+
+def _shown(estimate: Record) -> str:
+    return with_interval(estimate["value"], estimate["low"], estimate["high"])
