@@ -7,7 +7,7 @@ upwards the more, the fewer images it rests on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 from biasgraph.causal.independence import adjusted
 from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.matching import matched_distance
+from biasgraph.causal.paired import paired_answers, paired_counts, paired_resamples
 from biasgraph.causal.resampling import resample
 from biasgraph.causal.sensitivity import UNEQUAL, Matching, mixed
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, generator
@@ -121,11 +122,13 @@ class Comparing:
         pools: The images of each audit, prompts and variables in the same order.
         ideals: Of the variables.
         settings: Of them, mix, min_valid, bootstrap and seed count.
+        paired: Whether image n of a prompt in one audit belongs to image n in every other.
     """
 
     pools: Sequence[Pool]
     ideals: Sequence[Ideal]
     settings: AnalysisSettings
+    paired: bool = False
 
     def pairs(self, edges: Sequence[Mapping[tuple[int, int], bool]]) -> list[list[Fields]]:
         """For each audit but the baseline, the change of every ordered pair x != y.
@@ -153,12 +156,13 @@ class Comparing:
     def distances(self) -> list[list[Fields]]:
         """For each axis, W1 to its ideal in every audit, and its growth from the baseline.
 
-        probability_closest: the share of replicates in which no other audit is closer.
+        probability_closest: the share of replicates in which no other audit is closer. Of paired
+        audits, only images that all have a valid answer about count, and they are drawn together.
         """
         return [self._distances(y) for y in range(len(self.ideals))]
 
     def _distances(self, y: int) -> list[Fields]:
-        initials = [pool.initial(y) for pool in self.pools]
+        initials, draw = self._initials(y)
         sizes = Sizes.common(initials, [one[:, None] for one in initials])
         fields = {"axis": y, "n": int(sizes.initial.sum()), "at_common_size": sizes.cut}
         if min(int(one.sum()) for one in initials) < self.settings.min_valid:
@@ -167,7 +171,7 @@ class Comparing:
         estimates = []
         for run, counts in enumerate(initials):
             rng = self._rng("initial", run, y)
-            draws = resample(counts, self.settings.bootstrap, rng)
+            draws = draw(run, rng)
             point = float(self._distance(counts[None], sizes, y, rng)[0])
             estimates.append(Estimate(point, self._distance(draws, sizes, y, rng)))
         closest = first_shares(-np.stack([estimate.draws for estimate in estimates]))
@@ -181,6 +185,18 @@ class Comparing:
             }
             for run, (estimate, share) in enumerate(zip(estimates, closest, strict=True))
         ]
+
+    def _initials(
+        self, y: int
+    ) -> tuple[list[Counts], Callable[[int, np.random.Generator], Counts]]:
+        """The initial answers (P, k) in each audit, and what draws (B, P, k) replicates of one."""
+        replicates = self.settings.bootstrap
+        if not self.paired:
+            counts = [pool.initial(y) for pool in self.pools]
+            return counts, lambda run, rng: resample(counts[run], replicates, rng)
+        size, answers = len(self.ideals[y].shares), paired_answers(self.pools, y)
+        drawn = paired_resamples(answers, size, replicates, self._rng("paired", y))
+        return paired_counts(answers, size), lambda run, rng: drawn[run]
 
     def _distance(self, sets: Counts, sizes: Sizes, y: int, rng: np.random.Generator) -> Floats:
         """(B,) W1 to the ideal of initial images (B, P, k), at the common numbers if need be."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.compare.comparable import ComparedRun, comparable
 from biasgraph.audits.compare.gates import Gate
+from biasgraph.audits.compare.pairing import NOTE, refuse_unpaired
 from biasgraph.audits.pipeline_options import CompareOptions
 from biasgraph.causal.comparing import CLASSES, Comparing
 from biasgraph.causal.settings import FDR_LEVEL
@@ -95,18 +96,24 @@ def compare(options: CompareOptions) -> Comparison:
     if len(options.runs) < 2:
         raise InputError("a comparison needs a baseline and at least one other run")
     results = [load(run) for run in options.runs]
-    return compare_results(results, common=options.common, gates=gates, seed=options.seed)
+    return compare_results(
+        results, common=options.common, paired=options.paired, gates=gates, seed=options.seed
+    )
 
 
 def compare_results(
     results: Sequence[Result],
     *,
     common: bool = False,
+    paired: bool = False,
     gates: Sequence[Gate] = (),
     seed: int | None = None,
 ) -> Comparison:
     """`compare` for two or more results in memory."""
     runs, notes = comparable(results, common=common)
+    if paired:
+        refuse_unpaired(results, [run.name for run in runs])
+        notes.append(NOTE)
     for gate in gates:
         gate.check_axis(runs[0].axes)
     settings = replace(
@@ -115,7 +122,7 @@ def compare_results(
         seed=runs[0].settings.seed if seed is None else seed,
     )
     pools = [Pool.of(POOL, run.images) for run in runs]
-    comparing = Comparing(pools, runs[0].ideals, settings)
+    comparing = Comparing(pools, runs[0].ideals, settings, paired)
     changes = comparing.pairs([_edges(run) for run in runs])
     shared = [(pair["source"], pair["target"]) for pair in changes[0] if pair["reason"] is None]
     strengths, amplification = Strengths(pools, runs[0].ideals, shared, settings).fields()
@@ -138,6 +145,7 @@ def compare_results(
             "noise_draws": NOISE_DRAWS,
             "seed": settings.seed,
             "common": common,
+            "paired": paired,
         },
         "notes": notes,
         "distances": _distances(runs, distances),

@@ -1,0 +1,51 @@
+"""Whether the images of several runs belong together one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from biasgraph.errors import InputError, printable
+from biasgraph.io.text_files import read_regular
+from biasgraph.runs.pictures.inspection import PICTURES
+
+if TYPE_CHECKING:
+    from biasgraph.data.result import Result
+
+NOTE = (
+    "Images are paired: distances are of the initial images that every run has a valid answer "
+    "about, drawn together; changes of IS and sums are as of independent runs"
+)
+
+
+def refuse_unpaired(results: Sequence[Result], names: Sequence[str]) -> None:
+    """Raise InputError where a run has other initial images than the first.
+
+    They have the same ids and, where a run was given pictures, files of the same names.
+    """
+    first, *others = map(_initial_images, results)
+    for name, other in zip(names[1:], others, strict=True):
+        lone = sorted(first.keys() ^ other.keys())
+        if lone:
+            raise InputError(
+                f"--paired: {len(lone):,} initial images are in {names[0]} or {name} alone "
+                f"(first: {printable(lone[0])}); pairs have equal ids: the same prompt and numbers"
+            )
+        for image, file in first.items():
+            if file and other[image] and file != other[image]:
+                raise InputError(
+                    f"--paired: image {printable(image)} is {printable(file)} in {names[0]} and "
+                    f"{printable(other[image])} in {name}: name the files of a pair alike"
+                )
+
+
+def _initial_images(result: Result) -> dict[str, str]:
+    """The ids of the initial images, and of given pictures what their files are called."""
+    files: dict[str, str] = {}
+    if result.directory is not None and (result.directory / PICTURES).is_file():
+        files = json.loads(read_regular(result.directory / PICTURES))["images"]
+    rows = result.answers
+    initial = rows.loc[(rows["role"] == "initial").to_numpy(), "image"].unique()
+    return {str(image): PurePosixPath(files.get(str(image), "")).stem for image in initial}
