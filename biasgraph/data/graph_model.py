@@ -208,6 +208,8 @@ class _Prompt(_Strict):
 
 
 def _settings(record: Any) -> Any:
+    if not isinstance(record, dict):
+        raise ValueError("not an object")
     try:
         settings = AnalysisSettings.of_record(record)
     except (TypeError, BiasgraphError) as error:

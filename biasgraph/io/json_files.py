@@ -42,6 +42,8 @@ def check(model: type[BaseModel], data: object, source: str) -> None:
     """Raise InputError, naming the first field that does not fit, unless `data` fits a model."""
     try:
         model.model_validate(data)
+    except UnicodeEncodeError:  # a validator's own words quote the value
+        raise InputError(f"{source} is damaged: it holds half of a character") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"])
