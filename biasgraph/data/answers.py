@@ -311,6 +311,7 @@ def _parquet_frame(raw: bytes, source: str) -> pd.DataFrame:
         raise MissingExtra("Parquet files", "parquet") from None
     try:
         table = parquet.ParquetFile(io.BytesIO(raw)).read()
+        table.validate(full=True)  # texts that are not UTF-8 would fail much later
         # What pandas noted is of no use here: how an index was called, and more that may not fit.
         return cast(pd.DataFrame, table.replace_schema_metadata(None).to_pandas())
     except (OSError, ValueError, NotImplementedError, pyarrow.ArrowException) as error:

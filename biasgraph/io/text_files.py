@@ -13,6 +13,8 @@ from biasgraph.errors import InputError, printable
 COMMENT = "#"
 IRREGULAR = "it is no regular file"
 BOM = b"\xef\xbb\xbf"
+LONGEST = 2**28
+"""Bytes read of what is no regular file and may never end, such as /dev/zero."""
 
 
 def read_bytes(path: str | Path, what: str = "") -> bytes:
@@ -23,10 +25,14 @@ def read_bytes(path: str | Path, what: str = "") -> bytes:
         what: what it is, for the error: "the prompts in".
 
     Raises:
-        InputError: it cannot be read.
+        InputError: it cannot be read, or is a pipe or device with more than `LONGEST` bytes.
     """
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            raw = file.read(-1 if Path(path).is_file() else LONGEST + 1)
+            if len(raw) > LONGEST and not Path(path).is_file():
+                raise OSError(errno.EFBIG, f"{IRREGULAR} and does not end")
+            return raw
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         reason = getattr(error, "strerror", None) or error
         name = f"{what} {printable(str(path))}".lstrip()

@@ -145,6 +145,15 @@ def test_a_column_that_parquet_has_twice_is_refused(tmp_path: Path, name: str) -
         Answers.read(tmp_path / "answers.parquet")
 
 
+def test_parquet_with_a_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    table = pyarrow.Table.from_pandas(librarian_table())
+    broken = pyarrow.array([b"p\xedcs"] * len(table)).view(pyarrow.string())
+    table = table.set_column(table.schema.get_field_index("answer"), "answer", broken)
+    pyarrow.parquet.write_table(table, tmp_path / "answers.parquet")
+    with pytest.raises(InputError, match=r"not a readable Parquet file: .*UTF8"):
+        Answers.read(tmp_path / "answers.parquet")
+
+
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "answers.parquet").write_bytes(b"PAR1 and so on")
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -42,6 +42,11 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         refuse_pipe(tmp_path / "pipe")
 
 
+def test_a_device_without_end_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^cannot read the prompts in /dev/zero: .*does not end$"):
+        read_bytes("/dev/zero", "the prompts in")
+
+
 def test_lines_that_say_something_have_their_places() -> None:
     raw = "\ufeffone \r\n\r# no\n  two\rthree".encode()
     assert list(lines_of(raw, "f")) == [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -104,4 +104,4 @@ def _weight(given: Any) -> float | None:
     """The weight of an entry; None for what is no number of at least 0."""
     weight = given.get("weight", WEIGHT) if isinstance(given, Mapping) else WEIGHT
     number = isinstance(weight, int | float) and not isinstance(weight, bool)
-    return float(weight) if number and 0 <= weight < math.inf else None
+    return float(weight) if number and 0 <= weight <= sys.float_info.max else None

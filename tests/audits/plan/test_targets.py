@@ -58,6 +58,7 @@ def test_without_a_file_every_axis_counts() -> None:
         ("gender:\n  weight: -1", "line 2: the weight of gender must be a number of at least 0"),
         ("gender: {weight: .nan}", "the weight of gender"),
         ("gender: {weight: .inf}", "the weight of gender"),
+        (f"gender: {{weight: {'9' * 400}}}", "the weight of gender"),
         ("gender: {weight: yes}", "the weight of gender"),
         ("gender: {weight: heavy}", "the weight of gender"),
         ("gender: {weight: 0}", "line 1: every weight is 0"),
