@@ -3,9 +3,9 @@
     python -m benchmarks.validity --work DIR [--audits 700] [--jobs 2]
 
 No image is made.  Every audit of every row of `validity_design` goes through
-``biasgraph.causal.graph.analyze`` (30 pairs each) and is written to ``DIR/validity.jsonl`` in parts
-of 20; rerun the same command to resume.  The table goes to ``DIR/validity.md`` and the terminal;
-docs/statistics.md has it.
+``biasgraph.causal.graph.analyze`` (30 pairs each, the sandbox's 56) and is written to
+``DIR/validity.jsonl`` in parts of 10; rerun the same command to resume.  The table goes to
+``DIR/validity.md`` and the terminal; docs/statistics.md has it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
+from benchmarks import exact
 from benchmarks.resuming import measure_cases
-from benchmarks.validity_design import ROWS, SIZES, Row
+from benchmarks.validity_design import ROWS, SIZES, Row, Shares
 from benchmarks.validity_summary import markdown
-from biasgraph.causal.baseline import Baseline
-from biasgraph.causal.graph import Analysis, analyze
-from biasgraph.causal.rows import PairRow
+from biasgraph.causal.baseline import UNIFORM, Baseline
+from biasgraph.causal.graph import analyze
+from biasgraph.causal.rows import NodeRow, PairRow
 from biasgraph.causal.sensitivity import claim_direction
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Codes, Variable
+from biasgraph.causal.transport import wasserstein
+from biasgraph.sandbox.world import AXES, OCCUPATIONS
 
 BOOTSTRAP = 500
 REWORDINGS = 2
@@ -55,29 +57,89 @@ def measure(part: Part) -> dict[str, Any]:
     """Draw and analyse the audits of a part, and sum what the table needs."""
     row = ROWS[part.row]
     rng = np.random.default_rng([20_26, part.row, part.number])
-    ideal = {
-        v.name: dict(zip(v.attributes, row.ideal(v.size).tolist(), strict=True)) for v in VARIABLES
-    }
-    rows, nodes, floors = [], [], []
+    pairs, nodes, floors = [], [], []
     for audit in range(PART):
         settings = AnalysisSettings(
             bootstrap=BOOTSTRAP, noise_draws=100 if audit < FLOORS else 0, seed=part.number
         )
-        found = analyze(draw(row, rng), settings, Baseline(shares=ideal))
-        rows += [_pair(row, pair) for pair in found.pairs if pair.source != pair.target]
-        nodes += _nodes(row, found)
+        world = World(row, part.number * PART + audit)
+        found = analyze(world.draw(rng), settings, world.baseline(rng))
+        pairs += [_pair(world, pair) for pair in found.pairs if pair.source != pair.target]
+        nodes += [_node(world, node) for node in found.nodes]
         total = found.graph["amplification"]
         if total["noise_floor"]["q95"] is not None:
             floors.append(int(total["value"] > total["noise_floor"]["q95"]))
-    return {"audit": part.name(), "pairs": rows, "nodes": nodes, "floors": floors}
+    return {"audit": part.name(), "pairs": pairs, "nodes": nodes, "floors": floors}
 
 
 FLOORS = 2
 """Audits of each part whose sum of |IS| is compared with its floor."""
 
 
-def draw(row: Row, rng: np.random.Generator) -> CodedImages:
-    """The answers of one audit."""
+@dataclass(frozen=True)
+class World:
+    """Where one audit of a row takes place.
+
+    Attributes:
+        row: The row.
+        audit: Its number among the audits of the row.
+    """
+
+    row: Row
+    audit: int
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The sandbox's world and occupation."""
+        turn, occupation = divmod(self.audit, len(OCCUPATIONS))
+        return exact.WORLDS[turn % len(exact.WORLDS)], OCCUPATIONS[occupation]
+
+    def draw(self, rng: np.random.Generator) -> CodedImages:
+        """The answers of the audit."""
+        if self.row.sandbox:
+            return exact.draw_audit(*self.place, self.row.images, rng)
+        return _draw(self.row, rng)
+
+    def baseline(self, rng: np.random.Generator) -> Baseline:
+        """The row's ideal, or counts of a reference drawn from it."""
+        if self.row.sandbox:
+            return UNIFORM
+        ideals = [self.row.ideal(v.size) for v in VARIABLES]
+        n = self.row.reference
+        numbers = [rng.multinomial(n, p).tolist() if n else p.tolist() for p in ideals]
+        given = {
+            v.name: dict(zip(v.attributes, own, strict=True))
+            for v, own in zip(VARIABLES, numbers, strict=True)
+        }
+        return Baseline(counts=given) if n else Baseline(shares=given)
+
+    def shares(self, source: str | None, target: str) -> Shares:
+        """(J, k) true shares of the target in the source's arms, (1, k) in the initial images."""
+        if self.row.sandbox:
+            true = exact.planted_truth(*self.place)
+            if source is None:
+                return true.initial[target][None]
+            return np.stack([true.arms[source, a][target] for a in AXES[source]])
+        k = SIZES[_number(target)]
+        if source is None:
+            return (self.row.arm(k, 0, 1) if self.row.worded else self.row.before(k))[None]
+        arms = SIZES[_number(source)]
+        return np.stack([self.row.arm(k, a, arms) for a in range(arms)])
+
+    def distance(self, target: str, shares: Shares) -> float:
+        """Of shares (k,) from the true ideal."""
+        if self.row.sandbox:
+            even = np.full(len(shares), 1 / len(shares))
+            return float(wasserstein(shares, even, exact.METRICS[target]))
+        return float(np.abs(shares - self.row.ideal(len(shares))).sum() / 2)
+
+
+def _number(name: str) -> int:
+    return int(name.split()[1])
+
+
+def _draw(row: Row, rng: np.random.Generator) -> CodedImages:
+    """The answers of one audit of a row with shares of its own."""
     before = [row.before(size) for size in SIZES]
     while True:
         initial = _images(row, before, row.images, rng)
@@ -109,26 +171,37 @@ def _images(
     return np.stack(columns, axis=1).astype(np.int16)
 
 
-@cache
-def truth(row: Row, x: int, y: int) -> tuple[float, float, float]:
-    """IS, how far the mixture moves (total variation), and V of a pair in the row's world."""
-    k, arms = SIZES[y], SIZES[x]
-    after = np.stack([row.arm(k, a, arms) for a in range(arms)])
-    before, ideal = after[0] if row.worded else row.before(k), row.ideal(k)
+def truth(world: World, source: str, target: str) -> tuple[float, float, float]:
+    """IS, the mixture's total variation from the initial images, and V of a pair in its world."""
+    before, after = world.shares(None, target)[0], world.shares(source, target)
     mixture = after.mean(axis=0)
-    gaps = np.abs(before - ideal).sum() - np.abs(mixture - ideal).sum()
     seen = mixture > 0
-    phi = (((after - mixture) ** 2)[:, seen] / mixture[seen]).sum() / arms
-    v = np.sqrt(phi / (min(arms, int(seen.sum())) - 1)) if seen.sum() > 1 else 0.0
-    return float(gaps / 2), float(np.abs(before - mixture).sum() / 2), float(v)
+    phi = (((after - mixture) ** 2)[:, seen] / mixture[seen]).sum() / len(after)
+    v = np.sqrt(phi / (min(len(after), int(seen.sum())) - 1)) if seen.sum() > 1 else 0.0
+    is_ = world.distance(target, before) - world.distance(target, mixture)
+    start = world.row.before(len(before)) if world.row.worded else before
+    return is_, float(np.abs(start - mixture).sum() / 2), float(v)
 
 
-def _pair(row: Row, pair: PairRow) -> list[Any]:
+def regular(world: World, source: str, target: str) -> bool:
+    """Whether all shares are in [.1, .9] and further from the ideal than two standard errors."""
+    before, after = world.shares(None, target)[0], world.shares(source, target)
+    k, n = len(before), world.row.images
+    goal = np.full(k, 1 / k) if world.row.sandbox else world.row.ideal(k)
+    for shares, images in ((before, n), (after.mean(axis=0), n * len(after))):
+        error = np.sqrt(np.maximum(shares * (1 - shares), goal * (1 - goal)) / images)
+        if shares.min() < 0.1 or shares.max() > 0.9 or (np.abs(shares - goal) < 2 * error).any():
+            return False
+    return n >= 48
+
+
+def _pair(world: World, pair: PairRow) -> list[Any]:
     """What became of one pair, beside the truth; see `validity_summary.COLUMNS`."""
-    x, y = (int(name.split()[1]) for name in (pair.source, pair.target))
-    is_, moved, v = (round(number, 9) for number in truth(row, x, y))
+    row = world.row
     if row.single and "single_answer" not in pair.flags:
         return []
+    is_, moved, v = (round(number, 9) for number in truth(world, pair.source, pair.target))
+    after = world.shares(pair.source, pair.target)
     matched = (pair.is_matched, pair.is_matched_ci_low, pair.is_matched_ci_high)
     shown = (pair.is_ci_low, pair.is_ci_high, *matched)
     if row.worded:
@@ -141,17 +214,17 @@ def _pair(row: Row, pair: PairRow) -> list[Any]:
     claimed = pair.sign_controlled if row.worded else claim_direction(pair, "matched")
     both = {"towards": 1, "away": -1}.get(str(claimed), 0)
     told = {"towards": 1, "away": -1}.get(pair.sign or "", 0)
-    return [x, y, is_, moved, v, int(alone), both, told, pair.verdict, *numbers]
+    usual = int(regular(world, pair.source, pair.target))
+    place = [world.audit, after.shape[1], len(after), usual]
+    return [*place, is_, moved, v, int(alone), both, told, pair.verdict, *numbers]
 
 
-def _nodes(row: Row, found: Analysis) -> list[list[int]]:
-    """For each axis: its k, whether w1_ci covers, whether it is called near the ideal."""
-    covered = []
-    for node, size in zip(found.nodes, SIZES, strict=True):
-        true = float(np.abs(row.before(size) - row.ideal(size)).sum() / 2)
-        low, high = node.w1_ci or (0.0, 1.0)
-        covered.append([size, int(low - 1e-9 <= true <= high + 1e-9), int(bool(node.near_ideal))])
-    return covered
+def _node(world: World, node: NodeRow) -> list[int]:
+    """Of an axis: its k, whether w1_ci covers, whether it is called near the ideal."""
+    shares = world.shares(None, node.id)[0]
+    true = world.distance(node.id, world.row.before(len(shares)) if world.row.worded else shares)
+    low, high = node.w1_ci or (0.0, 1.0)
+    return [len(shares), int(low - 1e-9 <= true <= high + 1e-9), int(bool(node.near_ideal))]
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 A world says how the answers about an axis with k attributes are distributed in the initial images
 and in each arm of an intervention. Every audit has axes with 2, 2, 3, 3, 6 and 6 attributes, each
 diversified and each asked about, so that every row has pairs of k = 2, 3, 6 attributes under
-J = 2, 3, 6 arms.
+J = 2, 3, 6 arms. The last row is of the sandbox's worlds, with their 8 axes.
 """
 
 # ruff: noqa: E501  (a table)
@@ -57,6 +57,9 @@ class Row:
         single: Whether only audits count whose initial images show a single answer.
         worded: Whether neutral rewordings do what the arms do, so that there is no effect beyond
             wording; claims and intervals are then those against the rewordings.
+        reference: Images of a reference, drawn from the ideal, that stands for it; 0 for none.
+        sandbox: Whether the answers are those of the sandbox's occupations, in both worlds in turn,
+            instead of all that the other fields say.
     """
 
     name: str
@@ -69,6 +72,8 @@ class Row:
     correlation: float = 0.0
     single: bool = False
     worded: bool = False
+    reference: int = 0
+    sandbox: bool = False
 
     def arm(self, k: int, number: int, arms: int) -> Shares:
         """(k,) shares in arm `number` of `arms`."""
@@ -95,7 +100,7 @@ ROWS: tuple[Row, ...] = (
         Row(f"no effect, ideal = {1 - r:.0%}", 48, skewed(r), ideal=skewed(r))
         for r in (0.02, 0.1, 0.3)
     ),
-    Row("no effect, ideal = 98%", 200, skewed(0.02), ideal=skewed(0.02)),
+    Row("no effect, reference of 48: 97%", 48, skewed(0.03), ideal=skewed(0.03), reference=48),
     *(
         Row(f"no effect, {r:.0%} rare, correlated axes", 48, skewed(r), correlation=0.6)
         for r in (0.05, 0.3)
@@ -134,5 +139,7 @@ ROWS: tuple[Row, ...] = (
     Row("1 to .9", 48, skewed(0.0), skewed(0.1)),
     *(Row("IS at delta: .8 to .75", n, skewed(0.2), skewed(0.25)) for n in (200, 800)),
     *(Row("wording alone: .8 to .65, rewordings too", n, skewed(0.2), skewed(0.35), worded=True) for n in (48, 200)),
+    Row("no effect, reference of 48: 99%", 48, skewed(0.01), ideal=skewed(0.01), reference=48),
+    Row("the sandbox's two worlds, 26 occupations", 48, uniform, sandbox=True),
 )
 # fmt: on

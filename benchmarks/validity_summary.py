@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.stats import beta
 
-from benchmarks.validity_design import ROWS, SIZES, Row
+from benchmarks.validity_design import ROWS, Row
 
 COLUMNS = (
-    "x", "y", "is", "moved", "v", "alone", "both", "told", "verdict",
+    "audit", "k", "arms", "regular", "is", "moved", "v", "alone", "both", "told", "verdict",
     "low", "high", "matched", "matched_low", "matched_high",
+)  # fmt: skip
+HEADER = (
+    "row", "n", "pairs", "towards", "away", "alone", "told", "found", "IS covered", "regular",
+    "matched", "W1", "false verdicts", "not near", "floor",
 )  # fmt: skip
 NOMINAL = 0.025
 DELTA, MIN_V = 0.05, 0.3
@@ -29,96 +35,152 @@ def limits(hits: int, n: int, level: float = 0.05) -> tuple[float, float]:
 
 def markdown(records: Sequence[dict[str, Any]]) -> str:
     """One line for each row of the design, and what failed."""
-    head = (
-        "| row | n | pairs | towards | away | matched alone | told | coverage of IS | matched | "
-        "W1 | false verdicts | sum of abs. IS above floor |"
-    )
-    lines, failed = [head, "|" + "---|" * 12], []
+    lines, failed = [_cells(HEADER), "|" + "---|" * len(HEADER)], []
     for row in ROWS:
         own = [r for r in records if r["audit"][:2] == [row.name, row.images]]
         if own:
-            line, faults = _line(row, own)
-            lines.append(line)
-            failed += faults
+            found = Found.of(row, own)
+            lines.append(found.line())
+            failed += [f"FAILS: {row.name}, n = {row.images}: {what}" for what in found.faults()]
     return "\n".join([*lines, "", *(failed or ["No row fails."])]) + "\n"
 
 
-def _line(row: Row, records: Sequence[dict[str, Any]]) -> tuple[str, list[str]]:
-    pairs = pd.DataFrame(
-        [pair for r in records for pair in r["pairs"] if pair], columns=list(COLUMNS)
-    )
-    wrong = {side: _wrong(pairs, "both", side) for side in (1, -1)}
-    alone = {side: _wrong(pairs, "alone", side) for side in (1, -1)}
-    told = {side: _wrong(pairs, "told", side) for side in (1, -1)}
-    faults = [
-        f"FAILS: {row.name}, n = {row.images}: {what} {rate:.4f}"
-        for what, rate, _ in _tried(pairs, row)
-    ]
-    nodes = np.array([node for r in records for node in r["nodes"]])
-    floors = [hit for r in records for hit in r["floors"]]
-    covered, matched = _coverage(pairs, "low", "high", "is"), _matched(pairs)
-    cells = (
-        row.name, row.images, f"{len(pairs):,}", _rate(wrong[1], pairs), _rate(wrong[-1], pairs),
-        f"{alone[1] / len(pairs):.3f}/{alone[-1] / len(pairs):.3f}",
-        f"{told[1] / len(pairs):.4f}/{told[-1] / len(pairs):.4f}",
-        f"{min(covered.values()):.3f} to {max(covered.values()):.3f}",
-        f"{min(matched.values()):.3f} to {max(matched.values()):.3f}",
-        f"{min(nodes[nodes[:, 0] == k, 1].mean() for k in set(SIZES)):.3f}",
-        _verdicts(pairs), f"{np.mean(floors):.3f}" if floors else "",
-    )  # fmt: skip
-    return "| " + " | ".join(map(str, cells)) + " |", faults
+def _cells(cells: Sequence[object]) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
-def _wrong(pairs: pd.DataFrame, what: str, side: int) -> int:
-    """Claims of a side on which the truth is not."""
-    return int(((pairs[what] == side) & (np.sign(pairs["is"]) != side)).sum())
+@dataclass(frozen=True)
+class Found:
+    """What became of the audits of one row.
+
+    Attributes:
+        row: The row.
+        pairs: One line for each pair that counts, as COLUMNS.
+        nodes: (n, 3) k, whether w1_ci covers, whether near the ideal.
+        floors: Whether the sum of |IS| is above its floor, for some of the audits.
+    """
+
+    row: Row
+    pairs: pd.DataFrame
+    nodes: npt.NDArray[np.int64]
+    floors: Sequence[int]
+
+    @classmethod
+    def of(cls, row: Row, records: Sequence[dict[str, Any]]) -> Found:
+        """From the records of a row."""
+        kept = [pair for record in records for pair in record["pairs"] if pair]
+        nodes = np.array([node for record in records for node in record["nodes"]])
+        floors = [hit for record in records for hit in record["floors"]]
+        return cls(row, pd.DataFrame(kept, columns=list(COLUMNS)), nodes, floors)
+
+    def line(self) -> str:
+        """The row of the table."""
+        is_, matched = self.covered("low", "high", "is"), self.covered_matched()
+        usual, near = self.covered_regular(), 1 - self.nodes[:, 2].mean()
+        sizes = set(self.nodes[:, 0])
+        return _cells(
+            (
+                self.row.name, self.row.images, f"{len(self.pairs):,}",
+                *(_rate(self.wrong("both", side), len(self.pairs)) for side in (1, -1)),
+                "/".join(f"{self.wrong('alone', s) / len(self.pairs):.3f}" for s in (1, -1)),
+                "/".join(f"{self.wrong('told', s) / len(self.pairs):.4f}" for s in (1, -1)),
+                self.power(), f"{is_.min():.3f} to {is_.max():.3f}",
+                "" if usual is None else f"{usual:.3f}",
+                f"{matched.min():.3f} to {matched.max():.3f}",
+                f"{min(self.nodes[self.nodes[:, 0] == k, 1].mean() for k in sizes):.3f}",
+                self.verdicts(), f"{near:.3f}" if self.row.reference else "",
+                f"{np.mean(self.floors):.3f}" if self.floors else "",
+            )
+        )  # fmt: skip
+
+    def faults(self) -> Iterator[str]:
+        """What is beyond its nominal value: claims, verdicts and floors for sure (all rows and
+        sides together, Bonferroni), coverage by what was counted."""
+        level = FAMILY / len(ROWS)
+        for side, words in ((1, "towards"), (-1, "away")):
+            hits = self.wrong("both", side)
+            if limits(hits, len(self.pairs), level)[0] > NOMINAL:
+                yield f"{words} without effect {hits / len(self.pairs):.4f}"
+        for what, shares in (
+            ("IS", self.covered("low", "high", "is")),
+            ("matched IS", self.covered_matched()),
+        ):
+            for (k, arms), share in shares[shares < 0.9].items():
+                yield f"coverage of {what} at k = {k}, J = {arms}: {share:.4f}"
+        usual = self.covered_regular()
+        if usual is not None and not 0.93 <= usual <= 0.98:
+            yield f"coverage of IS where it is regular: {usual:.4f}"
+        for name, audits in self.false_verdicts().items():
+            if limits(int(audits.sum()), len(audits), level)[0] > FAMILY:
+                yield f"audits with a false {name}: {audits.mean():.4f}"
+        strange = int((1 - self.nodes[:, 2]).sum())
+        if self.row.reference and limits(strange, len(self.nodes), level)[0] > FAMILY:
+            yield f"not near its own reference: {strange / len(self.nodes):.4f}"
+        if (
+            self.floors
+            and self.pairs[["is", "moved", "v"]].eq(0).all(axis=None)
+            and limits(sum(self.floors), len(self.floors), level)[0] > FAMILY
+        ):
+            yield f"sum of |IS| above its floor: {np.mean(self.floors):.4f}"
+
+    def wrong(self, what: str, side: int) -> int:
+        """Claims of a side on which the truth is not."""
+        return int(((self.pairs[what] == side) & (np.sign(self.pairs["is"]) != side)).sum())
+
+    def power(self) -> str:
+        """Right claims of pairs that have an effect: by the matched bootstrap alone, both, told."""
+        some = self.pairs[self.pairs["is"].abs() > 1e-9]
+        if some.empty:
+            return ""
+        right = [float((some[what] == np.sign(some["is"])).mean()) for what in CLAIMS]
+        return "/".join(f"{share:.3f}" for share in right)
+
+    def covered(self, low: str, high: str, true: str) -> pd.Series[float]:
+        """By k and J, how often an interval holds the truth."""
+        return self._held(self.pairs, low, high, true).groupby(self._shape).mean()
+
+    def covered_matched(self) -> pd.Series[float]:
+        """The same of the matched sensitivity, whose truth is its mean over audits."""
+        place = [*self._shape, self.pairs["is"]]
+        mean = self.pairs["matched"].groupby(place).transform("mean")
+        held = self._held(self.pairs.assign(mean=mean), "matched_low", "matched_high", "mean")
+        return held.groupby(self._shape).mean()
+
+    def covered_regular(self) -> float | None:
+        """Coverage of IS over the row's regular pairs; None where it has none."""
+        usual = self.pairs[self.pairs["regular"] == 1]
+        return float(self._held(usual, "low", "high", "is").mean()) if len(usual) else None
+
+    @property
+    def _shape(self) -> list[pd.Series[int]]:
+        return [self.pairs["k"], self.pairs["arms"]]
+
+    @staticmethod
+    def _held(pairs: pd.DataFrame, low: str, high: str, true: str) -> pd.Series[bool]:
+        some = pairs[pairs[low].notna()]
+        return (some[low] - 1e-5 <= some[true]) & (some[true] <= some[high] + 1e-5)
+
+    def false_verdicts(self) -> dict[str, pd.Series[bool]]:
+        """By verdict, of each audit whether the truth contradicts one of that verdict."""
+        wrong = {
+            "below_delta": self.pairs["is"].abs() >= DELTA - 1e-9,
+            "below_min_v": self.pairs["v"] >= MIN_V - 1e-9,
+            "common_shift": self.pairs["moved"] < 1e-9,
+        }
+        return {
+            name: ((self.pairs["verdict"] == name) & false).groupby(self.pairs["audit"]).any()
+            for name, false in wrong.items()
+            if ((self.pairs["verdict"] == name) & false).any()
+        }
+
+    def verdicts(self) -> str:
+        """Shares of audits with such a verdict."""
+        return ", ".join(f"{name} {a.mean():.4f}" for name, a in self.false_verdicts().items())
 
 
-def _rate(hits: int, pairs: pd.DataFrame) -> str:
-    low, high = limits(hits, len(pairs))
-    return f"{hits / len(pairs):.4f} [{low:.4f}, {high:.4f}]"
+CLAIMS = ("alone", "both", "told")
 
 
-def _tried(pairs: pd.DataFrame, row: Row) -> Iterator[tuple[str, float, float]]:
-    """What exceeds its nominal value for sure, all sides of all rows taken together."""
-    level = FAMILY / (2 * len(ROWS))
-    for side, words in ((1, "towards"), (-1, "away")):
-        hits = _wrong(pairs, "both", side)
-        if limits(hits, len(pairs), 2 * level)[0] > NOMINAL:
-            yield f"{words} without effect", hits / len(pairs), NOMINAL
-    for what, shares in (
-        ("IS", _coverage(pairs, "low", "high", "is")),
-        ("matched", _matched(pairs)),
-    ):
-        for (k, arms), share in shares.items():
-            if share < 0.9:
-                yield f"coverage of {what} at k = {k}, J = {arms}:", share, 0.9
-
-
-def _coverage(pairs: pd.DataFrame, low: str, high: str, true: str) -> dict[tuple[int, int], float]:
-    """By k and J, how often an interval holds the truth."""
-    held = (pairs[low] - 1e-5 <= pairs[true]) & (pairs[true] <= pairs[high] + 1e-5)
-    groups = held.groupby([pairs["y"].map(lambda y: SIZES[y]), pairs["x"].map(lambda x: SIZES[x])])
-    return {key: float(share) for key, share in groups.mean().items()}  # type: ignore[misc]
-
-
-def _matched(pairs: pd.DataFrame) -> dict[tuple[int, int], float]:
-    """The same of the matched sensitivity, whose truth is its mean over audits."""
-    k, arms = pairs["y"].map(lambda y: SIZES[y]), pairs["x"].map(lambda x: SIZES[x])
-    mean = pairs["matched"].groupby([k, arms]).transform("mean")
-    return _coverage(pairs.assign(mean=mean), "matched_low", "matched_high", "mean")
-
-
-def _verdicts(pairs: pd.DataFrame) -> str:
-    """Shares of verdicts that the truth contradicts, of all pairs."""
-    wrong = {
-        "below_delta": pairs["is"].abs() >= DELTA - 1e-9,
-        "below_min_v": pairs["v"] >= MIN_V - 1e-9,
-        "common_shift": pairs["moved"] < 1e-9,
-    }
-    shown = [
-        f"{name} {((pairs['verdict'] == name) & false).mean():.4f}"
-        for name, false in wrong.items()
-        if ((pairs["verdict"] == name) & false).any()
-    ]
-    return ", ".join(shown)
+def _rate(hits: int, n: int) -> str:
+    low, high = limits(hits, n)
+    return f"{hits / n:.4f} [{low:.4f}, {high:.4f}]"
