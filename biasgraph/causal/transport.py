@@ -14,6 +14,8 @@ from biasgraph.causal.tables import Counts, Floats, Variable
 from biasgraph.errors import InputError, did_you_mean, printable
 
 SUM_TOLERANCE = 1e-6
+LARGEST = 2**53
+"""A count that a float still holds exactly."""
 
 
 def wasserstein(p: Floats, q: Floats, metric: MetricName, cost: Floats | None = None) -> Floats:
@@ -181,7 +183,10 @@ def _in_order(variable: Variable, given: Mapping[str, float]) -> list[float]:
                 f"{printable(str(attribute))}.{did_you_mean(str(attribute), variable.attributes)}"
             )
     values = [given.get(attribute, 0) for attribute in variable.attributes]
-    if not all(isinstance(value, (int, float, np.integer, np.floating)) for value in values):
+    if not all(
+        isinstance(value, (int, float, np.integer, np.floating)) and not abs(value) > LARGEST
+        for value in values
+    ):
         raise InputError(
             f"The ideal of {variable.name} has an invalid share: shares are numbers of at least 0."
         )

@@ -45,6 +45,7 @@ def test_shares_of_some_axes(tmp_path: Path) -> None:
             "gender: {male: .nan, female: 1}",
             "gender has an invalid share: shares are numbers of at least 0",
         ),
+        (f"gender: {{male: {'9' * 400}}}", "gender has an invalid share"),
         (
             "gender: {male: half, female: 0.5}",
             "gender has an invalid share: shares are numbers of at least 0",
