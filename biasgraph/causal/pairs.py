@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from biasgraph.causal.independence import Independence, adjusted
+from biasgraph.causal.independence import ENOUGH_HITS, Independence, adjusted
 from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.nodes import FEW_ANSWERS
 from biasgraph.causal.rows import PairRow, flag
@@ -49,10 +49,11 @@ class Pairs:
     def claims(self) -> list[PairRow]:
         """The pairs of two axes with V, IS, edge and verdict as in `rows`, and little else.
 
-        Intervals are there only where a verdict hangs on them.
+        p is as fine, and intervals are there, only where a verdict hangs on them.
         """
         places = list(permutations(range(len(self.pool.variables)), 2))
-        rows = [self._with_plain_sensitivity(self._tested(x, y), x, y) for x, y in places]
+        hits = 1 if self.rule.fdr is None else ENOUGH_HITS
+        rows = [self._with_plain_sensitivity(self._tested(x, y, hits), x, y) for x, y in places]
         rows = [
             self._measured(row, x, y) if row.edge or "below_min_is" in row.flags else row
             for row, (x, y) in zip(self._decide(rows), places, strict=True)
@@ -77,7 +78,7 @@ class Pairs:
         # An axis's own pair is a manipulation check, no edge, and so not in the family of tests.
         return self.rule.level(len(intervened) * (len(indices) - 1))
 
-    def _tested(self, x: int, y: int) -> PairRow:
+    def _tested(self, x: int, y: int, hits: int = ENOUGH_HITS) -> PairRow:
         """The pair with its tests; its status says whether there is enough to measure it."""
         variables, total = self.pool.variables, self.pool.total
         source, target = variables[x].name, variables[y].name
@@ -86,7 +87,7 @@ class Pairs:
         if not total.arms_of(x):
             return flag(row, "no_intervention")
         strata, initial = self.pool.strata(x, y), self.pool.initial(y)
-        test = self._test(strata, "test", x, y, self._alpha)
+        test = self._test(strata, "test", x, y, self._alpha, hits)
         if test.expected_low:
             row = flag(row, "expected_low")
         within, rng = self.rule.stratified, self._rng("shift", x, y)
@@ -125,10 +126,12 @@ class Pairs:
         rng = self._rng("bootstrap", x, y)
         return measure_sensitivity(row, initial, strata, self.ideals[y], draws, self.settings, rng)
 
-    def _test(self, strata: Counts, what: str, x: int, y: int, alpha: float) -> Independence:
+    def _test(
+        self, strata: Counts, what: str, x: int, y: int, alpha: float, hits: int = ENOUGH_HITS
+    ) -> Independence:
         """Rows against columns of (prompts, rows, columns) counts, within prompts or summed."""
-        rng = self._rng(what, x, y)
-        return compare_strata(strata, self.settings, rng, alpha, stratified=self.rule.stratified)
+        rng, within = self._rng(what, x, y), self.rule.stratified
+        return compare_strata(strata, self.settings, rng, alpha, stratified=within, hits=hits)
 
     def _rng(self, what: str, x: int, y: int) -> np.random.Generator:
         names = (self.pool.variables[v].name for v in (x, y))

@@ -1,4 +1,4 @@
-"""How a graph changes with fewer images (BiasConnect sec. 5.4, fig. 4).
+"""How a graph changes with fewer images (BiasConnect sec. 5.4, fig. 4 a and b).
 
 An audit of some of a run's images is compared with another. Where both are drawn without overlap,
 what differs is what two audits of so many new images would differ by, since the images of a set
@@ -31,8 +31,9 @@ STABLE = 0.9
 """The share of audits that must repeat a verdict of the run for it to be called stable."""
 FEWEST_PAIRS = 3
 """With fewer pairs, neither slope nor rank correlation means anything."""
-COUNTS = ("missed", "false", "changed", "verdicts", "opposed")
-MEASURES = (*COUNTS, "is_change", "slope", "rank")
+MEASURES = (
+    "edges", "missed", "false", "changed", "verdicts", "opposed", "is_change", "slope", "rank",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -231,10 +232,10 @@ def differences(found: Claims, reference: Claims) -> dict[str, float | None]:
     """What an audit says otherwise than its reference.
 
     Returns:
-        missed: Edges of the reference that it lacks. false: Edges that the reference lacks.
-        changed: Both. verdicts: Pairs with another verdict. opposed: Pairs whose IS is said to
-        point the other way. is_change: sum |dIS| / sum |IS of the reference|. slope: of the least-
-        squares line of its IS on the reference's. rank: Spearman's correlation of both.
+        edges: How many it has. missed: Edges of the reference that it lacks. false: Edges that
+        the reference lacks. changed: Both. verdicts: Pairs with another verdict. opposed: Pairs
+        whose IS is said to point the other way. is_change: sum |dIS| / sum |IS of the reference|.
+        slope: Of the least-squares line of its IS on the reference's. rank: Spearman's correlation.
         Undefined is None.
     """
     missed, false = reference.edge & ~found.edge, found.edge & ~reference.edge
@@ -242,6 +243,7 @@ def differences(found: Claims, reference: Claims) -> dict[str, float | None]:
     signs = [np.vectorize(claims.get)(one.verdict, 0) for one in (found, reference)]
     both = found.defined & reference.defined
     said: dict[str, float | None] = {
+        "edges": float(found.edge.sum()),
         "missed": float(missed.sum()),
         "false": float(false.sum()),
         "changed": float((missed | false).sum()),
@@ -275,7 +277,7 @@ def spread(values: Sequence[float | None]) -> Record:
     known = [value for value in values if value is not None]
     if not known:
         return {"mean": None, "low": None, "high": None, "draws": 0}
-    low, high = np.quantile(known, [TAIL, 1 - TAIL])
+    low, high = np.quantile(known, [TAIL, 1 - TAIL], method="inverted_cdf")
     mean = float(np.mean(known))
     return {"mean": mean, "low": float(low), "high": float(high), "draws": len(known)}
 

@@ -48,7 +48,7 @@ class TargetDraws:
         return cls(counts, shares, distances, errors)
 
 
-def mixed(counts: Counts, mix: str) -> Floats:
+def mixed(counts: Counts | Floats, mix: str) -> Floats:
     """D^{Bx} (..., k) of arms (..., J, k): their equal mean, or their "pooled" counts' shares."""
     if mix == "pooled":
         pooled = counts.sum(axis=-2)
@@ -57,7 +57,7 @@ def mixed(counts: Counts, mix: str) -> Floats:
 
 
 def distances_to_ideal(
-    initial: Counts, arms: Counts, ideal: Ideal, mix: str
+    initial: Counts | Floats, arms: Counts | Floats, ideal: Ideal, mix: str
 ) -> tuple[float, float]:
     """W1 to the ideal of the initial answers (P, k), and of the mixture of arms (P, J, k)."""
     before = ideal.distance(initial.sum(axis=0) / initial.sum())

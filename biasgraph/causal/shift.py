@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from biasgraph.causal.independence import Independence, independence
+from biasgraph.causal.independence import ENOUGH_HITS, Independence, independence
 from biasgraph.causal.matching import draw_subsets
 from biasgraph.causal.sensitivity import weigh_alike
 from biasgraph.causal.settings import SHIFT_ALPHA, AnalysisSettings
@@ -21,11 +21,12 @@ def compare_strata(
     alpha: float,
     *,
     stratified: bool,
+    hits: int = ENOUGH_HITS,
 ) -> Independence:
     """Rows against columns of (prompts, rows, columns) counts, within prompts or summed."""
     if stratified:
-        return stratified_independence(strata, settings, rng, alpha)
-    return independence(strata.sum(axis=0), settings, rng, alpha)
+        return stratified_independence(strata, settings, rng, alpha, hits)
+    return independence(strata.sum(axis=0), settings, rng, alpha, hits)
 
 
 def shift_p(

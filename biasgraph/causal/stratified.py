@@ -16,9 +16,11 @@ from scipy.special import chdtrc
 
 from biasgraph.causal.independence import (
     DEGENERATE,
+    ENOUGH_HITS,
     Independence,
     expected_low,
     monte_carlo_p,
+    pearson,
     with_strength,
 )
 from biasgraph.causal.settings import AnalysisSettings
@@ -29,7 +31,11 @@ LARGEST = 2_500  # cells of a table whose covariance is still inverted in a few 
 
 
 def stratified_independence(
-    strata: Counts, settings: AnalysisSettings, rng: np.random.Generator, alpha: float
+    strata: Counts,
+    settings: AnalysisSettings,
+    rng: np.random.Generator,
+    alpha: float,
+    hits: int = ENOUGH_HITS,
 ) -> Independence:
     """Cochran-Mantel-Haenszel test of general association of rows and columns within strata.
 
@@ -44,12 +50,11 @@ def stratified_independence(
         settings: Of the analysis; fallback counts.
         rng: For drawing null tables.
         alpha: The level that p is compared with.
+        hits: See `monte_carlo_p`.
 
     Raises:
         InputError: The table is too large to compute the covariance of its cells.
     """
-    from scipy.stats import chi2_contingency
-
     pooled, rows, columns = reduced(strata.sum(axis=0))
     if pooled.size > LARGEST:
         raise InputError(
@@ -63,12 +68,10 @@ def stratified_independence(
     p, method = float(chdtrc(dof, statistic)), "cmh"
     low = expected_low(association.expected[association.expected > 0])
     if low and settings.fallback == "auto":
-        p = monte_carlo_p(statistic, association.null_statistics(rng), alpha)
+        p = monte_carlo_p(statistic, association.null_statistics(rng), alpha, hits)
         method = "cmh_monte_carlo"
-    pearson = float(chi2_contingency(pooled, correction=False).statistic)
-    return with_strength(
-        Independence(statistic, dof, p, method, expected_low=low), pooled, pearson, alpha
-    )
+    test = Independence(statistic, dof, p, method, expected_low=low)
+    return with_strength(test, pooled, pearson(pooled)[0], alpha)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -22,9 +23,9 @@ def run(tmp_path: Path) -> Path:
     return directory
 
 
-def document_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+def document_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     assert main(["robustness", *arguments, "--json"]) == 0
-    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
 
 
@@ -35,6 +36,7 @@ def test_prints_tables_and_writes_the_document(
     shown = capsys.readouterr().out
     assert "With fewer images" in shown
     assert "24 apart" in shown
+    assert "[0, 0 " not in shown  # no cell is cut
     assert "8 images (nested, apart): 8 images are fewer than the 16 valid answers" in " ".join(
         shown.split()
     )
@@ -68,8 +70,8 @@ def test_the_settings_are_the_runs_own(tmp_path: Path, capsys: pytest.CaptureFix
     biasgraph.save(result, tmp_path / "run")
     document = document_of([str(tmp_path / "run"), "--sizes", "8", *QUICK], capsys)
     assert document["edges"] == len(result.document["links"])
-    assert document["graph"]["settings"]["alpha"] == 0.05  # type: ignore[index]
-    statuses = {row["status"] for row in document["images"]}  # type: ignore[attr-defined]
+    assert document["graph"]["settings"]["alpha"] == 0.05
+    statuses = {row["status"] for row in document["images"]}
     assert statuses == {"ok"}  # the paper's preset asks for one valid answer
 
 
@@ -82,7 +84,7 @@ def test_several_prompts_are_drawn_within_each(
     document = document_of([str(tmp_path / "run"), "--sizes", "10", *QUICK], capsys)
     assert document["images_of_each"] == 20
     assert document["edges"] == len(result.document["links"])
-    assert {row["status"] for row in document["images"]} == {"ok"}  # type: ignore[attr-defined]
+    assert {row["status"] for row in document["images"]} == {"ok"}
 
 
 def test_without_enough_images_nothing_is_made_up(
@@ -92,9 +94,45 @@ def test_without_enough_images_nothing_is_made_up(
     document = document_of([str(tmp_path / "run"), *QUICK], capsys)
     assert document["pairs"] == 0
     assert document["verdicts"] == []
-    for row in document["images"]:  # type: ignore[attr-defined]
+    for row in document["images"]:
         assert row["status"] != "ok"
         assert row["slope"]["mean"] is None
+
+
+def test_errors_of_the_judge_beside_what_they_are_expected_to_do(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = document_of([str(run), "--sizes", "24", *QUICK], capsys)
+    rows: list[dict[str, Any]] = document["errors"]
+    assert [(row["kind"], row["rate"]) for row in rows] == [
+        (kind, rate) for kind in ("another", "unknown") for rate in (0.05, 0.1, 0.2, 0.3, 0.4)
+    ]
+    assert document["confusion_of"] == []
+    assert rows[4]["slope_expected"] < rows[0]["slope_expected"] < rows[5]["slope_expected"] == 1
+    assert main(["robustness", str(run), "--sizes", "24", *QUICK]) == 0
+    shown = capsys.readouterr().out
+    assert "With more answers wrong: another attribute" in shown
+    assert "any other attribute alike" in shown
+
+
+def test_errors_follow_the_confusion_that_was_measured(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = document_of([str(run), "--sizes", "24", *QUICK], capsys)
+    truth = librarian_table()
+    wrong = (truth["target"] == "age") & (truth["answer"] == "young")
+    truth.loc[wrong & (truth.index % 5 == 0), "answer"] = "old"
+    truth[["image", "target", "answer"]].to_csv(tmp_path / "labels.csv", index=False)
+    assert main(["agreement", str(run), "--with", str(tmp_path / "labels.csv"), "-q"]) == 0
+    capsys.readouterr()
+    after = document_of([str(run), "--sizes", "24", *QUICK], capsys)
+    assert after["confusion_of"] == ["age"]
+    assert after["images"] == before["images"]
+    changed = [one != other for one, other in zip(after["errors"], before["errors"], strict=True)]
+    assert changed == [True] * 5 + [False] * 5
+    assert main(["robustness", str(run), "--sizes", "24", *QUICK]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "as the judge errs for age, any other attribute alike elsewhere" in told
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 from biasgraph.causal.robustness import STABLE
 from biasgraph.data.findings import Banner, Cell, Heading, ScreenPart, Sentences, Table, Text
-from biasgraph.report.words import arrow, counted, label, name
+from biasgraph.report.words import arrow, counted, label, name, named
 
 Record = Mapping[str, Any]
 
@@ -17,9 +17,12 @@ CAPTION = (
     "apart: two audits without a shared image, which differ as two new ones would; nested: a part "
     "and the whole run, which share images, and that flatters; new: one of the run's images and "
     "one of new ones. Mean over the draws, and their middle 95 %: where a single audit falls. "
-    "Edges: that only one of both has. Verdicts: pairs with another one. Sum of |dIS|: divided by "
-    "that of |IS|. Slope: of IS on the other audit's. Rank: Spearman's."
+    "Differ: edges that only one of both has. Claims: pairs with another verdict. |dIS|: its "
+    "sum over that of |IS|. Slope: of IS on the other audit's. Rank: Spearman's."
 )
+ERRORS = {"another": "another attribute", "unknown": "unknown"}
+"""What wrong answers say, by the kind of a row."""
+DIFFERENCES = ("Edges", "Differ", "Claims", "|dIS|", "Slope", "Rank")
 BY_STRENGTH = (
     "V: of the whole run. Missed: edges of the other audit that an audit lacks; false: edges that "
     "the other one lacks."
@@ -35,6 +38,9 @@ def summarize_robustness(document: Record) -> Iterator[ScreenPart]:
     yield Sentences("Not to be had", list(_undefined(document["images"])))
     yield Heading("Missed and false edges by strength")
     yield _strengths(document["images"])
+    for kind, heading in ERRORS.items():
+        yield Heading(f"With more answers wrong: {heading}")
+        yield _errors(document, kind)
     yield Heading("From how many images on verdicts are stable")
     yield _stability(document["verdicts"])
     yield Sentences("Verdicts of the edges", list(_edges(document["verdicts"])))
@@ -54,31 +60,55 @@ def _about(document: Record) -> str:
 
 def _sizes(rows: Sequence[Record]) -> Table:
     cells: list[tuple[Cell, ...]] = [
-        (
-            _which(row),
-            spread(row["changed"], 1),
-            spread(row["verdicts"], 1),
-            spread(row["is_change"]),
-            spread(row["slope"]),
-            spread(row["rank"]),
-        )
-        for row in rows
-        if row["status"] == "ok"
+        (_which(row), *_differences(row)) for row in rows if row["status"] == "ok"
     ]
-    columns = ("Images", "Edges", "Verdicts", "Sum of |dIS|", "Slope", "Rank")
-    return Table(columns, cells, CAPTION, numeric=range(1, len(columns)))
+    return Table(("Images", *DIFFERENCES), cells, CAPTION, numeric=range(7))
+
+
+def _differences(row: Record) -> tuple[tuple[str, ...], ...]:
+    """What differs in a row, under `DIFFERENCES`."""
+    return (
+        *(spread(row[field], 0) for field in ("edges", "changed", "verdicts")),
+        _percent(row["is_change"]),
+        *(spread(row[field]) for field in ("slope", "rank")),
+    )
+
+
+def _percent(record: Record) -> tuple[str, ...]:
+    """`spread` of a share that may exceed 1."""
+    if record["mean"] is None:
+        return ()
+    return f"{record['mean']:.0%}", f"[{100 * record['low']:.0f}, {100 * record['high']:.0f}]"
+
+
+def _errors(document: Record, kind: str) -> Table:
+    cells: list[tuple[Cell, ...]] = []
+    for row in document["errors"]:
+        if row["kind"] == kind:
+            *others, slope, rank = _differences(row)
+            expected = "-" if row["slope_expected"] is None else f"{row['slope_expected']:.2f}"
+            cells.append((f"{row['rate']:.0%}", *others, (*slope, f"({expected})"), rank))
+    known = document["confusion_of"]
+    confused = "any other attribute alike"
+    if known:
+        confused = f"as the judge errs for {named(known)}, any other attribute alike elsewhere"
+    caption = (
+        f"Errors beside those that the answers have already; the run itself is the other audit. "
+        f"In brackets: the slope without chance{f' ({confused})' if kind == 'another' else ''}."
+    )
+    return Table(("Errors", *DIFFERENCES), cells, caption, numeric=range(7))
 
 
 def _which(row: Record) -> str:
     return f"{row['images']:,} {KINDS[row['kind']]}"
 
 
-def spread(record: Record, digits: int = 2) -> Cell:
-    """A mean with the middle of its draws below it."""
+def spread(record: Record, digits: int = 2) -> tuple[str, ...]:
+    """A mean with the middle of its draws below it; without digits, of whole numbers."""
     if record["mean"] is None:
-        return None
+        return ()
     ends = f"[{record['low']:.{digits}f}, {record['high']:.{digits}f}]"
-    return (f"{record['mean']:.{digits}f}", ends)
+    return (f"{record['mean']:.{digits or 1}f}", ends)
 
 
 def _undefined(rows: Sequence[Record]) -> Iterator[str]:
@@ -99,7 +129,7 @@ def _strengths(rows: Sequence[Record]) -> Table:
             _which(row),
             f"{bin['v_from']:g} to {bin['v_to']:g}",
             bin["pairs"],
-            *(spread(bin[field], 1) for field in ("edges", "missed", "false")),
+            *(spread(bin[field], 0) for field in ("edges", "missed", "false")),
         )
         for row in apart or rows
         for bin in row["by_strength"]

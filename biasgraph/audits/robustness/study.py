@@ -1,6 +1,6 @@
-"""How edges, verdicts and sensitivities of a run change with fewer images (BiasConnect sec. 5.4).
+"""How edges, verdicts and sensitivities of a run change with fewer images and a worse judge.
 
-Everything is computed from the run's own answers; no model is called.
+BiasConnect's sec. 5.4, computed from the run's own answers; no model is called.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from biasgraph.audits.compare.evidence import Evidence, evidence_of
 from biasgraph.audits.pipeline_options import RobustnessOptions
 from biasgraph.audits.plan.mitigation import ORIGIN
+from biasgraph.causal.judge_errors import WorseJudge
 from biasgraph.causal.pooling import NAME
 from biasgraph.causal.robustness import Analysis, Claims, FewerImages, verdict_stability
-from biasgraph.causal.tables import CodedImages
+from biasgraph.causal.tables import CodedImages, Counts, Variable
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, shown
 from biasgraph.io.writing import write_files
@@ -74,16 +77,21 @@ class _Study:
     def document(self, progress: Progress | None) -> Document:
         """What robustness.json holds."""
         options, graph = self.options, self.result.document["graph"]
-        fewer = FewerImages(self.analysis, self.prompts, self.whole, options.draws, options.seed)
+        drawn = (self.analysis, self.prompts, self.whole, options.draws, options.seed)
+        fewer = FewerImages(*drawn)
+        labelled = _confusion(graph, self.prompts[0].variables)
+        worse = WorseJudge(*drawn, labelled)
         sizes = options.images(fewer.most)
         rows: list[Document] = []
         apart: dict[int, list[Claims]] = {}
-        with showing(progress, "Audits", total=fewer.audits(sizes), done=0) as work:
+        total = fewer.audits(sizes) + worse.audits
+        with showing(progress, "Audits", total=total, done=0) as work:
             for size in sizes:
                 measured, found = fewer.measure(size, lambda: work.advance(1))
                 rows += measured
                 if found:
                     apart[size] = found
+            errors = worse.rows(lambda: work.advance(1))
         return {
             "schema": SCHEMA,
             "graph": {name: graph.get(name) for name in ORIGIN},
@@ -94,6 +102,8 @@ class _Study:
             "pairs": int(self.whole.defined.sum()),
             "edges": int(self.whole.edge.sum()),
             "images": rows,
+            "errors": errors,
+            "confusion_of": sorted(labelled),
             "verdicts": verdict_stability(self.whole, apart),
         }
 
@@ -103,3 +113,18 @@ def _analysis(graph: Document, evidence: Evidence) -> Analysis:
     settings, several = evidence.settings, graph["kind"] == "global"
     rule = settings.global_rule if several else settings.prompt_rule
     return Analysis(graph["prompt"] or NAME, evidence.ideals, settings, rule)
+
+
+def _confusion(graph: Document, variables: Sequence[Variable]) -> dict[str, Counts]:
+    """counts[truth, answer] of the judge by axis, where an agreement that is kept has some."""
+    with_unknown = graph["settings"]["unknown"] == "class"
+    checked = {one["axis"]: one for one in (graph.get("agreement") or {}).get("axes", ())}
+    labelled = {}
+    for variable in variables:
+        attributes = variable.attributes[:-1] if with_unknown else variable.attributes
+        record = checked.get(variable.name)
+        if record is not None and tuple(record["attributes"]) == attributes:
+            counts = np.array(record["table"], dtype=np.int64)[:-2, :-2]
+            if (counts.sum(axis=1) > counts.diagonal()).any():
+                labelled[variable.name] = counts
+    return labelled
