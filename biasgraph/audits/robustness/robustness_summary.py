@@ -103,12 +103,12 @@ def _which(row: Record) -> str:
     return f"{row['images']:,} {KINDS[row['kind']]}"
 
 
-def spread(record: Record, digits: int = 2) -> tuple[str, ...]:
+def spread(record: Record, digits: int = 1) -> tuple[str, ...]:
     """A mean with the middle of its draws below it; without digits, of whole numbers."""
     if record["mean"] is None:
         return ()
     ends = f"[{record['low']:.{digits}f}, {record['high']:.{digits}f}]"
-    return (f"{record['mean']:.{digits or 1}f}", ends)
+    return (f"{record['mean']:.{digits + 1}f}", ends)
 
 
 def _undefined(rows: Sequence[Record]) -> Iterator[str]:
