@@ -284,6 +284,24 @@ class ValidateOptions(Settings):
     """What to check predictions against."""
 
     run: Path = option("The directory of a finished run.", argument=True, metavar="RUN")
+    images: int | None = optional(
+        "Try a mitigation by fresh prompts: make so many further images of every prompt and "
+        "counterfactual, with the run's own models. Only what the run lacks is made.",
+        low=1,
+        usual="none is made",
+    )
+    mitigated_model: str | None = optional(
+        "Try another model as the mitigation: images of it, of the initial prompts alone, are "
+        "judged by the run's judge.",
+        metavar="SPEC",
+        usual="none",
+    )
+    axes: str | None = reuse(AnnotateOptions, "axes", default=None, panel=CHECK)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.axes is not None and self.images is None and self.mitigated_model is None:
+            raise InputError("--axes needs --images or --mitigated-model")
 
 
 @settings(panel=AUDIT)

@@ -18,7 +18,7 @@ from biasgraph.causal.graph import measure_axes
 from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.resampling import image_counts, one_hot
 from biasgraph.causal.sensitivity import mixed
-from biasgraph.causal.settings import SHIFT_ALPHA, AnalysisSettings, generator
+from biasgraph.causal.settings import SHIFT_ALPHA, TAIL, AnalysisSettings, generator
 from biasgraph.causal.tables import UNKNOWN, Arm, CodedImages, Codes, Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
 
@@ -135,6 +135,23 @@ class Claims:
             signs.append(np.reshape(told, (len(ideals), len(ideals))))
         return cls(np.stack(signs), (second, first))
 
+    def kept(
+        self, mitigation: Mitigation, scale: _Scale, edges: Truths, resampled: Draw
+    ) -> dict[str, int]:
+        """How many claims along some pairs there are, and what the other halves say of them."""
+        said = np.where(edges, self.signs, 0)
+        sets = [scale.both(rest, mitigation, _whole)[1][0] for rest in self.rest]
+        drawn = [scale.both(rest, mitigation, resampled)[1] for rest in self.rest]
+        low, high = np.quantile(np.stack(drawn), [TAIL, 1 - TAIL], axis=1)
+        same = said * np.stack(sets) > ROUNDING
+        clear = (said != 0) & ((low > ROUNDING) | (high < -ROUNDING))
+        return {
+            "signs": int((said != 0).sum()),
+            "signs_kept": int(same.sum()),
+            "clear_signs": int(clear.sum()),
+            "clear_signs_kept": int((clear & same).sum()),
+        }
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -149,6 +166,9 @@ class Trial:
         along_all: Those of all pairs that were measured.
         signs: Directions claimed in half of the initial images for edges with |IS| >= CLEAR ...
         signs_kept: ... and observed with the other half.
+        clear_signs: Of the claimed ones those where the other half has a direction of its own, as
+            the 95 % interval of its change lies on one side of 0 ...
+        clear_signs_kept: ... and it is the claimed one.
         pairs: Pairs of different axes that were measured.
         harmed: Pairs in which the target moved away from its ideal (A.5) ...
         harmed_clearly: ... and the 95 % interval of its change says so.
@@ -164,6 +184,8 @@ class Trial:
     along_all: Moments
     signs: int
     signs_kept: int
+    clear_signs: int
+    clear_signs_kept: int
     pairs: int
     harmed: int
     harmed_clearly: int
@@ -194,15 +216,13 @@ def try_mitigation(
     predicted, observed = scale.both(images, mitigation, _halves(settings.seed, *names))
     _, whole = scale.both(images, mitigation, _whole)
     _, drawn = scale.both(images, mitigation, _resampled(settings.seed, *names))
-    change, high = whole[0], np.quantile(drawn, 0.975, axis=0)
-    own = np.diagonal(np.quantile(drawn, 0.025, axis=0)) > ROUNDING
+    change, high = whole[0], np.quantile(drawn, 1 - TAIL, axis=0)
+    own = np.diagonal(np.quantile(drawn, TAIL, axis=0)) > ROUNDING
     tried = own if mitigation.kind == "other_model" else np.isfinite(np.diagonal(change))
     apart = ~np.eye(len(ideals), dtype=bool) & tried[:, None]
     measured = apart & (np.isfinite(predicted) & np.isfinite(observed)).all(axis=0)
     found = measured & edges
     halves = [half.reshape(2, SPLITS, *change.shape) for half in (predicted, observed)]
-    shown = [scale.both(rest, mitigation, _whole)[1][0] for rest in claims.rest]
-    said = np.where(found, claims.signs, 0)
     before = scale.distances(_whole("", images.initial, scale.sizes))[0]
     harmed = measured & (change < -ROUNDING)
     return Trial(
@@ -212,8 +232,7 @@ def try_mitigation(
         edges=int(found.sum()),
         along_edges=Moments.of(*(half[..., found] for half in halves)),
         along_all=Moments.of(*(half[..., measured] for half in halves)),
-        signs=int((said != 0).sum()),
-        signs_kept=int((said * np.stack(shown) > ROUNDING).sum()),
+        **claims.kept(mitigation, scale, found, _resampled(settings.seed, *names, "signs")),
         pairs=int(measured.sum()),
         harmed=int(harmed.sum()),
         harmed_clearly=int((harmed & (high < -ROUNDING)).sum()),

@@ -83,6 +83,8 @@ class Validation:
         all_pairs: The agreement over all pairs of axes.
         signs: Claimed directions of edges.
         signs_kept: Share of them that came true.
+        clear_signs: Those where the mitigation has a clear direction, too.
+        clear_signs_kept: Share of these in which both are the same.
         pairs: Mitigated pairs of axes.
         harmed: Share of them in which the other axis moved away from its ideal ...
         harmed_clearly: ... by more than resampling its images explains.
@@ -96,6 +98,8 @@ class Validation:
     all_pairs: Agreement
     signs: int
     signs_kept: Estimate
+    clear_signs: int
+    clear_signs_kept: Estimate
     pairs: int
     harmed: Estimate
     harmed_clearly: Estimate
@@ -121,6 +125,8 @@ def summarize_trials(trials: Sequence[Trial], seed: int) -> Validation:
         all_pairs=_agreement([one.along_all for one in trials], weights),
         signs=sum(one.signs for one in trials),
         signs_kept=share("signs_kept", "signs"),
+        clear_signs=sum(one.clear_signs for one in trials),
+        clear_signs_kept=share("clear_signs_kept", "clear_signs"),
         pairs=sum(one.pairs for one in trials),
         harmed=share("harmed", "pairs"),
         harmed_clearly=share("harmed_clearly", "pairs"),

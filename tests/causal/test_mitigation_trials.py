@@ -90,6 +90,7 @@ def test_fresh_prompts_repeat_what_was_predicted() -> None:
     again = np.sqrt(moments.predicted_again * moments.observed_again)
     assert moments.disjoint / again == pytest.approx(1, abs=0.1)
     assert (found.signs, found.signs_kept) == (2, 2)
+    assert (found.clear_signs, found.clear_signs_kept) == (2, 2)
 
 
 def test_without_any_effect_only_shared_images_agree() -> None:

@@ -24,7 +24,8 @@ MOMENTS = Moments(
 )  # fmt: skip
 TRIAL = Trial(
     prompt="a nurse", kind="fresh", axes=8, edges=6, along_edges=MOMENTS, along_all=MOMENTS,
-    signs=4, signs_kept=3, pairs=56, harmed=14, harmed_clearly=7, before=2.0, after=0.4,
+    signs=4, signs_kept=3, clear_signs=2, clear_signs_kept=2, pairs=56, harmed=14,
+    harmed_clearly=7, before=2.0, after=0.4,
 )  # fmt: skip
 
 
@@ -44,6 +45,7 @@ def test_one_prompt_has_numbers_and_no_intervals() -> None:
     assert (found.edges.pairs, found.edges.prompts) == (6, 1)
     assert found.edges.r_mean.value == found.edges.r.value == pytest.approx(0.5)
     assert found.signs_kept.value == pytest.approx(0.75)
+    assert (found.clear_signs, found.clear_signs_kept.value) == (2, 1)
     assert (found.harmed.value, found.harmed_clearly.value) == (0.25, 0.125)
     assert (found.before, found.after) == (pytest.approx(0.25), pytest.approx(0.05))
     for estimate in (found.edges.r, found.edges.ceiling, found.signs_kept, found.harmed):

@@ -86,3 +86,19 @@ def test_without_interventions_nothing_is_predicted(
 def test_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", str(tmp_path / "nowhere")]) == 2
     assert "nowhere does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--images", "8"], ["--mitigated-model", "sandbox:debiased"]]
+)
+def test_a_table_has_no_models(
+    run: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(run.iterdir())
+    assert main(["validate", str(run), *arguments]) == 2
+    assert "it came from a table" in capsys.readouterr().err
+    assert sorted(run.iterdir()) == before
+    assert main(["validate", str(run)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    why = "there is no model: it came from a table"
+    assert f"Not tried: fresh prompts: {why}; other model: {why}." in shown

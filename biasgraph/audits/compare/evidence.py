@@ -17,6 +17,8 @@ from biasgraph.data.answers import Answers
 from biasgraph.errors import InputError, printable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from biasgraph.data.result import Result
 
 
@@ -49,22 +51,36 @@ def evidence_of(result: Result) -> Evidence:
     """
     document = result.document
     settings = AnalysisSettings.of_record(document["graph"]["settings"])
-    with_unknown = settings.unknown == "class"
-    variables = tuple(_variable(node, with_unknown) for node in document["nodes"])
-    source = "the result" if result.directory is None else str(result.directory)
-    answers = Answers.from_frame(result.answers, source=f"answers.csv of {source}")
     ideals = [_ideal(node) for node in document["nodes"]]
-    named = {variable.name for variable in variables} if with_unknown else set()
-    coded = codes_of(answers, variables)
-    evidence = Evidence([treat_unknown(one, settings, named) for one in coded], ideals, settings)
+    evidence = Evidence(coded_like(result, result.answers), ideals, settings)
     if _counts(evidence) != [node["initial"]["counts"] for node in document["nodes"]] or (
-        sum(len(codes) for one in coded for codes in one.arms.values())
+        sum(len(codes) for one in evidence.images for codes in one.arms.values())
         != document["graph"]["images"]["interventions"]
     ):
         raise InputError(
-            f"{printable(answers.source)} does not fit graph.json beside it: build it again"
+            f"{printable(_source(result))} does not fit graph.json beside it: build it again"
         )
     return evidence
+
+
+def coded_like(result: Result, answers: pd.DataFrame) -> list[CodedImages]:
+    """Answers as codes, one `CodedImages` for each initial prompt, as a result's own were coded.
+
+    Raises:
+        InputError: They are no answers about the result's axes.
+    """
+    document = result.document
+    settings = AnalysisSettings.of_record(document["graph"]["settings"])
+    with_unknown = settings.unknown == "class"
+    variables = tuple(_variable(node, with_unknown) for node in document["nodes"])
+    named = {variable.name for variable in variables} if with_unknown else set()
+    coded = codes_of(Answers.from_frame(answers, source=_source(result)), variables)
+    return [treat_unknown(one, settings, named) for one in coded]
+
+
+def _source(result: Result) -> str:
+    where = "the result" if result.directory is None else str(result.directory)
+    return f"answers.csv of {where}"
 
 
 def _counts(evidence: Evidence) -> list[list[int]]:

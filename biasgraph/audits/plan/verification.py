@@ -94,7 +94,7 @@ class JointPlan:
         with closing(read_run(directory)) as run:
             usual = int(run.settings["images"])
         axis_set = axis_set_of(directory, result, axes)
-        plan, text = _planned_again(directory, result, axis_set)
+        plan, text = planned_again(directory, result, axis_set)
         prompts = joint_prompts(text, [axis for axis in axis_set.axes if axis.name in chosen])
         job = Job.reopen(
             directory, vqa=graph["vqa"], makes_images=True, command=command, progress=progress
@@ -187,7 +187,7 @@ def axis_set_of(directory: Path, result: Result, given: str | None) -> AxisSet:
     return axes
 
 
-def _planned_again(directory: Path, result: Result, axes: AxisSet) -> tuple[PromptPlan, str]:
+def planned_again(directory: Path, result: Result, axes: AxisSet) -> tuple[PromptPlan, str]:
     """The run's prompts, and its initial prompt with brackets where it had some.
 
     Brackets are not recorded: they are tried around the subject until the prompts are the same.

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from biasgraph.audits.compare.evidence import Evidence, evidence_of
+from biasgraph.audits.further_images import FurtherImages, why_no_images, why_no_judge
 from biasgraph.audits.pipeline_options import ValidateOptions
 from biasgraph.audits.plan.mitigation import ORIGIN
-from biasgraph.audits.validate.validation_summary import section
+from biasgraph.audits.validate.validation_summary import KINDS, section
 from biasgraph.causal.mitigation_trials import (
     SPLITS,
     Claims,
@@ -25,13 +26,14 @@ from biasgraph.causal.mitigation_trials import (
     Trial,
     try_mitigation,
 )
+from biasgraph.causal.tables import CodedImages, Codes
 from biasgraph.causal.validation import correlations, summarize_trials
 from biasgraph.data.result import Result, load
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.writing import write_files
 from biasgraph.report.saving import write
 from biasgraph.report.words import is_without_interventions
-from biasgraph.runs.progress import showing
+from biasgraph.runs.progress import duration, showing
 from biasgraph.runs.record import installed_versions
 
 if TYPE_CHECKING:
@@ -61,12 +63,11 @@ def validate(
             f"{shown(options.run)} has no counterfactual images: nothing is predicted that could "
             "be validated"
         )
-    audits = [_Audit.of(part) for part in result.prompts or (result,)]
-    tried: dict[Kind, Sequence[Mitigation]] = {
-        "reweighted": [Mitigation("reweighted") for _ in audits]
-    }
+    audits: Sequence[_Audit] = [_Audit.of(part) for part in result.prompts or (result,)]
+    further = _Further.of(result, options, command, progress)
+    audits, tried = further.mitigations(audits, progress)
     trials = _try_all(audits, tried, progress)
-    document = _document(result, audits, trials)
+    document = {**_document(result, audits, trials), **further.record()}
     content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_files(options.run, {VALIDATION: content.encode("utf-8", "surrogatepass")})
     write(_with_section(result, document), options.run)
@@ -79,10 +80,17 @@ class _Audit:
 
     result: Result
     evidence: Evidence
+    images: CodedImages
 
     @classmethod
     def of(cls, result: Result) -> _Audit:
-        return cls(result, evidence_of(result))
+        evidence = evidence_of(result)
+        return cls(result, evidence, evidence.images[0])
+
+    def with_initial(self, codes: Codes) -> _Audit:
+        """The same with further initial images."""
+        initial = np.concatenate([self.images.initial, codes])
+        return replace(self, images=replace(self.images, initial=initial))
 
     @property
     def edges(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -94,6 +102,86 @@ class _Audit:
         return edges
 
 
+@dataclass(frozen=True)
+class _Further:
+    """The images that mitigations need beside the run's own, by kind, or why there are none."""
+
+    work: Mapping[Kind, FurtherImages]
+    left_out: Mapping[Kind, str]
+
+    @classmethod
+    def of(
+        cls,
+        result: Result,
+        options: ValidateOptions,
+        command: Sequence[str],
+        progress: Progress | None,
+    ) -> _Further:
+        """Raises InputError for images that are asked for and cannot be made."""
+        work: dict[Kind, FurtherImages] = {}
+        left_out: dict[Kind, str] = {}
+        how = (options.axes, command, progress)
+        if options.images is None:
+            left_out["fresh"] = why_no_images(result) or "--images N makes what it needs"
+        else:
+            work["fresh"] = FurtherImages.of_run(result, options.images, *how)
+        if options.mitigated_model is None:
+            why = why_no_judge(result)
+            left_out["other_model"] = why or "--mitigated-model SPEC names one"
+        else:
+            initial = result.document["graph"]["images"]["initial"]
+            images = options.images or max(1, initial // len(result.prompts or (result,)))
+            work["other_model"] = FurtherImages.of_other_model(
+                result, options.mitigated_model, images, *how
+            )
+        return cls(work, left_out)
+
+    def mitigations(
+        self, audits: Sequence[_Audit], progress: Progress | None
+    ) -> tuple[Sequence[_Audit], dict[Kind, Sequence[Mitigation]]]:
+        """Make and judge what is missing; raises as `FurtherImages.carry_out`.
+
+        Returns:
+            The audits, with initial images that were made besides, and for each what was done.
+        """
+        tried: dict[Kind, Sequence[Mitigation]] = {}
+        for kind, further in self.work.items():
+            if progress is not None:
+                progress.note(_cost(KINDS[kind], further.size()))
+            found = {images.prompt: images for images in further.carry_out()}
+            made = [found[audit.images.prompt] for audit in audits]
+            if kind == "fresh":
+                tried[kind] = [Mitigation("fresh", arms=images.arms) for images in made]
+                audits = [
+                    audit.with_initial(images.initial)
+                    for audit, images in zip(audits, made, strict=True)
+                ]
+            else:
+                tried[kind] = [Mitigation("other_model", plain=images.initial) for images in made]
+        tried["reweighted"] = [Mitigation("reweighted") for _ in audits]
+        return audits, {kind: tried[kind] for kind in get_args(Kind) if kind in tried}
+
+    def record(self) -> Document:
+        """What a document says of it."""
+        return {
+            "further": {
+                kind: {"model": one.job.generator.spec, "images": one.images}
+                for kind, one in self.work.items()
+            },
+            "left_out": dict(self.left_out),
+        }
+
+
+def _cost(what: str, size: Mapping[str, Any]) -> str:
+    """What a mitigation takes, in a line."""
+    seconds = size["seconds"]
+    pace = "time not known" if seconds is None else f"about {duration(seconds)} on two CPU cores"
+    return (
+        f"{what}: {size['images']:,} images of {printable(size['model'])}, "
+        f"{size['questions']:,} questions; {pace}; what is there already is not made again"
+    )
+
+
 def _try_all(
     audits: Sequence[_Audit],
     tried: Mapping[Kind, Sequence[Mitigation]],
@@ -103,7 +191,7 @@ def _try_all(
     trials: dict[Kind, list[Trial]] = {kind: [] for kind in tried}
     with showing(progress, "Predictions", total=len(audits), done=0) as shown_progress:
         for number, audit in enumerate(audits):
-            evidence, images = audit.evidence, audit.evidence.images[0]
+            evidence, images = audit.evidence, audit.images
             claims = Claims.of(images, evidence.ideals, evidence.settings)
             for kind, mitigations in tried.items():
                 trial = try_mitigation(

@@ -16,7 +16,7 @@ from biasgraph.data.findings import (
     Table,
     Text,
 )
-from biasgraph.report.words import LISTED, clip, counted, name, with_interval
+from biasgraph.report.words import clip, counted, name, with_interval
 
 Record = Mapping[str, Any]
 
@@ -78,8 +78,12 @@ def _parts(document: Record) -> Iterator[Part]:
         yield Table(columns, rows, CAPTION if field == "edges" else "")
     yield Table(columns, list(_outcomes(mitigations)), _outcome_caption())
     yield _by_prompt(document)
-    for reason in _reasons(mitigations):
-        yield Text(reason)
+    missing = [f"{KINDS[kind]}: {why}" for kind, why in document["left_out"].items()]
+    if missing:
+        yield Text(f"Not tried: {'; '.join(missing)}.")
+    reasons = list(_reasons(mitigations))
+    if reasons:
+        yield Text(f"Numbers or intervals are missing: {'; '.join(reasons)}.")
 
 
 def _about(document: Record) -> str:
@@ -105,6 +109,8 @@ def _outcomes(mitigations: Sequence[Record]) -> Iterator[list[Cell]]:
     yield ["their distance", *(_moved(one) for one in mitigations)]
     yield ["directions claimed", *(str(one["signs"]) for one in mitigations)]
     yield ["came true", *(_shown(one["signs_kept"]) for one in mitigations)]
+    yield ["seen clearly", *(str(one["clear_signs"]) for one in mitigations)]
+    yield ["came true of these", *(_shown(one["clear_signs_kept"]) for one in mitigations)]
     yield ["pairs", *(str(one["pairs"]) for one in mitigations)]
     yield ["moved away", *(_shown(one["harmed"]) for one in mitigations)]
     yield ["clearly so", *(_shown(one["harmed_clearly"]) for one in mitigations)]
@@ -113,7 +119,8 @@ def _outcomes(mitigations: Sequence[Record]) -> Iterator[list[Cell]]:
 def _outcome_caption() -> str:
     return (
         "Directions claimed: towards or away, of edges, from half of the initial images, where "
-        f"|IS| is at least {CLEAR:g}; the other half says what came true. Moved away: pairs in "
+        f"|IS| is at least {CLEAR:g}; the other half says what came true; seen clearly: where the "
+        "95 % interval of its change lies on one side of 0. Moved away: pairs in "
         "which mitigating one axis moved the other away from its ideal (29.4 % in BiasConnect's "
         "study); clearly so: by more than resampling the images explains."
     )
@@ -141,25 +148,25 @@ def _by_prompt(document: Record) -> Table:
         means = [one["edges"]["r_mean"]["value"] for one in document["mitigations"]]
         ends = [document[which] or "-" for which in ("max_influenced", "max_impact")]
         rows.append(["all", "", *means, *ends])
-    columns = ("Prompt", "Edges", *(f"r, {KINDS[kind]}" for kind in kinds), "MaxInf", "MaxImp")
-    caption = "MaxInf: the most influenced axis; MaxImp: the one with the greatest impact."
+    columns = ("Prompt", "Edges", *(KINDS[kind] for kind in kinds), "MaxInf", "MaxImp")
+    caption = (
+        "r of each prompt along its edges. MaxInf: the most influenced axis; MaxImp: the one with "
+        "the greatest impact."
+    )
     return Table(columns, rows, caption, numeric=tuple(range(1, 2 + len(kinds))))
 
 
 def _reasons(mitigations: Sequence[Record]) -> Iterator[str]:
-    """Why numbers or their intervals are undefined, each reason once."""
+    """Why numbers or their intervals are undefined, each reason once, with where it holds."""
     places: dict[str, list[str]] = {}
     for one in mitigations:
-        fields = [(one["edges"], field, f"{NUMBERS[field]} of edges") for field in NUMBERS]
-        fields += [(one["all_pairs"], field, f"{NUMBERS[field]} of pairs") for field in NUMBERS]
-        fields += [(one, "signs_kept", "came true"), (one, "harmed", "moved away")]
-        for record, field, title in fields:
-            if record[field]["reason"]:
-                reason = f"{KINDS[one['kind']]}: {record[field]['reason']}"
-                places.setdefault(reason, []).append(title)
-    for reason, titles in places.items():
-        which = "; ".join(titles) if len(titles) <= LISTED else "most numbers"
-        yield f"Not determined for {reason} ({which})."
+        found = [one[name] for name in ("signs_kept", "clear_signs_kept", "harmed")]
+        found += [one[field][number] for field in ("edges", "all_pairs") for number in NUMBERS]
+        for reason in dict.fromkeys(estimate["reason"] for estimate in found):
+            places.setdefault(reason or "", []).append(KINDS[one["kind"]])
+    for reason, kinds in places.items():
+        if reason:
+            yield f"{reason} ({', '.join(kinds)})"
 
 
 def _shown(estimate: Record) -> str:

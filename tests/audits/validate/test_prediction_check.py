@@ -1,0 +1,166 @@
+"""`biasgraph validate` on the real sandbox: further images, made once, outside the tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biasgraph.audits.pipeline_options import ValidateOptions
+from biasgraph.audits.validate.prediction_check import validate
+from biasgraph.runs.directory import Run
+from tests import forked
+from tests.shared_runs import copy_run
+
+TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv")
+BUILD = (
+    "build", "--prompt", "a [librarian] at a conference", "--images", "16", "--only",
+    "gender,environment,clothing", "--bootstrap", "200", "-q",
+)  # fmt: skip
+ALL = ("--images", "8", "--mitigated-model", "sandbox:debiased")
+PROMPTS = 1 + 2 + 2 + 2
+
+
+def biasgraph(*arguments: str | Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    done = forked.biasgraph(*map(str, arguments))
+    assert done.returncode == expect, done.stderr
+    return done
+
+
+def query(directory: Path, sql: str) -> list[Any]:
+    ledger = sqlite3.connect(directory / "ledger.sqlite")
+    rows = ledger.execute(sql).fetchall()
+    ledger.close()
+    return rows
+
+
+REQUEST = (
+    "SELECT prompts.id, position, (SELECT images FROM request), (SELECT count(*) FROM targets)"
+    " FROM prompts WHERE position IS NOT NULL ORDER BY position"
+)
+IMAGES = "SELECT images.id, role, sha256 FROM images JOIN prompts ON prompts.id = prompt"
+ANSWERS = "SELECT count(*) FROM answers"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("validation") / "run"
+    copy_run(directory, *BUILD)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def validated(built: Path) -> Path:
+    directory = built.with_name("validated")
+    shutil.copytree(built, directory, copy_function=shutil.copy2)
+    done = biasgraph("validate", directory, *ALL)
+    assert "fresh prompts: 56 images of sandbox:stereotyped" in done.stderr
+    return directory
+
+
+def other(directory: Path) -> Path:
+    (found,) = (directory / "other-models").iterdir()
+    return found
+
+
+def test_three_mitigations(validated: Path) -> None:
+    document = json.loads((validated / "validation.json").read_text("utf-8"))
+    kinds = {one["kind"]: one for one in document["mitigations"]}
+    assert list(kinds) == ["fresh", "reweighted", "other_model"]
+    assert document["left_out"] == {}
+    assert document["further"] == {
+        "fresh": {"model": "sandbox:stereotyped", "images": 8},
+        "other_model": {"model": "sandbox:debiased", "images": 8},
+    }
+    assert kinds["fresh"]["all_pairs"]["pairs"] == kinds["reweighted"]["all_pairs"]["pairs"] == 6
+    assert kinds["fresh"]["after"] < 0.1, "the sandbox obeys"
+    assert 0 <= kinds["other_model"]["axes"] <= 3
+    text = (validated / "report.html").read_text("utf-8")
+    assert "Predictions against mitigations" in text
+
+
+def test_the_run_is_as_it_was(built: Path, validated: Path) -> None:
+    for name in TABLES:
+        assert (validated / name).read_bytes() == (built / name).read_bytes()
+    assert query(validated, REQUEST) == query(built, REQUEST)
+    before, after = set(query(built, IMAGES)), set(query(validated, IMAGES))
+    assert before < after
+    assert len(after - before) == 8 * PROMPTS
+    assert {role for _, role, _ in after - before} == {"initial", "counterfactual"}
+    assert not {sha for *_, sha in before} & {sha for *_, sha in after - before}, "fresh ones"
+    assert len(query(other(validated), IMAGES)) == 8
+
+
+def test_nothing_is_made_or_asked_twice(built: Path, validated: Path, tmp_path: Path) -> None:
+    directory = Path(shutil.copytree(validated, tmp_path / "run", copy_function=shutil.copy2))
+    counts = [query(place, sql) for place in (directory, other(directory))
+              for sql in (IMAGES, ANSWERS)]  # fmt: skip
+    written = (directory / "validation.json").read_bytes()
+    done = biasgraph("validate", directory, *ALL, "--json")
+    assert json.loads(done.stdout) == json.loads(written)
+    assert (directory / "validation.json").read_bytes() == written
+    assert counts == [query(place, sql) for place in (directory, other(directory))
+                      for sql in (IMAGES, ANSWERS)]  # fmt: skip
+    biasgraph(*BUILD, "-o", directory)
+    assert query(directory, IMAGES) == counts[0]
+    for name in TABLES:
+        assert (directory / name).read_bytes() == (built / name).read_bytes()
+
+
+def validate_and_die(directory: Path) -> None:
+    """End after the first batch of images as by a kill."""
+    add = Run.add_images
+
+    def add_and_die(self: Run, made: Any, *, plan: Any) -> None:
+        add(self, made, plan=plan)
+        os._exit(9)
+
+    Run.add_images = add_and_die  # type: ignore[method-assign]
+    validate(ValidateOptions(run=directory, images=8))
+
+
+def test_a_validation_that_died_goes_on(built: Path, validated: Path, tmp_path: Path) -> None:
+    directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
+    process = forked.started(validate_and_die, directory)
+    process.join()
+    assert process.exitcode == 9
+    made = query(directory, IMAGES)
+    assert len(query(built, IMAGES)) < len(made) < len(query(validated, IMAGES))
+    again = Path(shutil.copytree(directory, tmp_path / "again", copy_function=shutil.copy2))
+    biasgraph(*BUILD, "-o", again)
+    for name in TABLES:
+        assert (again / name).read_bytes() == (built / name).read_bytes()
+    biasgraph("validate", directory, *ALL, "-q")
+    assert set(query(directory, IMAGES)) == set(query(validated, IMAGES))
+    assert query(directory, REQUEST) == query(built, REQUEST)
+    assert (directory / "validation.json").read_bytes() == (
+        validated / "validation.json"
+    ).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--mitigated-model", "sandbox:stereotyped"), "name another"),
+        (("--mitigated-model", "sandbx:debiased"), "sandbx"),
+        (("--images", "0"), "--images"),
+        (("--images", "4", "--axes", "nowhere.yaml"), "nowhere.yaml"),
+        (("--axes", "occupation"), "--axes needs --images"),
+    ],
+)
+def test_bad_input_leaves_nothing(
+    built: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
+    before = sorted(path.name for path in directory.iterdir()), query(directory, IMAGES)
+    done = biasgraph("validate", directory, *arguments, expect=2)
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert (sorted(path.name for path in directory.iterdir()), query(directory, IMAGES)) == before
