@@ -12,6 +12,7 @@ from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io.folder_names import OUTPUTS, slug
 from biasgraph.methods.registry import method_options
 from biasgraph.models.inference_options import MODELS, ModelOptions, Spec, is_given
+from biasgraph.runs.ledger_rows import MOST_IMAGES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,7 @@ class RunOptions(ModelOptions):
         metavar="SPEC",
         usual="sandbox:stereotyped, a toy that ships with biasgraph",
     )
-    images: int | None = optional("Images of each prompt.", low=1)
+    images: int | None = optional("Images of each prompt.", low=1, high=MOST_IMAGES)
     seed: int | None = optional("Seed of the images and of the resampling.", low=0, usual="0")
     llm: str | None = optional(
         "The language model that proposes what to look at.",
@@ -126,6 +127,7 @@ class AnalysisOptions(Settings):
     min_is: float | None = optional(
         "In the graph of several prompts an edge also needs an |IS| of at least this, in the "
         "metric of its target.",
+        low=0,
         usual="0.03",
     )
     global_test: Literal["cmh", "pooled"] | None = optional(
@@ -164,10 +166,12 @@ class AnalysisOptions(Settings):
     )
     delta: float | None = optional(
         "An edge whose |IS| is bounded below this is said to leave its target's distance alone.",
+        low=0,
         usual="0.05",
     )
     min_v: float | None = optional(
         "A pair without an edge whose V is bounded below this is said to have no link above it.",
+        low=0,
         usual="0.3",
     )
     bootstrap: int | None = optional(

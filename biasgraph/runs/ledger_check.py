@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from functools import cache
 
-from biasgraph.runs.ledger_rows import SCHEMA
+from biasgraph.runs.ledger_rows import MOST_IMAGES, SCHEMA
 
 TYPES = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
 OWN = ("sqlite_sequence", "sqlite_stat1")
@@ -15,7 +15,7 @@ OWN = ("sqlite_sequence", "sqlite_stat1")
 _SHA256 = "length(sha256) = 64 AND sha256 NOT GLOB '*[^0-9a-f]*'"
 RULES = {
     "prompts": "role IN ('initial', 'counterfactual', 'control', 'other')",
-    "request": "images BETWEEN 1 AND 1000000",
+    "request": f"images BETWEEN 1 AND {MOST_IMAGES}",
     "files": f"bytes >= 0 AND {_SHA256}",
     "images": f"number >= 0 AND id = prompt || printf('-%04d', number) AND {_SHA256}",
     "answers": "confidence IS NULL OR confidence BETWEEN 0 AND 1",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 SCHEMA_VERSION = 2
+MOST_IMAGES = 1_000_000
+"""Of a prompt."""
 
 PROMPTS = """(
     id        TEXT PRIMARY KEY,
