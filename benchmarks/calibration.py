@@ -1,4 +1,4 @@
-"""Is the analysis calibrated?  Audits of answers drawn from the worlds' exact distributions.
+"""Are edges and mediation verdicts right?  Audits of answers drawn from exact distributions.
 
     python -m benchmarks.calibration --work DIR --jobs 2
 
@@ -26,17 +26,7 @@ from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages
 from biasgraph.sandbox.world import OCCUPATIONS
 
-FIELDS = (
-    "p",
-    "p_adjusted",
-    "is",
-    "ci_percentile_low",
-    "ci_percentile_high",
-    "ci_basic_low",
-    "ci_basic_high",
-    "sign",
-    "status",
-)
+FIELDS = ("p", "p_adjusted", "status")
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
-"""What a thousand audits of known worlds say about the analysis (STATISTICS (b), (e), (g), (h))."""
+"""What a thousand audits of known worlds say about edges and mediation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pandas as pd
 
 from benchmarks.exact import (
     MEDIATION_KINDS,
-    METRICS,
     WORLDS,
     chain_residual,
     cut_audit,
@@ -22,26 +20,16 @@ from benchmarks.exact import (
     sensitivities,
 )
 from benchmarks.shares import Estimate, clustered, mean, number, shown, table, wilson
-from biasgraph.causal.transport import wasserstein
-from biasgraph.sandbox.world import AXES, OCCUPATIONS
+from biasgraph.sandbox.world import OCCUPATIONS
 
 LEVELS = (0.05, 0.01, 0.001, 1e-4)
 STRENGTHS = (0.1, 0.3)
-TINY = 0.01
-"""A true sensitivity below this, one image in a hundred, is as good as none."""
-
-CELLS = {
-    "all": "all pairs",
-    "regular": "neither side near the ideal",
-    "near_2": "a side near the ideal, k = 2",
-    "near_3": "a side near the ideal, k >= 3",
-}
 VERDICTS = ("consistent with mediation", "not explained", "undetermined")
 
 
 def summarise(records: Sequence[Mapping[str, Any]], images: int) -> dict[str, Any]:
     """Everything but the correlations, from the records of ``calibration.audit``."""
-    pairs = frame(records, images)
+    pairs = frame(records)
     return {
         "audits": len(records),
         "images": images,
@@ -50,47 +38,24 @@ def summarise(records: Sequence[Mapping[str, Any]], images: int) -> dict[str, An
             "alpha 1e-4": edges(pairs, pairs["p"] <= 1e-4),
             "BH q .05": edges(pairs, pairs["p_adjusted"] <= 0.05),
         },
-        "coverage": {cell: coverage(pairs, cell) for cell in CELLS},
-        "signs": {
-            "all pairs": signs(pairs, np.ones(len(pairs), dtype=bool)),
-            "edges": signs(pairs, (pairs["p"] <= 1e-4).to_numpy()),
-        },
         "mediation": mediation(records),
     }
 
 
-def frame(records: Sequence[Mapping[str, Any]], images: int) -> pd.DataFrame:
+def frame(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """One row a pair and audit, the truth beside what was found."""
-    columns = [
-        "source", "target", "p", "p_adjusted", "is", "percentile_low", "percentile_high",
-        "basic_low", "basic_high", "sign", "status",
-    ]  # fmt: skip
+    columns = ["source", "target", "p", "p_adjusted", "status"]
     parts = []
     for number_, record in enumerate(records):
         world, occupation, _ = record["audit"]
         part = pd.DataFrame(record["pairs"], columns=columns)
-        part[columns[2:-2]] = part[columns[2:-2]].astype(float)  # None is not a number
+        part[columns[2:-1]] = part[columns[2:-1]].astype(float)  # None is not a number
         truths = planted_truth(world, occupation).by_name
         true = [truths[pair] for pair in zip(part["source"], part["target"], strict=True)]
         part["audit"] = number_
         part["true_v"] = [pair.cramers_v for pair in true]
-        part["true_is"] = [pair.sensitivity for pair in true]
-        part["near"] = [
-            pair.w1_before <= null_quantile(pair.target, images)
-            or pair.w1_after <= null_quantile(pair.target, images * len(AXES[pair.source]))
-            for pair in true
-        ]
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
-
-
-@cache
-def null_quantile(axis: str, n: int) -> float:
-    """95 % quantile of W1 to uniform of n images drawn from uniform: nearer is "near the ideal"."""
-    k = len(AXES[axis])
-    even = np.full(k, 1 / k)
-    drawn = np.random.default_rng(0).multinomial(n, even, size=20_000) / n
-    return float(np.quantile(wasserstein(drawn, even, METRICS[axis]), 0.95))
 
 
 def _by_audit(pairs: pd.DataFrame, hits: pd.Series[bool], among: pd.Series[bool]) -> Estimate:
@@ -124,44 +89,6 @@ def edges(pairs: pd.DataFrame, found: pd.Series[bool]) -> dict[str, Any]:
         "precision": {
             str(least): _by_audit(pairs, pairs["true_v"] >= least, found) for least in STRENGTHS
         },
-    }
-
-
-def coverage(pairs: pd.DataFrame, cell: str) -> dict[str, Any]:
-    """How often each 95 % interval of IS holds the true IS."""
-    two = pairs["target"].map(lambda axis: len(AXES[axis]) == 2)
-    chosen = {
-        "all": pd.Series(True, index=pairs.index),
-        "regular": ~pairs["near"],
-        "near_2": pairs["near"] & two,
-        "near_3": pairs["near"] & ~two,
-    }[cell] & pairs["is"].notna()
-    true = pairs["true_is"]
-    low = {name: pairs[f"{name}_low"] for name in ("percentile", "basic")}
-    high = {name: pairs[f"{name}_high"] for name in ("percentile", "basic")}
-    low["hull"] = np.minimum(low["percentile"], low["basic"])
-    high["hull"] = np.maximum(high["percentile"], high["basic"])
-    rounding = 1e-9
-    return {
-        name: _by_audit(
-            pairs, (true >= low[name] - rounding) & (true <= high[name] + rounding), chosen
-        )
-        for name in ("percentile", "basic", "hull")
-    }
-
-
-def signs(pairs: pd.DataFrame, among: np.ndarray) -> dict[str, Any]:
-    """Claimed directions against the true ones; a claim at a true IS of 0 is false."""
-    chosen = pd.Series(among, index=pairs.index) & pairs["sign"].notna()
-    claimed = chosen & (pairs["sign"] != "undetermined")
-    true = pairs["true_is"]
-    right = np.sign(true) == np.where(pairs["sign"] == "towards", 1, -1)
-    none, tiny = true.abs() < 1e-9, true.abs() < TINY
-    return {
-        "claimed_at_none": _by_audit(pairs, claimed, chosen & none),
-        "claimed_at_tiny": _by_audit(pairs, claimed, chosen & tiny),
-        "claimed_otherwise": _by_audit(pairs, claimed, chosen & ~tiny),
-        "wrong_among_claims": _by_audit(pairs, ~right, claimed & ~tiny),
     }
 
 
@@ -227,8 +154,6 @@ def markdown(summary: Mapping[str, Any]) -> str:
         f"{summary['audits']:,} audits, {summary['images']} images a prompt.\n",
         _independence_table(summary),
         edges_table(summary),
-        _coverage_table(summary),
-        _signs_table(summary),
         mediation_table(summary),
     ]
     if "correlation" in summary:
@@ -262,32 +187,6 @@ def edges_table(summary: Mapping[str, Any]) -> str:
     return table(
         ["", *rules], [[name, *(cell(rule) for rule in rules.values())] for name, cell in rows]
     )
-
-
-def _coverage_table(summary: Mapping[str, Any]) -> str:
-    rows = [
-        [
-            CELLS[cell],
-            *(shown(found[kind]) for kind in ("percentile", "basic", "hull")),
-            f"{found['hull']['n']:,}",
-        ]
-        for cell, found in summary["coverage"].items()
-    ]
-    return table(["95 % intervals of IS: coverage", "percentile", "basic", "hull", "pairs"], rows)
-
-
-def _signs_table(summary: Mapping[str, Any]) -> str:
-    names = {
-        "claimed_at_none": "a direction is claimed though the true IS is 0",
-        "claimed_at_tiny": "a direction is claimed though the true IS is within .01 of 0",
-        "claimed_otherwise": "a direction is claimed where the true IS is further from 0",
-        "wrong_among_claims": "of these claims the direction is wrong",
-    }
-    groups = summary["signs"]
-    rows = [
-        [text, *(shown(found[name]) for found in groups.values())] for name, text in names.items()
-    ]
-    return table(["", *groups], rows)
 
 
 def mediation_table(summary: Mapping[str, Any]) -> str:
