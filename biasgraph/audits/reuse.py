@@ -58,20 +58,43 @@ def read_back(directory: Path, inputs: str) -> Result | None:
         directory: Of the run.
         inputs: What `digest_inputs` returned.
     """
+    intact = _intact(directory)
+    return load(directory) if intact is not None and intact[0] == inputs else None
+
+
+def _intact(directory: Path) -> tuple[str, dict[str, str | None]] | None:
+    """The inputs of a result and the digests of its files, if these are as they were written."""
     try:
         record = parse_json(read_regular(directory / FILE), FILE)
-        if (record["schema"], record["inputs"]) != (SCHEMA, inputs):
-            return None
-        files: dict[str, str] = record["files"]
-        if any(digest_file(directory / name) != digest for name, digest in files.items()):
-            return None
+        inputs, files = record["inputs"], dict(record["files"])
+        same = all(digest_file(directory / name) == digest for name, digest in files.items())
+        return (inputs, files) if same and record["schema"] == SCHEMA else None
     except (InputError, OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
-    return load(directory)
 
 
 def remember(directory: Path, inputs: str, paths: Sequence[Path]) -> None:
     """Record what the files of a result in a directory were computed from."""
-    files = {path.relative_to(directory).as_posix(): digest_file(path) for path in paths}
-    record = {"schema": SCHEMA, "inputs": inputs, "files": files}
+    _write(directory, inputs, {}, paths)
+
+
+def write_finding(result: Result, directory: Path) -> list[Path]:
+    """Write a result again with a finding more, so that a build of the same reads it back.
+
+    Raises ModelError: its files cannot be written.
+    """
+    from biasgraph.report.saving import write
+
+    intact = _intact(directory)
+    paths = write(result, directory)
+    if intact is not None:
+        _write(directory, *intact, paths)
+    return paths
+
+
+def _write(
+    directory: Path, inputs: str, files: Mapping[str, str | None], paths: Sequence[Path]
+) -> None:
+    new = {path.relative_to(directory).as_posix(): digest_file(path) for path in paths}
+    record = {"schema": SCHEMA, "inputs": inputs, "files": {**files, **new}}
     write_atomically(directory / FILE, (json.dumps(record, indent=1) + "\n").encode())

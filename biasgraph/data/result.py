@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from biasgraph.data.findings import Finding
+
 SCHEMA_NAME = "biasgraph"
 SCHEMA_VERSION = "1"
 
@@ -100,6 +102,13 @@ class Result:
             for name, content in part.files().items()
         }
         return below | own
+
+    def with_finding(self, name: str, finding: Finding) -> Result:
+        """The same result with what was found about its graph, in the place of any before."""
+        graph = self.document["graph"]
+        findings = {**graph["findings"], name: finding.to_json()}
+        graph = {**graph, "findings": findings}
+        return replace(self, document={**self.document, "graph": graph})
 
     def placed(self, directory: Path) -> Result:
         """The same result, saved in `directory`."""

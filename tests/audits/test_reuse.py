@@ -63,6 +63,26 @@ def test_another_setting_is_computed(run: Path, analyses: list[str]) -> None:
     assert analyses == ["analysis"] * 2
 
 
+def test_a_finding_more_is_read_back(run: Path, analyses: list[str]) -> None:
+    assert main(["robustness", str(run), "--draws", "2", "-q"]) == 0
+    before = (run / "graph.json").read_bytes()
+    result = biasgraph.build("a librarian", output=run, **BUILD)
+    assert analyses == []
+    assert "robustness" in result.document["graph"]["findings"]
+    assert (run / "graph.json").read_bytes() == before
+    biasgraph.build("a librarian", output=run, **{**BUILD, "alpha": 0.3})
+    assert "robustness" not in biasgraph.load(run).document["graph"]["findings"]
+    biasgraph.build("a librarian", output=run, **BUILD)
+    analyses.clear()
+
+
+def test_a_finding_more_hides_no_change(run: Path, analyses: list[str]) -> None:
+    (run / "pairs.csv").write_bytes((run / "pairs.csv").read_bytes() + b"\n")
+    assert main(["robustness", str(run), "--draws", "2", "-q"]) == 0
+    biasgraph.build("a librarian", output=run, **BUILD)
+    assert analyses == ["analysis"]
+
+
 @pytest.mark.parametrize("name", ["graph.json", "pairs.csv"])
 def test_what_somebody_changed_is_computed_again(run: Path, analyses: list[str], name: str) -> None:
     good = (run / name).read_bytes()

@@ -44,6 +44,30 @@ def test_prints_tables_and_writes_the_document(
     assert json.loads((run / "robustness.json").read_text("utf-8"))["draws"] == 2
 
 
+def test_the_report_gets_a_section_and_the_run_a_figure(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["robustness", str(run), "--sizes", "24", *QUICK, "-q"]) == 0
+    result = biasgraph.load(run)
+    parts = result.document["graph"]["findings"]["robustness"]["show"]
+    assert [part["kind"] for part in parts] == [
+        *("number", "text"),
+        *("bars", "table"),
+        "table",
+        *("bars", "table", "bars", "table"),
+        *("table", "text"),
+    ]
+    assert "With fewer images. apart: two audits" in (run / "report.html").read_text("utf-8")
+    assert (run / "robustness.svg").read_bytes().startswith(b"<?xml")
+    assert main(["show", str(run)]) == 0
+    assert "Robustness: edges that only one of two audits of 24 images has" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    before = (run / "report.html").read_bytes()
+    assert main(["robustness", str(run), "--sizes", "24", *QUICK, "-q"]) == 0
+    assert (run / "report.html").read_bytes() == before
+
+
 def test_json_is_one_document_and_seeds_repeat(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,6 +121,9 @@ def test_without_enough_images_nothing_is_made_up(
     for row in document["images"]:
         assert row["status"] != "ok"
         assert row["slope"]["mean"] is None
+    assert {row["slope"]["mean"] for row in document["errors"]} == {None}
+    shown = biasgraph.load(tmp_path / "run").document["graph"]["findings"]["robustness"]["show"]
+    assert {part["kind"] for part in shown} == {"text", "table"}
 
 
 def test_errors_of_the_judge_beside_what_they_are_expected_to_do(

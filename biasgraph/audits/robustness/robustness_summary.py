@@ -6,18 +6,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from biasgraph.causal.robustness import STABLE
-from biasgraph.data.findings import Banner, Cell, Heading, ScreenPart, Sentences, Table, Text
+from biasgraph.data.findings import (
+    Banner,
+    Bar,
+    Bars,
+    Cell,
+    Finding,
+    Heading,
+    Number,
+    Part,
+    ScreenPart,
+    Sentences,
+    Table,
+    Text,
+)
 from biasgraph.report.words import arrow, counted, label, name, named
 
 Record = Mapping[str, Any]
 
+TITLE = "Robustness"
+ABOUT = (
+    "How edges, verdicts and sensitivities change with fewer images and with a judge that errs "
+    "more (BiasConnect sec. 5.4)."
+)
+ONE_RUN = "What differs between draws of one run says nothing of another run."
+CHANGED = "Sum of |dIS| over the sum of |IS|, by images: mean and middle 95 % of the draws"
+SLOPES = "Slope of IS on the run's, by the share of wrong answers, against what is expected"
 KINDS = {"independent": "apart", "nested": "nested", "fresh": "new"}
 """What is compared, by the kind of a row; `CAPTION` says it at length."""
 CAPTION = (
     "apart: two audits without a shared image, which differ as two new ones would; nested: a part "
     "and the whole run, which share images, and that flatters; new: one of the run's images and "
     "one of new ones. Mean over the draws, and their middle 95 %: where a single audit falls. "
-    "Differ: edges that only one of both has. Claims: pairs with another verdict. |dIS|: its "
+    "Differ: edges that only one of both has; few images find few, and few can differ. Claims: "
+    "pairs with another verdict. |dIS|: its "
     "sum over that of |IS|. Slope: of IS on the other audit's. Rank: Spearman's."
 )
 ERRORS = {"another": "another attribute", "unknown": "unknown"}
@@ -32,18 +54,73 @@ BY_STRENGTH = (
 def summarize_robustness(document: Record) -> Iterator[ScreenPart]:
     """What robustness.json says, in parts."""
     yield Banner(document["graph"]["toy"])
-    yield Text(_about(document))
-    yield Heading("With fewer images")
-    yield _sizes(document["images"])
-    yield Sentences("Not to be had", list(_undefined(document["images"])))
-    yield Heading("Missed and false edges by strength")
-    yield _strengths(document["images"])
-    for kind, heading in ERRORS.items():
-        yield Heading(f"With more answers wrong: {heading}")
-        yield _errors(document, kind)
-    yield Heading("From how many images on verdicts are stable")
-    yield _stability(document["verdicts"])
-    yield Sentences("Verdicts of the edges", list(_edges(document["verdicts"])))
+    yield Text(f"{_about(document)} {ONE_RUN}")
+    for heading, parts in _sections(document):
+        yield Heading(heading)
+        yield from parts
+
+
+def section(document: Record) -> Finding:
+    """The section of the report: the same tables, and what they show as bars."""
+    parts: list[Part] = [*_headline(document["images"]), Text(_about(document))]
+    for (heading, of_section), bars in zip(_sections(document), _bars(document), strict=True):
+        parts += [bars] if bars.items else []
+        for part in of_section:
+            if isinstance(part, Sentences) and part.rows:
+                parts.append(Text(" ".join([f"{part.title}:", *part.rows])))
+            elif isinstance(part, Table) and part.rows:
+                rows = [[_in_a_line(cell) for cell in row] for row in part.rows]
+                parts.append(Table(part.columns, rows, f"{heading}. {part.caption}"))
+    return Finding(TITLE, ABOUT, parts)
+
+
+def _sections(document: Record) -> Iterator[tuple[str, Sequence[Table | Sentences]]]:
+    rows, verdicts = document["images"], document["verdicts"]
+    missing = Sentences("Not to be had", list(_undefined(rows)))
+    yield "With fewer images", (_sizes(rows), missing)
+    yield "Missed and false edges by strength", (_strengths(rows),)
+    for kind, answer in ERRORS.items():
+        yield f"With more answers wrong: {answer}", (_errors(document, kind),)
+    edges = Sentences("Verdicts of the edges", list(_edges(verdicts)))
+    yield "From how many images on verdicts are stable", (_stability(verdicts), edges)
+
+
+def _in_a_line(cell: Cell) -> Cell:
+    if not isinstance(cell, tuple):
+        return cell
+    return " ".join(str(line).replace(" ", "\u00a0") for line in cell)
+
+
+def _headline(rows: Sequence[Record]) -> Iterator[Number]:
+    """How many edges differ between two audits of the largest size that share no image."""
+    apart = [row for row in rows if row["kind"] != "nested" and row["status"] == "ok"]
+    if apart:
+        last = apart[-1]
+        label = f"edges that only one of two audits of {last['images']} images has"
+        value = last["changed"]
+        yield Number(label, value["mean"], value["low"], value["high"])
+
+
+def _bars(document: Record) -> Iterator[Bars]:
+    """What stands above the table of each section; no bars where there are no items."""
+    sizes = [row for row in document["images"] if row["is_change"]["mean"] is not None]
+    yield Bars([_bar(_which(row), row["is_change"]) for row in sizes], CHANGED)
+    yield Bars([])
+    for kind, answer in ERRORS.items():
+        rows = [row for row in document["errors"] if row["kind"] == kind]
+        yield Bars(
+            [
+                _bar(f"{row['rate']:.0%} {answer}", row["slope"], row["slope_expected"])
+                for row in rows
+                if row["slope"]["mean"] is not None
+            ],
+            SLOPES,
+        )
+    yield Bars([])
+
+
+def _bar(label: str, record: Record, reference: float | None = None) -> Bar:
+    return Bar(label, record["mean"], record["low"], record["high"], reference)
 
 
 def _about(document: Record) -> str:
@@ -53,8 +130,7 @@ def _about(document: Record) -> str:
     return (
         f"Robustness of the graph of {subject}: {document['edges']} of {document['pairs']} pairs "
         f"are edges, from {document['images_of_each']:,} images of each prompt; "
-        f"{counted(document['draws'], 'draw')} of each kind, seed {document['seed']}. What differs "
-        "between draws of one run says nothing of another run."
+        f"{counted(document['draws'], 'draw')} of each kind, seed {document['seed']}."
     )
 
 

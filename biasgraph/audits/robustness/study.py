@@ -15,6 +15,8 @@ import numpy as np
 from biasgraph.audits.compare.evidence import Evidence, evidence_of
 from biasgraph.audits.pipeline_options import RobustnessOptions
 from biasgraph.audits.plan.mitigation import ORIGIN
+from biasgraph.audits.reuse import write_finding
+from biasgraph.audits.robustness.robustness_summary import section
 from biasgraph.causal.judge_errors import WorseJudge
 from biasgraph.causal.pooling import NAME
 from biasgraph.causal.robustness import Analysis, Claims, FewerImages, verdict_stability
@@ -22,6 +24,7 @@ from biasgraph.causal.tables import CodedImages, Counts, Variable
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, shown
 from biasgraph.io.writing import write_files
+from biasgraph.report.robustness_figure import robustness_figure
 from biasgraph.runs.progress import showing
 from biasgraph.runs.record import installed_versions
 
@@ -30,12 +33,15 @@ if TYPE_CHECKING:
 
 SCHEMA = "biasgraph-robustness/1"
 ROBUSTNESS = "robustness.json"
+NAME_OF_FINDING = "robustness"
 
 Document = dict[str, Any]
 
 
 def try_robustness(options: RobustnessOptions, progress: Progress | None = None) -> Document:
-    """Draw audits of fewer images, write robustness.json; returns its document.
+    """Draw audits, write robustness.json and its figure; returns its document.
+
+    Without another place for them, they go into RUN, and the report there gets a section.
 
     Raises:
         InputError: There is no finished run with interventions, or an option is wrong.
@@ -43,11 +49,15 @@ def try_robustness(options: RobustnessOptions, progress: Progress | None = None)
         Interrupted: The user stopped it; nothing is written.
     """
     result = load(options.run)
-    study = _Study.of(result, options)
-    document = study.document(progress)
+    document = _Study.of(result, options).document(progress)
     content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     files = {ROBUSTNESS: content.encode("utf-8", "surrogatepass")}
+    for kind in ("svg", "png"):
+        files[f"{NAME_OF_FINDING}.{kind}"] = robustness_figure(document, kind)
     write_files(options.output or options.run, files)
+    if options.output is None:
+        finding = section(document)
+        write_finding(result.with_finding(NAME_OF_FINDING, finding), options.run)
     return document
 
 
