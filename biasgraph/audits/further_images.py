@@ -20,6 +20,7 @@ from biasgraph.io.folder_names import slug
 from biasgraph.models.registry import traits_of
 from biasgraph.runs.directory import read_run
 from biasgraph.runs.job import Job
+from biasgraph.runs.progress import duration
 from biasgraph.runs.questions import questions_about
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class FurtherImages:
         axes: str | None = None,
         command: Sequence[str] = (),
         progress: Progress | None = None,
+        *,
+        controls: bool = False,
     ) -> FurtherImages:
         """`images` more of every initial prompt and each of its counterfactuals.
 
@@ -95,6 +98,7 @@ class FurtherImages:
             axes: The axis set that the run was built with, where it is not one that ships.
             command: What was typed.
             progress: What shows where the work stands.
+            controls: Whether of its neutral rewordings, too.
 
         Raises:
             InputError: The run can make none, or the axis set is another one.
@@ -111,7 +115,9 @@ class FurtherImages:
         job = Job.reopen(
             directory, vqa=graph["vqa"], makes_images=True, command=command, progress=progress
         )
-        wanted = [[plan.initial, *plan.counterfactuals] for plan in plans]
+        wanted = [
+            plan.prompts if controls else [plan.initial, *plan.counterfactuals] for plan in plans
+        ]
         return cls(result, job, declared, plans, wanted, usual, images)
 
     @classmethod
@@ -165,6 +171,18 @@ class FurtherImages:
             "questions": images * gate_and_axes,
             "seconds": self.job.seconds(images),
         }
+
+    def cost(self, what: str) -> str:
+        """What it takes, in a line; what: that it is for."""
+        size = self.size()
+        seconds = size["seconds"]
+        pace = "time not known"
+        if seconds is not None:
+            pace = f"about {duration(seconds)} on two CPU cores"
+        return (
+            f"{what}: {size['images']:,} images of {printable(size['model'])}, "
+            f"{size['questions']:,} questions; {pace}; what is there already is not made again"
+        )
 
     def carry_out(self) -> list[CodedImages]:
         """Make what is missing, ask what is not answered; the codes of each initial prompt.

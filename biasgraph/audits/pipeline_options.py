@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 COMPARISON, SCORES = "Comparison", "Scores"
 TARGETS, CHECK = "What to reach", "Verification"
-DRAWS = "Draws"
+DRAWS, FRESH = "Draws", "Fresh images"
 """Further panels of ``--help``."""
 
 
@@ -245,7 +245,7 @@ class RobustnessOptions(Settings):
     """How to try the robustness of a finished run; None means "not given".
 
     Raises:
-        InputError: A size is no number of images.
+        InputError: Options contradict each other, or a value is invalid.
     """
 
     run: Path = option("The directory of a finished run.", argument=True, metavar="RUN")
@@ -257,17 +257,32 @@ class RobustnessOptions(Settings):
     )
     draws: int = option("How many audits of each kind are drawn.", default=20, low=2)
     seed: int = option("Seed of the draws.", default=0, low=0)
+    fresh_images: int | None = optional(
+        "Make so many further images of every prompt, with the run's own models, and compare the "
+        "run's with them. Only what the run lacks is made.",
+        low=1,
+        high=9999,
+        panel=FRESH,
+        usual="none is made",
+    )
+    axes: str | None = reuse(AnnotateOptions, "axes", default=None, panel=FRESH)
     output: Path | None = reuse(
         RunOptions,
         "output",
         default=None,
-        help="Where robustness.json goes.",
+        help="Where robustness.json and its figure go; the report in RUN then stays as it is.",
         usual="RUN",
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.axes is not None and self.fresh_images is None:
+            raise InputError("--axes needs --fresh-images")
 
     def images(self, most: int) -> list[int]:
         """The sizes in order, none larger than the run's number of images."""
         usual = [most * part // 6 for part in range(1, 6)]
+        usual.append(min(most, self.fresh_images or 0))
         return sorted({_size(text, most) for text in self.sizes} or {n for n in usual if n})
 
 

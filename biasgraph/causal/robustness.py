@@ -272,14 +272,16 @@ def agreement_of(found: Floats, reference: Floats) -> dict[str, float | None]:
 def spread(values: Sequence[float | None]) -> Record:
     """Mean of what is defined and the ends of its middle 95 %: where one draw falls, not the mean.
 
-    All are None where nothing is defined.
+    What a single draw, or none, cannot tell is None.
     """
     known = [value for value in values if value is not None]
-    if not known:
-        return {"mean": None, "low": None, "high": None, "draws": 0}
-    low, high = np.quantile(known, [TAIL, 1 - TAIL], method="inverted_cdf")
-    mean = float(np.mean(known))
-    return {"mean": mean, "low": float(low), "high": float(high), "draws": len(known)}
+    record: Record = {"mean": None, "low": None, "high": None, "draws": len(known)}
+    if known:
+        record["mean"] = float(np.mean(known))
+    if len(known) > 1:
+        ends = np.quantile(known, [TAIL, 1 - TAIL], method="inverted_cdf")
+        record["low"], record["high"] = ends.tolist()
+    return record
 
 
 def _by_strength(audits: Sequence[tuple[Claims, Claims]], whole: Claims) -> list[Record]:

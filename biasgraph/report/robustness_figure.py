@@ -75,15 +75,20 @@ def _lines(axes: Axes, rows: Sequence[Record], x: str, field: str, kinds: Sequen
             continue
         label, colour, marker, dash = LOOKS[kind]
         means = [row[field]["mean"] for row in shown]
-        around = [
-            [max(row[field]["mean"] - row[field]["low"], 0) for row in shown],
-            [max(row[field]["high"] - row[field]["mean"], 0) for row in shown],
-        ]
+        around = [[_reach(row[field], end) for row in shown] for end in ("low", "high")]
         axes.errorbar(
             [row[x] + apart * place for row in shown], means, yerr=around,
             label=label, color=colour, marker=marker, markersize=3, linestyle=dash, linewidth=1,
             elinewidth=0.6, capsize=1.5,
         )  # fmt: skip
+
+
+def _reach(spread: Record, end: str) -> float:
+    """From a mean to an end of its middle 95 %; a mean of skewed draws may lie beyond it."""
+    if spread[end] is None:
+        return 0.0
+    distance = spread["high"] - spread["mean"] if end == "high" else spread["mean"] - spread["low"]
+    return max(float(distance), 0.0)
 
 
 def _expected(axes: Axes, errors: Sequence[Record]) -> None:

@@ -114,7 +114,8 @@ def test_what_is_undefined_counts_nowhere() -> None:
     level = differences(claims(), claims(sensitivity=np.zeros(3)))
     assert (level["is_change"], level["slope"]) == (None, None)
     assert spread([None, None]) == {"mean": None, "low": None, "high": None, "draws": 0}
-    assert spread([1.0, None, 3.0])["draws"] == 2
+    assert spread([1.0, None, 3.0]) == {"mean": 2, "low": 1, "high": 3, "draws": 2}
+    assert spread([2.0]) == {"mean": 2, "low": None, "high": None, "draws": 1}
 
 
 def test_edges_are_sorted_by_the_strength_of_the_whole_run() -> None:

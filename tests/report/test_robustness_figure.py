@@ -16,6 +16,7 @@ NOTHING = spread([])
 
 def document(prompt: str = "a librarian", *, measured: bool = True) -> dict[str, Any]:
     some = spread([1.0, 2.0, 3.0]) if measured else NOTHING
+    one = spread([1.0]) if measured else NOTHING
     measures = {"changed": some, "is_change": some, "slope": some}
     graph = {
         "prompt": prompt, "prompts": None, "model": "shop:v1", "vqa": "j", "people": False,
@@ -28,7 +29,8 @@ def document(prompt: str = "a librarian", *, measured: bool = True) -> dict[str,
             {"images": size, "kind": kind, **measures}
             for size in (16, 24)
             for kind in ("nested", "independent")
-        ],
+        ]
+        + [{"images": 48, "kind": "nested", **dict.fromkeys(measures, one)}],
         "errors": [
             {"rate": 0.1, "kind": kind, "slope_expected": 0.8 if measured else None, **measures}
             for kind in ("another", "unknown")

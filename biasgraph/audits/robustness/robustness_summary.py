@@ -29,7 +29,10 @@ ABOUT = (
     "How edges, verdicts and sensitivities change with fewer images and with a judge that errs "
     "more (BiasConnect sec. 5.4)."
 )
-ONE_RUN = "What differs between draws of one run says nothing of another run."
+ONE_RUN = (
+    "Draws share the images of one run: the larger they are, the more alike, and they say nothing "
+    "of another run."
+)
 CHANGED = "Sum of |dIS| over the sum of |IS|, by images: mean and middle 95 % of the draws"
 SLOPES = "Slope of IS on the run's, by the share of wrong answers, against what is expected"
 KINDS = {"independent": "apart", "nested": "nested", "fresh": "new"}
@@ -152,9 +155,9 @@ def _differences(row: Record) -> tuple[tuple[str, ...], ...]:
 
 def _percent(record: Record) -> tuple[str, ...]:
     """`spread` of a share that may exceed 1."""
-    if record["mean"] is None:
-        return ()
-    return f"{record['mean']:.0%}", f"[{100 * record['low']:.0f}, {100 * record['high']:.0f}]"
+    numbers = {name: record[name] for name in ("mean", "low", "high")}
+    hundredfold = {name: None if n is None else 100 * n for name, n in numbers.items()}
+    return spread(hundredfold, 0, "%")
 
 
 def _errors(document: Record, kind: str) -> Table:
@@ -179,12 +182,14 @@ def _which(row: Record) -> str:
     return f"{row['images']:,} {KINDS[row['kind']]}"
 
 
-def spread(record: Record, digits: int = 1) -> tuple[str, ...]:
-    """A mean with the middle of its draws below it; without digits, of whole numbers."""
+def spread(record: Record, digits: int = 1, unit: str = "") -> tuple[str, ...]:
+    """A mean with the middle of its draws below it, where there are several."""
     if record["mean"] is None:
         return ()
-    ends = f"[{record['low']:.{digits}f}, {record['high']:.{digits}f}]"
-    return (f"{record['mean']:.{digits + 1}f}", ends)
+    mean = f"{record['mean']:.{0 if unit else digits + 1}f}{unit}"
+    if record["low"] is None:
+        return (mean,)
+    return mean, f"[{record['low']:.{digits}f}, {record['high']:.{digits}f}]"
 
 
 def _undefined(rows: Sequence[Record]) -> Iterator[str]:

@@ -1,18 +1,20 @@
 """How edges, verdicts and sensitivities of a run change with fewer images and a worse judge.
 
-BiasConnect's sec. 5.4, computed from the run's own answers; no model is called.
+BiasConnect's sec. 5.4, computed from the run's own answers: no model is called unless fresh images
+are asked for.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biasgraph.audits.compare.evidence import Evidence, evidence_of
+from biasgraph.audits.further_images import FurtherImages
 from biasgraph.audits.pipeline_options import RobustnessOptions
 from biasgraph.audits.plan.mitigation import ORIGIN
 from biasgraph.audits.reuse import write_finding
@@ -38,18 +40,22 @@ NAME_OF_FINDING = "robustness"
 Document = dict[str, Any]
 
 
-def try_robustness(options: RobustnessOptions, progress: Progress | None = None) -> Document:
+def try_robustness(
+    options: RobustnessOptions, progress: Progress | None = None, command: Sequence[str] = ()
+) -> Document:
     """Draw audits, write robustness.json and its figure; returns its document.
 
     Without another place for them, they go into RUN, and the report there gets a section.
 
     Raises:
-        InputError: There is no finished run with interventions, or an option is wrong.
-        ModelError: The directory cannot be written.
-        Interrupted: The user stopped it; nothing is written.
+        InputError: There is no finished run with interventions, an option is wrong, or fresh
+            images are asked for and cannot be made.
+        ModelError: A model failed, or the directory cannot be written.
+        Interrupted: The user stopped it; images that were made are kept, nothing else is written.
     """
     result = load(options.run)
-    document = _Study.of(result, options).document(progress)
+    study = _Study.of(result, options)
+    document = study.with_fresh_images(command, progress).document(progress)
     content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     files = {ROBUSTNESS: content.encode("utf-8", "surrogatepass")}
     for kind in ("svg", "png"):
@@ -70,6 +76,7 @@ class _Study:
     prompts: Sequence[CodedImages]
     analysis: Analysis
     whole: Claims
+    fresh: Sequence[CodedImages] = ()
 
     @classmethod
     def of(cls, result: Result, options: RobustnessOptions) -> _Study:
@@ -84,11 +91,24 @@ class _Study:
         prompts = sorted(evidence.images, key=lambda images: images.prompt)
         return cls(result, options, prompts, analysis, analysis.claims(prompts))
 
+    def with_fresh_images(self, command: Sequence[str], progress: Progress | None) -> _Study:
+        """The same with new images of every prompt, where they are asked for."""
+        images = self.options.fresh_images
+        if images is None:
+            return self
+        further = FurtherImages.of_run(
+            self.result, images, self.options.axes, command, progress, controls=True
+        )
+        if progress is not None:
+            progress.note(further.cost("Fresh images"))
+        found = {one.prompt: one for one in further.carry_out()}
+        return replace(self, fresh=[found[images.prompt] for images in self.prompts])
+
     def document(self, progress: Progress | None) -> Document:
         """What robustness.json holds."""
         options, graph = self.options, self.result.document["graph"]
         drawn = (self.analysis, self.prompts, self.whole, options.draws, options.seed)
-        fewer = FewerImages(*drawn)
+        fewer = FewerImages(*drawn, self.fresh)
         labelled = _confusion(graph, self.prompts[0].variables)
         worse = WorseJudge(*drawn, labelled)
         sizes = options.images(fewer.most)
@@ -109,6 +129,7 @@ class _Study:
             "draws": options.draws,
             "seed": options.seed,
             "images_of_each": fewer.most,
+            "fresh_images": options.fresh_images,
             "pairs": int(self.whole.defined.sum()),
             "edges": int(self.whole.edge.sum()),
             "images": rows,

@@ -29,11 +29,11 @@ from biasgraph.causal.mitigation_trials import (
 from biasgraph.causal.tables import CodedImages, Codes
 from biasgraph.causal.validation import correlations, summarize_trials
 from biasgraph.data.result import Result, load
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, shown
 from biasgraph.io.writing import write_files
 from biasgraph.report.saving import write
 from biasgraph.report.words import is_without_interventions
-from biasgraph.runs.progress import duration, showing
+from biasgraph.runs.progress import showing
 from biasgraph.runs.record import installed_versions
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class _Further:
         tried: dict[Kind, Sequence[Mitigation]] = {}
         for kind, further in self.work.items():
             if progress is not None:
-                progress.note(_cost(KINDS[kind], further.size()))
+                progress.note(further.cost(KINDS[kind]))
             found = {images.prompt: images for images in further.carry_out()}
             made = [found[audit.images.prompt] for audit in audits]
             if kind == "fresh":
@@ -170,16 +170,6 @@ class _Further:
             },
             "left_out": dict(self.left_out),
         }
-
-
-def _cost(what: str, size: Mapping[str, Any]) -> str:
-    """What a mitigation takes, in a line."""
-    seconds = size["seconds"]
-    pace = "time not known" if seconds is None else f"about {duration(seconds)} on two CPU cores"
-    return (
-        f"{what}: {size['images']:,} images of {printable(size['model'])}, "
-        f"{size['questions']:,} questions; {pace}; what is there already is not made again"
-    )
 
 
 def _try_all(
