@@ -17,7 +17,7 @@ from biasgraph.models.registry import BACKENDS, EMBEDDER, GENERATOR, JUDGE, LANG
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SPECS = {"model": GENERATOR, "vqa": JUDGE, "embedder": EMBEDDER, "llm": LANGUAGE_MODEL}
-EXAMPLES = ("paint",)
+EXAMPLES = ("paint", "faces")
 """The plug-in that docs/models.md shows."""
 
 

@@ -42,10 +42,9 @@ class Estimate:
         change = 0.0 if abs(change) < ROUNDING else change
         return change, Interval.of(change, other.draws - self.draws)
 
-    @property
-    def distance_ci(self) -> list[float]:
-        """Its 95 % interval, for a number that cannot be below 0."""
-        return list(Interval.of(self.value, self.draws).distance)
+    def within(self, most: float) -> list[float]:
+        """Its 95 % interval, for a number from 0 to `most`."""
+        return list(Interval.of(self.value, self.draws).within(0.0, most))
 
 
 def growth_of(estimates: Sequence[Estimate], run: int) -> Fields:
@@ -179,7 +178,7 @@ class Comparing:
             {
                 **fields,
                 "w1": estimate.value,
-                "w1_ci": estimate.distance_ci,
+                "w1_ci": estimate.within(self.ideals[y].farthest),
                 "probability_closest": float(share),
                 **growth_of(estimates, run),
             }

@@ -219,12 +219,13 @@ class CorrectedTarget:
     def answers(self) -> CorrectedAnswers:
         """What a node says of it; intervals are 95 %."""
         ends = np.quantile(self.drawn_shares, [TAIL, 1 - TAIL], axis=0)
+        farthest = float(self.metric.distance(np.eye(len(self.ideal)), self.ideal).max())
         return CorrectedAnswers(
             distribution=tuple(self.shares.tolist()),
             distribution_ci=tuple(map(tuple, ends.T.tolist())),
             ideal=tuple(self.ideal.tolist()),
             w1=self.distance,
-            w1_ci=Interval.of(self.distance, self.drawn_distances).distance,
+            w1_ci=Interval.of(self.distance, self.drawn_distances).within(0.0, farthest),
         )
 
     def correct_pair(self, arms: Counts, rng: np.random.Generator) -> dict[str, float]:

@@ -156,6 +156,17 @@ def test_few_labelled_images_widen_the_interval() -> None:
     assert widths[1] > 1.1 * widths[0]
 
 
+def test_the_interval_of_a_distance_stays_within_what_distances_can_be() -> None:
+    answers = CorrectedTarget.of(
+        np.array([[32, 5]]),
+        Ideal("nominal", np.array([0.5, 0.5])),
+        np.array([[32, 3], [0, 2]]),
+        AnalysisSettings.resolve(bootstrap=300),
+        np.random.default_rng(0),
+    ).answers()
+    assert answers.w1 < answers.w1_ci[1] == 0.5
+
+
 def test_pooled_arms_weigh_by_their_answers() -> None:
     settings = AnalysisSettings(mix="pooled", bootstrap=100)
     found = corrected_sensitivity(

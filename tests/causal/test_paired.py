@@ -52,6 +52,14 @@ def test_what_pairs_share_does_not_widen_the_interval() -> None:
     assert widths[0] < widths[1] / 2
 
 
+@pytest.mark.parametrize("paired", [True, False])
+def test_the_interval_of_a_distance_stays_within_what_distances_can_be(paired: bool) -> None:
+    low, high = growth(audit([0] * 24 + [1] * 24), audit([0] * 46 + [1] * 2), paired=paired)[
+        "w1_ci"
+    ]
+    assert 0 <= low <= high <= 0.5
+
+
 def test_too_few_pairs_are_no_number() -> None:
     first, second = audit([0] * 7 + [UNKNOWN] * 41), audit([1] * 48)
     assert growth(first, second, paired=True)["w1"] is None
