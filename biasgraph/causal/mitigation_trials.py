@@ -278,7 +278,7 @@ class _Scale:
 
     def _of_arms(self, arms: Mapping[Arm, Codes], draw: Draw, name: str = "arm") -> Floats:
         """(R, V, V) distances under the interventions on each variable, undefined without any."""
-        rows = []
+        rows, nothing = [], np.full((1, len(self.sizes)), np.nan)
         for x in range(len(self.sizes)):
             drawn = [
                 draw(f"{name} {x} {a}", codes, self.sizes)
@@ -289,9 +289,9 @@ class _Scale:
                 shares = [
                     mixed(np.stack(counts, axis=1), self.mix) for counts in zip(*drawn, strict=True)
                 ]
-            rows.append(self._to_ideals(shares) if shares else None)
-        known = next(row for row in rows if row is not None)
-        return np.stack([np.full_like(known, np.nan) if row is None else row for row in rows], 1)
+            rows.append(self._to_ideals(shares) if shares else nothing)
+        most = max(map(len, rows))
+        return np.stack([np.broadcast_to(row, (most, len(self.sizes))) for row in rows], axis=1)
 
     def _reweighted(self, codes: Codes, draw: Draw) -> Floats:
         """(R, V, V) distances when what images show of each variable weighs the same."""
@@ -333,6 +333,8 @@ def _resampled(seed: int, *names: str) -> Draw:
     """Of REPLICATES bootstrap samples of the images."""
 
     def draw(name: str, codes: Codes, sizes: Sequence[int]) -> list[Counts]:
+        if not len(codes):
+            return [np.zeros((REPLICATES, size), dtype=np.int64) for size in sizes]
         rng = generator(seed, *names, "resamples", name)
         return image_counts(codes, sizes, len(codes), REPLICATES, rng)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -81,6 +82,42 @@ def test_without_interventions_nothing_is_predicted(
     assert "no counterfactual images" in err
     assert len(err.splitlines()) == 1
     assert {path.name: path.read_bytes() for path in directory.iterdir()} == before
+
+
+def initial(table: pd.DataFrame) -> pd.Series:
+    return table["role"] == "initial"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param(lambda table: table[~initial(table)], id="no initial images"),
+        pytest.param(lambda table: table[initial(table) | (table["axis"] == "age")], id="one axis"),
+        pytest.param(
+            lambda table: table.assign(answer=table["answer"].where(~initial(table), "gated")),
+            id="all gated",
+        ),
+        pytest.param(
+            lambda table: pd.concat([table, librarian_table(24, prompt="b")[initial]]),
+            id="a prompt without interventions",
+        ),
+        pytest.param(
+            lambda table: pd.concat([table, librarian_table(24, prompt="b").query("axis != ''")]),
+            id="a prompt without initial images",
+        ),
+    ],
+)
+def test_what_is_missing_is_left_out(
+    tmp_path: Path,
+    changed: Callable[[pd.DataFrame], pd.DataFrame],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    biasgraph.save(biasgraph.analyze(changed(librarian_table(24)), bootstrap=100), tmp_path / "run")
+    assert main(["validate", str(tmp_path / "run"), "--json"]) == 0
+    text = capsys.readouterr().out
+    assert "NaN" not in text
+    (found,) = json.loads(text)["mitigations"]
+    assert found["all_pairs"]["pairs"] <= 6
 
 
 def test_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
