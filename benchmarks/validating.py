@@ -15,15 +15,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from benchmarks.exact import METRICS, VARIABLES, WORLDS, draw_audit, planted_truth
 from benchmarks.resuming import measure_cases
-from benchmarks.shares import clustered, number, shown, table, write_json
+from benchmarks.shares import write_json
+from benchmarks.validating_summary import markdown, summarise
 from biasgraph.causal.graph import measure_axes
 from biasgraph.causal.mitigation_trials import (
     Claims,
@@ -36,23 +37,17 @@ from biasgraph.causal.mitigation_trials import (
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Floats, Pool
 from biasgraph.causal.transport import resolve_ideals, wasserstein
-from biasgraph.causal.validation import Estimate, summarize_trials
-from biasgraph.sandbox.world import AXES, OCCUPATIONS, Scene, joint, world
+from biasgraph.causal.validation import correlations
+from biasgraph.sandbox.world import AXES, OCCUPATIONS, Scene, World, joint, marginals, sample, world
 
 SIZES = (48, 200)
 NAMES = [variable.name for variable in VARIABLES]
 PLACES = [list(AXES).index(name) for name in NAMES]
 IDEALS = resolve_ideals(VARIABLES, None, None, None)
+EVENED = ("gender", "age")
+"""What the debiased model makes even."""
+EDGE = 0.1  # the population V of a planted edge
 CLOSER = 0.01  # an axis counts as truly mitigated by another model that brings it closer by more
-TITLES = {"fresh": "fresh prompts", "reweighted": "reweighting", "other_model": "other model"}
-ROWS = {
-    "r, mean of prompts": "r_mean",
-    "r within prompts": "r",
-    "its noise ceiling": "ceiling",
-    "r / ceiling": "r_of_ceiling",
-    "slope": "slope",
-    "r with shared initial images": "r_shared",
-}
 
 
 @dataclass(frozen=True)
@@ -97,6 +92,29 @@ def true_changes(world_name: str, occupation: str) -> dict[str, Floats]:
     }
 
 
+def true_at_once(
+    occupation: str, closer: Sequence[int], edges: np.ndarray, model: World
+) -> tuple[Floats, Floats]:
+    """(8,) true changes when a model changes several axes, predicted by adding shifts, and real.
+
+    The shifts of the stereotyped world's counterfactuals are added along edges.
+    """
+    truth = planted_truth("stereotyped", occupation)
+    before = _distances([truth.initial[name] for name in NAMES])
+    shifted = []
+    for place, y in enumerate(NAMES):
+        moved = truth.initial[y] + sum(
+            np.mean([truth.arms[NAMES[x], value][y] for value in AXES[NAMES[x]]], axis=0)
+            - truth.initial[y]
+            for x in closer
+            if edges[x, place]
+        )
+        kept = np.clip(moved, 0, None)
+        shifted.append(kept / kept.sum())
+    after = marginals(model, Scene(occupation))
+    return before - _distances(shifted), before - _distances([after[name] for name in NAMES])
+
+
 def _distances(shares: Sequence[Floats]) -> Floats:
     even = [np.full(len(one), 1 / len(one)) for one in shares]
     return np.array(
@@ -127,29 +145,40 @@ def audit(case: Audit) -> dict[str, Any]:
     mitigations = [Mitigation("fresh", arms=again.arms), Mitigation("reweighted")]
     if case.world == "stereotyped":
         other = draw_audit("debiased", case.occupation, case.images, rng)
-        mitigations.append(Mitigation("other_model", plain=other.initial))
+        known = frozenset(map(NAMES.index, EVENED))
+        mitigations.append(Mitigation("other_model", plain=other.initial, axes=known))
     truth = true_changes(case.world, case.occupation)
     trials = [try_mitigation(images, one, IDEALS, edges, claims, settings) for one in mitigations]
     return {
         "audit": case.name(),
         "trials": {trial.kind: asdict(trial) for trial in trials},
-        "truth": {trial.kind: _in_truth(trial.kind, truth, edges, claims) for trial in trials},
+        "truth": {
+            trial.kind: _in_truth(trial.kind, case.occupation, truth, edges, claims)
+            for trial in trials
+        },
         "no_effect": asdict(_without_effect(images, case, edges, rng, settings)),
     }
 
 
 def _in_truth(
-    kind: Kind, truth: Mapping[str, Floats], edges: np.ndarray, claims: Claims
+    kind: Kind, occupation: str, truth: Mapping[str, Floats], edges: np.ndarray, claims: Claims
 ) -> dict[str, Any]:
     """What would be seen without noise along the audit's edges, and which claims are right."""
     change = truth[kind]
-    closer = np.diagonal(change) > CLOSER if kind == "other_model" else np.ones(len(NAMES), bool)
+    closer = np.ones(len(NAMES), dtype=bool)
+    if kind == "other_model":
+        closer = (np.diagonal(change) > CLOSER) & np.isin(NAMES, EVENED)
     along = edges & closer[:, None]
     both = [np.stack([one[along]] * 2)[:, None] for one in (truth["predicted"], change)]
+    joint_moments, others = Moments(), ~np.isin(NAMES, EVENED)
+    if kind == "other_model" and along[:, others].any():
+        each = true_at_once(occupation, np.flatnonzero(closer).tolist(), edges, world("debiased"))
+        joint_moments = Moments.of(*(np.stack([one[others]] * 2)[:, None] for one in each))
     said = np.where(along, claims.signs, 0)
     apart = ~np.eye(len(NAMES), dtype=bool) & closer[:, None]
     return {
-        "moments": asdict(Moments.of(*both)),
+        "along_edges": asdict(Moments.of(*both)),
+        "at_once": asdict(joint_moments),
         "signs": int((said != 0).sum()),
         "right": int((said * change > CLOSER * 1e-6).sum()),
         "pairs": int(apart.sum()),
@@ -179,90 +208,87 @@ def _without_effect(
 
 def draw_plain(case: Audit, rng: np.random.Generator) -> Any:
     """Codes (images, 8) of the plain prompt."""
-    from biasgraph.sandbox.world import sample
-
     people = sample(world(case.world), Scene(case.occupation), case.images, rng)
     return people[:, PLACES].astype(np.int16)
 
 
-def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The validation of each mitigation over all audits, with the truth beside it."""
-    kinds: dict[str, Any] = {}
-    for kind in get_args(Kind):
-        own = [record for record in records if kind in record["trials"]]
-        if not own:
-            continue
-        truth = [record["truth"][kind] for record in own]
-        flat = [_trial(record["trials"][kind], one["moments"])
-                for record, one in zip(own, truth, strict=True)]  # fmt: skip
-        kinds[kind] = {
-            **asdict(summarize_trials([_trial(record["trials"][kind]) for record in own], 0)),
-            "r_without_noise": asdict(summarize_trials(flat, 0).edges.r),
-            "right_in_truth": _share(truth, "right", "signs"),
-            "harmed_in_truth": _share(truth, "harmed", "pairs"),
+def models() -> dict[str, Any]:
+    """r without noise between predictions for gender and age, and what several models do.
+
+    The models differ from the stereotyped world, whose edges of V >= .1 count, in the shares of the
+    axes that they make even, and the debiased one in its links, too.
+    """
+    stereotyped, debiased = world("stereotyped"), world("debiased")
+
+    def evened(*axes: str) -> World:
+        shares = {
+            job: {**own, **{axis: debiased.shares[job][axis] for axis in axes}}
+            for job, own in stereotyped.shares.items()
         }
-    idle = asdict(summarize_trials([_trial(record["no_effect"]) for record in records], 0))
-    return {"audits": len(records), "kinds": kinds, "no_effect": idle}
+        return replace(stereotyped, shares=shares)
+
+    both = evened(*EVENED)
+    one = {axis: evened(axis) for axis in EVENED}
+    rows = {
+        "the axis alone is made even": one,
+        "both axes are made even": dict.fromkeys(one, both),
+        "both are, and links dropped (the debiased model)": dict.fromkeys(one, debiased),
+    }
+    found: dict[str, Any] = {title: _true_r(by_axis) for title, by_axis in rows.items()}
+    for title, model in (("both axes are made even", both), ("the debiased model", debiased)):
+        found[f"all axes at once: {title}"] = _true_r_at_once(model)
+    return found
 
 
-def _share(truth: Sequence[Mapping[str, Any]], hits: str, of: str) -> dict[str, Any]:
-    return clustered([one[hits] for one in truth], [one[of] for one in truth])
+def _planted_edges(occupation: str) -> np.ndarray:
+    edges = np.zeros((len(NAMES), len(NAMES)), dtype=bool)
+    for pair in planted_truth("stereotyped", occupation).pairs:
+        if (pair.cramers_v or 0) >= EDGE:
+            edges[NAMES.index(pair.source), NAMES.index(pair.target)] = True
+    return edges
 
 
-def _trial(record: Mapping[str, Any], edges: Mapping[str, Any] | None = None) -> Trial:
-    moments = {name: Moments(**(record[name])) for name in ("along_edges", "along_all")}
-    if edges is not None:
-        moments["along_edges"] = Moments(**edges)
-    return Trial(**{**record, **moments})
+def _true_r(model_of: Mapping[str, World]) -> dict[str, Any]:
+    moments = []
+    for job in OCCUPATIONS:
+        predicted, edges = true_changes("stereotyped", job)["predicted"], _planted_edges(job)
+        expected, seen = [], []
+        for axis, model in model_of.items():
+            x = NAMES.index(axis)
+            change = true_at_once(job, [], edges, model)[1]
+            if change[x] > CLOSER:
+                expected.append(predicted[x, edges[x]])
+                seen.append(change[edges[x]])
+        moments.append(_moments(np.concatenate([*expected, []]), np.concatenate([*seen, []])))
+    return _r_of(moments)
 
 
-def markdown(summary: Mapping[str, Any]) -> str:
-    """The tables of docs/statistics.md."""
-    parts = []
-    for size, one in summary.items():
-        kinds = one["kinds"]
-        lines: list[list[str]] = []
-        for what, field in (("edges", "edges"), ("all pairs", "all_pairs")):
-            lines.append([f"**{what}**", *(f"{own[field]['pairs']:,}" for own in kinds.values())])
-            for title, name in ROWS.items():
-                lines.append([title, *(_estimate(own[field][name]) for own in kinds.values())])
-        lines += [
-            [
-                "edges: r without noise",
-                *(_estimate(own["r_without_noise"]) for own in kinds.values()),
-            ],
-            ["**directions claimed**", *(f"{own['signs']:,}" for own in kinds.values())],
-            ["came true", *(_estimate(own["signs_kept"]) for own in kinds.values())],
-            ["**seen clearly, too**", *(f"{own['clear_signs']:,}" for own in kinds.values())],
-            ["same direction", *(_estimate(own["clear_signs_kept"]) for own in kinds.values())],
-            ["right in truth", *(shown(own["right_in_truth"]) for own in kinds.values())],
-            ["**mitigated pairs**", *(f"{own['pairs']:,}" for own in kinds.values())],
-            ["moved away", *(_estimate(own["harmed"]) for own in kinds.values())],
-            ["clearly so", *(_estimate(own["harmed_clearly"]) for own in kinds.values())],
-            ["in truth", *(shown(own["harmed_in_truth"]) for own in kinds.values())],
-            ["axes mitigated, distance", *(_moved(own) for own in kinds.values())],
-        ]
-        parts.append(table([f"n = {size}", *(TITLES[kind] for kind in kinds)], lines))
-        idle = one["no_effect"]
-        rows = [[title, *(_estimate(idle[field][name]) for field in ("edges", "all_pairs"))]
-                for title, name in ROWS.items() if name in ("r", "r_shared")]  # fmt: skip
-        parts.append(table([f"n = {size}, no prompt does anything", "edges", "all pairs"], rows))
-    return "\n".join(parts)
+def _true_r_at_once(model: World) -> dict[str, Any]:
+    moments = []
+    for job in OCCUPATIONS:
+        edges = _planted_edges(job)
+        change = true_at_once(job, [], edges, model)[1]
+        closer = [x for x in map(NAMES.index, EVENED) if change[x] > CLOSER]
+        others = [y for y in range(len(NAMES)) if y not in closer]
+        expected = true_at_once(job, closer, edges, model)[0]
+        moments.append(_moments(expected[others], change[others]) if closer else Moments())
+    return _r_of(moments)
 
 
-def _each(kinds: Mapping[str, Any], name: str) -> list[Any]:
-    return [own[name] for own in kinds.values()]
+def _moments(expected: Floats, seen: Floats) -> Moments:
+    return Moments.of(*(np.stack([one, one])[:, None] for one in (expected, seen)))
 
 
-def _estimate(record: Mapping[str, Any]) -> str:
-    one = Estimate(**record)
-    if one.low is None:
-        return number(one.value)
-    return shown({"value": one.value, "low": one.low, "high": one.high})
-
-
-def _moved(own: Mapping[str, Any]) -> str:
-    return f"{number(own['before'])} to {number(own['after'])}"
+def _r_of(moments: Sequence[Moments]) -> dict[str, Any]:
+    """r within prompts, and how many prompts and pairs it rests on."""
+    sums = {name: sum(getattr(one, name) for one in moments) for name in asdict(Moments())}
+    found = correlations(Moments(**sums))
+    return {
+        "r": found["r"].value,
+        "slope": found["slope"].value,
+        "prompts": sum(one.pairs > 0 for one in moments),
+        "pairs": sums["pairs"],
+    }
 
 
 def main() -> None:
@@ -278,7 +304,7 @@ def main() -> None:
         cases = planned(size, options.limit)
         summary[str(size)] = summarise(measure_cases(cases, audit, path, options.jobs))
     write_json(options.work / "validating.json", summary)
-    print(markdown(summary))
+    print(markdown(summary, models()))
 
 
 if __name__ == "__main__":

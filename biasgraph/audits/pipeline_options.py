@@ -311,10 +311,20 @@ class ValidateOptions(Settings):
         metavar="SPEC",
         usual="none",
     )
+    mitigated_axes: Sequence[str] = reuse(
+        AxesOptions,
+        "only",
+        default=(),
+        panel=CHECK,
+        help="The axes that --mitigated-model is known to mitigate.",
+        usual="those that it brings closer to their ideals",
+    )
     axes: str | None = reuse(AnnotateOptions, "axes", default=None, panel=CHECK)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.mitigated_axes and self.mitigated_model is None:
+            raise InputError("--mitigated-axes needs --mitigated-model")
         if self.axes is not None and self.images is None and self.mitigated_model is None:
             raise InputError("--axes needs --images or --mitigated-model")
 

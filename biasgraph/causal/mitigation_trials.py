@@ -46,11 +46,25 @@ class Mitigation:
             another model's images of the initial prompt, whatever the axis.
         arms: The further images, by arm.
         plain: (images, variables) codes of the other model's.
+        axes: The variables that the other model is known to mitigate; None where that is not known.
     """
 
     kind: Kind
     arms: Mapping[Arm, Codes] = field(default_factory=dict)
     plain: Codes | None = None
+    axes: frozenset[int] | None = None
+
+    def tried(self, closer: Truths) -> Truths:
+        """(V,) which variables it diversifies, of those that it brings closer to their ideals."""
+        if self.kind != "other_model":
+            return np.ones_like(closer)
+        return closer & self.meant(closer)
+
+    def meant(self, closer: Truths) -> Truths:
+        """(V,) which variables it is meant to diversify, as far as that is known."""
+        if self.axes is None:
+            return closer
+        return np.isin(np.arange(len(closer)), list(self.axes))
 
 
 @dataclass(frozen=True)
@@ -160,10 +174,13 @@ class Trial:
     Attributes:
         prompt: The initial prompt.
         kind: The mitigation's.
-        axes: Axes that it was tried on: all, or those that another model brings closer.
+        axes: Axes that it was tried on: all, or those that another model brings closer, of those
+            that it is known to mitigate.
         edges: Pairs that are edges of the prompt's graph, and measured.
         along_edges: Their moments.
         along_all: Those of all pairs that were measured.
+        at_once: Those of the other axes when the shifts along edges of all axes that another model
+            brings closer are added; none for other mitigations, which change one axis.
         signs: Directions claimed in half of the initial images for edges with |IS| >= CLEAR ...
         signs_kept: ... and observed with the other half.
         clear_signs: Of the claimed ones those where the other half has a direction of its own, as
@@ -182,6 +199,7 @@ class Trial:
     edges: int
     along_edges: Moments
     along_all: Moments
+    at_once: Moments
     signs: int
     signs_kept: int
     clear_signs: int
@@ -218,7 +236,7 @@ def try_mitigation(
     _, drawn = scale.both(images, mitigation, _resampled(settings.seed, *names))
     change, high = whole[0], np.quantile(drawn, 1 - TAIL, axis=0)
     own = np.diagonal(np.quantile(drawn, TAIL, axis=0)) > ROUNDING
-    tried = own if mitigation.kind == "other_model" else np.isfinite(np.diagonal(change))
+    tried = mitigation.tried(own) & np.isfinite(np.diagonal(change))
     apart = ~np.eye(len(ideals), dtype=bool) & tried[:, None]
     measured = apart & (np.isfinite(predicted) & np.isfinite(observed)).all(axis=0)
     found = measured & edges
@@ -232,6 +250,9 @@ def try_mitigation(
         edges=int(found.sum()),
         along_edges=Moments.of(*(half[..., found] for half in halves)),
         along_all=Moments.of(*(half[..., measured] for half in halves)),
+        at_once=scale.at_once(
+            images, mitigation, found, ~mitigation.meant(own), _halves(settings.seed, *names)
+        ),
         **claims.kept(mitigation, scale, found, _resampled(settings.seed, *names, "signs")),
         pairs=int(measured.sum()),
         harmed=int(harmed.sum()),
@@ -266,6 +287,28 @@ class _Scale:
             return predicted, before - other[:, None] + np.zeros_like(predicted)
         return predicted, before - self._reweighted(images.initial, draw)
 
+    def at_once(
+        self, images: CodedImages, mitigation: Mitigation, edges: Truths, rest: Truths, draw: Draw
+    ) -> Moments:
+        """Of the axes that another model is not meant to change; see `Trial.at_once`."""
+        others = np.flatnonzero(rest)
+        if mitigation.plain is None or not edges[:, others].any():
+            return Moments()
+        initial = draw("initial", images.initial, self.sizes)
+        before = self.distances(initial)
+        after = self.distances(draw("other", mitigation.plain, self.sizes))
+        shares = [np.asarray(one / one.sum(axis=-1, keepdims=True)) for one in initial]
+        moved = list(shares)
+        for x in np.flatnonzero(edges[:, others].any(axis=1)):
+            mixture = self._mixtures(images.arms, int(x), draw, "arm")
+            for y in np.flatnonzero(edges[x]):
+                moved[y] = moved[y] + mixture[y] - shares[y]
+        kept = [np.clip(one, 0, None) for one in moved]
+        expected = self._to_ideals([one / one.sum(axis=-1, keepdims=True) for one in kept])
+        halves = [(before - one).reshape(2, SPLITS, -1)[..., others] for one in (expected, after)]
+        finite = np.isfinite(np.stack(halves)).all(axis=(0, 1, 2))
+        return Moments.of(*(half[..., finite] for half in halves))
+
     def distances(self, counts: Sequence[Counts]) -> Floats:
         """(R, V) of (R, k) counts of each variable; not a number where there are none."""
         with np.errstate(invalid="ignore"):
@@ -280,18 +323,20 @@ class _Scale:
         """(R, V, V) distances under the interventions on each variable, undefined without any."""
         rows, nothing = [], np.full((1, len(self.sizes)), np.nan)
         for x in range(len(self.sizes)):
-            drawn = [
-                draw(f"{name} {x} {a}", codes, self.sizes)
-                for (source, a), codes in sorted(arms.items(), key=lambda arm: arm[0])
-                if source == x and len(codes)
-            ]
-            with np.errstate(invalid="ignore"):
-                shares = [
-                    mixed(np.stack(counts, axis=1), self.mix) for counts in zip(*drawn, strict=True)
-                ]
+            shares = self._mixtures(arms, x, draw, name)
             rows.append(self._to_ideals(shares) if shares else nothing)
         most = max(map(len, rows))
         return np.stack([np.broadcast_to(row, (most, len(self.sizes))) for row in rows], axis=1)
+
+    def _mixtures(self, arms: Mapping[Arm, Codes], x: int, draw: Draw, name: str) -> list[Floats]:
+        """By variable (R, k) shares under the interventions on x; empty without any."""
+        drawn = [
+            draw(f"{name} {x} {a}", codes, self.sizes)
+            for (source, a), codes in sorted(arms.items(), key=lambda arm: arm[0])
+            if source == x and len(codes)
+        ]
+        with np.errstate(invalid="ignore"):
+            return [mixed(np.stack(one, axis=1), self.mix) for one in zip(*drawn, strict=True)]
 
     def _reweighted(self, codes: Codes, draw: Draw) -> Floats:
         """(R, V, V) distances when what images show of each variable weighs the same."""

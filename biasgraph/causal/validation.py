@@ -81,6 +81,8 @@ class Validation:
         after: The same when they are mitigated.
         edges: The agreement along discovered edges.
         all_pairs: The agreement over all pairs of axes.
+        at_once: Of another model, which changes several axes at once: the agreement over the
+            others when the predicted shifts of all axes that it brings closer are added.
         signs: Claimed directions of edges.
         signs_kept: Share of them that came true.
         clear_signs: Those where the mitigation has a clear direction, too.
@@ -96,6 +98,7 @@ class Validation:
     after: float | None
     edges: Agreement
     all_pairs: Agreement
+    at_once: Agreement
     signs: int
     signs_kept: Estimate
     clear_signs: int
@@ -123,6 +126,7 @@ def summarize_trials(trials: Sequence[Trial], seed: int) -> Validation:
         after=sum(one.after for one in trials) / axes if axes else None,
         edges=_agreement([one.along_edges for one in trials], weights),
         all_pairs=_agreement([one.along_all for one in trials], weights),
+        at_once=_agreement([one.at_once for one in trials], weights),
         signs=sum(one.signs for one in trials),
         signs_kept=share("signs_kept", "signs"),
         clear_signs=sum(one.clear_signs for one in trials),

@@ -13,11 +13,11 @@ from benchmarks.validating import (
     IDEALS,
     NAMES,
     audit,
-    markdown,
+    models,
     planned,
-    summarise,
     true_changes,
 )
+from benchmarks.validating_summary import markdown, summarise
 from biasgraph.causal.mitigation_trials import Mitigation, _Scale, _whole
 from biasgraph.causal.settings import AnalysisSettings
 
@@ -47,6 +47,12 @@ def test_what_is_predicted_is_the_planted_sensitivity() -> None:
         assert truth[x, y] == pytest.approx(pair.sensitivity)
 
 
+def test_a_model_that_changes_one_axis_is_foreseen_best() -> None:
+    found = {title: one["r"] for title, one in models().items()}
+    alone, both, dropped, at_once, at_once_dropped = found.values()
+    assert alone > 0.95 > at_once > at_once_dropped > both > dropped > 0
+
+
 def test_audits_are_done_once_and_summed_up(tmp_path: Path) -> None:
     path = tmp_path / "validating.jsonl"
     first = measure_cases(planned(48, 1), audit, path)
@@ -59,7 +65,7 @@ def test_audits_are_done_once_and_summed_up(tmp_path: Path) -> None:
     assert summary["kinds"]["fresh"]["r_without_noise"]["value"] == pytest.approx(1)
     idle = summary["no_effect"]["all_pairs"]
     assert idle["r_shared"]["value"] > 0.4 > abs(idle["r"]["value"])
-    text = markdown({"48": summary})
+    text = markdown({"48": summary}, models())
     assert "| n = 48 | fresh prompts | reweighting | other model |" in text
     assert "None" not in text
     assert "nan" not in text

@@ -134,6 +134,45 @@ def test_another_model_counts_where_it_brings_an_axis_closer() -> None:
     assert same.along_all == Moments()
 
 
+def linked(n: int, seed: int, do: tuple[int, int] | None = None, even: bool = False) -> Codes:
+    """Images in which gender decides on three axes, more and less, and nothing on a fourth."""
+    rng = np.random.default_rng(seed)
+    gender = rng.random(n) < (0.5 if even else 0.1)
+    if do is not None and do[0] == 0:
+        gender[:] = do[1]
+    links = [np.where(rng.random(n) < share, gender, rng.random(n) < 0.5)
+             for share in (0.9, 0.6, 0.3, 0.0)]  # fmt: skip
+    people = np.stack([gender, *links], axis=1).astype(np.int16)
+    if do is not None:
+        people[:, do[0]] = do[1]
+    return people
+
+
+def test_a_model_that_makes_an_axis_even_is_foreseen_for_all_others_at_once() -> None:
+    names = ("gender", "clothing", "age", "emotion", "place")
+    variables = tuple(Variable(name, ("a", "b")) for name in names)
+    arms = {(x, a): linked(300, 10 * x + a + 1, (x, a)) for x in range(5) for a in range(2)}
+    images = CodedImages("a librarian", variables, linked(300, 0), arms)
+    ideals = resolve_ideals(variables, None, None, None)
+    edges = np.zeros((5, 5), dtype=bool)
+    edges[0, 1:4] = True
+    claims = Claims.of(images, ideals, SETTINGS)
+    plain = linked(300, 99, even=True)
+
+    def found(axes: frozenset[int] | None) -> Trial:
+        mitigation = Mitigation("other_model", plain=plain, axes=axes)
+        return try_mitigation(images, mitigation, ideals, edges, claims, SETTINGS)
+
+    known = found(frozenset({0}))
+    assert (known.axes, known.edges, known.at_once.pairs) == (1, 3, 4)
+    again = np.sqrt(known.at_once.predicted_again * known.at_once.observed_again)
+    assert known.at_once.disjoint / again == pytest.approx(1, abs=0.1)
+    assert found(frozenset({4})).at_once == Moments(), "no edge leaves it"
+    guessed = found(None)
+    assert guessed.axes > 1, "what follows gender is brought closer, too"
+    assert guessed.at_once == Moments(), "and is not told from it"
+
+
 def test_harm_is_seen() -> None:
     """A mitigation after which everybody is young and formal."""
     images = audited(100)

@@ -24,8 +24,8 @@ MOMENTS = Moments(
 )  # fmt: skip
 TRIAL = Trial(
     prompt="a nurse", kind="fresh", axes=8, edges=6, along_edges=MOMENTS, along_all=MOMENTS,
-    signs=4, signs_kept=3, clear_signs=2, clear_signs_kept=2, pairs=56, harmed=14,
-    harmed_clearly=7, before=2.0, after=0.4,
+    at_once=Moments(), signs=4, signs_kept=3, clear_signs=2, clear_signs_kept=2, pairs=56,
+    harmed=14, harmed_clearly=7, before=2.0, after=0.4,
 )  # fmt: skip
 
 

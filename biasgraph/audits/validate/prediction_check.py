@@ -29,7 +29,7 @@ from biasgraph.causal.mitigation_trials import (
 from biasgraph.causal.tables import CodedImages, Codes
 from biasgraph.causal.validation import correlations, summarize_trials
 from biasgraph.data.result import Result, load
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError, did_you_mean, listed, printable, shown
 from biasgraph.io.writing import write_files
 from biasgraph.report.saving import write
 from biasgraph.report.words import is_without_interventions
@@ -64,7 +64,8 @@ def validate(
             "be validated"
         )
     audits: Sequence[_Audit] = [_Audit.of(part) for part in result.prompts or (result,)]
-    further = _Further.of(result, options, command, progress)
+    named = _named(audits[0].evidence.axes, options.mitigated_axes)
+    further = _Further.of(result, options, named, command, progress)
     audits, tried = further.mitigations(audits, progress)
     trials = _try_all(audits, tried, progress)
     document = {**_document(result, audits, trials), **further.record()}
@@ -72,6 +73,17 @@ def validate(
     write_files(options.run, {VALIDATION: content.encode("utf-8", "surrogatepass")})
     write(_with_section(result, document), options.run)
     return document
+
+
+def _named(axes: Sequence[str], named: Sequence[str]) -> list[str]:
+    """The axes that were named, each once; InputError for one that the run does not have."""
+    for one in named:
+        if one not in axes:
+            raise InputError(
+                f"--mitigated-axes: the run has no axis '{printable(one)}' (it has "
+                f"{listed(axes)}).{did_you_mean(one, axes)}"
+            )
+    return list(dict.fromkeys(named))
 
 
 @dataclass(frozen=True)
@@ -108,12 +120,14 @@ class _Further:
 
     work: Mapping[Kind, FurtherImages]
     left_out: Mapping[Kind, str]
+    named: Sequence[str]
 
     @classmethod
     def of(
         cls,
         result: Result,
         options: ValidateOptions,
+        named: Sequence[str],
         command: Sequence[str],
         progress: Progress | None,
     ) -> _Further:
@@ -134,7 +148,7 @@ class _Further:
             work["other_model"] = FurtherImages.of_other_model(
                 result, options.mitigated_model, images, *how
             )
-        return cls(work, left_out)
+        return cls(work, left_out, named)
 
     def mitigations(
         self, audits: Sequence[_Audit], progress: Progress | None
@@ -157,7 +171,11 @@ class _Further:
                     for audit, images in zip(audits, made, strict=True)
                 ]
             else:
-                tried[kind] = [Mitigation("other_model", plain=images.initial) for images in made]
+                names = audits[0].evidence.axes
+                known = frozenset(map(names.index, self.named)) or None
+                tried[kind] = [
+                    Mitigation("other_model", plain=images.initial, axes=known) for images in made
+                ]
         tried["reweighted"] = [Mitigation("reweighted") for _ in audits]
         return audits, {kind: tried[kind] for kind in get_args(Kind) if kind in tried}
 
@@ -168,6 +186,7 @@ class _Further:
                 kind: {"model": one.job.generator.spec, "images": one.images}
                 for kind, one in self.work.items()
             },
+            "mitigated_axes": list(self.named),
             "left_out": dict(self.left_out),
         }
 

@@ -34,8 +34,8 @@ WORDS = {
     "fresh": "new images whose prompts spread an axis evenly",
     "reweighted": "the initial images weighed so that the judged attributes of an axis count the "
     "same, as far as they occur; nothing is made anew, and what causes them is not cut off",
-    "other_model": "another model's images of the same prompts; of its axes those count as "
-    "mitigated that it brings closer to their ideals, and it changes all of them at once",
+    "other_model": "another model's images of the same prompts; those axes count as mitigated that "
+    "it brings closer to their ideals, and it changes all of them at once",
 }
 NUMBERS = {
     "r_mean": "r, mean of prompts",
@@ -50,6 +50,12 @@ CAPTION = (
     "ceiling: what r would be if the prediction were right and all else noise. Slope: of observed "
     "on predicted, without the noise of the latter. Images shared: r if both sides had the same "
     "initial images, which agrees without any effect."
+)
+
+
+AT_ONCE = (
+    "Another model changes several axes at once: here the predicted shifts of all axes that it "
+    "brings closer are added, along edges, and what the sum does to the other axes is compared."
 )
 
 
@@ -76,6 +82,9 @@ def _parts(document: Record) -> Iterator[Part]:
     for what, field in (("edges", "edges"), ("pairs", "all_pairs")):
         rows = list(_agreement(what, [one[field] for one in mitigations]))
         yield Table(columns, rows, CAPTION if field == "edges" else "")
+    models = [one for one in mitigations if one["kind"] == "other_model"]
+    rows = list(_agreement("other axes", [one["at_once"] for one in models]))
+    yield Table(("", KINDS["other_model"])[: 1 + len(models)], rows if models else [], AT_ONCE)
     yield Table(columns, list(_outcomes(mitigations)), _outcome_caption())
     yield _by_prompt(document)
     missing = [f"{KINDS[kind]}: {why}" for kind, why in document["left_out"].items()]
@@ -162,6 +171,8 @@ def _reasons(mitigations: Sequence[Record]) -> Iterator[str]:
     for one in mitigations:
         found = [one[name] for name in ("signs_kept", "clear_signs_kept", "harmed")]
         found += [one[field][number] for field in ("edges", "all_pairs") for number in NUMBERS]
+        if one["kind"] == "other_model":
+            found += [one["at_once"][number] for number in NUMBERS]
         for reason in dict.fromkeys(estimate["reason"] for estimate in found):
             places.setdefault(reason or "", []).append(KINDS[one["kind"]])
     for reason, kinds in places.items():

@@ -23,7 +23,9 @@ BUILD = (
     "build", "--prompt", "a [librarian] at a conference", "--images", "16", "--only",
     "gender,environment,clothing", "--bootstrap", "200", "-q",
 )  # fmt: skip
-ALL = ("--images", "8", "--mitigated-model", "sandbox:debiased")
+ALL = (
+    "--images", "8", "--mitigated-model", "sandbox:debiased", "--mitigated-axes", "gender",
+)  # fmt: skip
 PROMPTS = 1 + 2 + 2 + 2
 
 
@@ -80,7 +82,8 @@ def test_three_mitigations(validated: Path) -> None:
     }
     assert kinds["fresh"]["all_pairs"]["pairs"] == kinds["reweighted"]["all_pairs"]["pairs"] == 6
     assert kinds["fresh"]["after"] < 0.1, "the sandbox obeys"
-    assert 0 <= kinds["other_model"]["axes"] <= 3
+    assert document["mitigated_axes"] == ["gender"]
+    assert 0 <= kinds["other_model"]["axes"] <= 1
     text = (validated / "report.html").read_text("utf-8")
     assert "Predictions against mitigations" in text
 
@@ -152,6 +155,11 @@ def test_a_validation_that_died_goes_on(built: Path, validated: Path, tmp_path: 
         (("--images", "0"), "--images"),
         (("--images", "4", "--axes", "nowhere.yaml"), "nowhere.yaml"),
         (("--axes", "occupation"), "--axes needs --images"),
+        (("--mitigated-axes", "gender"), "--mitigated-axes needs --mitigated-model"),
+        (
+            ("--mitigated-model", "sandbox:debiased", "--mitigated-axes", "gendr"),
+            "Did you mean 'gender'",
+        ),
     ],
 )
 def test_bad_input_leaves_nothing(
