@@ -111,6 +111,14 @@ def test_several_prompts_are_drawn_within_each(
     assert {row["status"] for row in document["images"]} == {"ok"}
 
 
+def test_people_may_have_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = librarian_table().assign(judge="human:ann")
+    biasgraph.save(biasgraph.analyze(table, bootstrap=100), tmp_path / "run")
+    document = document_of([str(tmp_path / "run"), "--sizes", "24", *QUICK], capsys)
+    assert document["graph"]["people"] is True
+    assert {row["status"] for row in document["images"]} == {"ok"}
+
+
 def test_without_enough_images_nothing_is_made_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -80,6 +80,7 @@ PICTURES = ("export", "run", "--to", "folder", "-o", "out")
 COMPARE = ("compare", "other", "run", "-o", "out", "--fail-if", "amplification>9")
 BASELINE = ("compare", "run", "other", "-o", "out", "--json")
 PLAN = ("plan", "run", "-o", "out")
+ROBUSTNESS = ("robustness", "run", "--draws", "2", "-o", "out")
 CHECK = (
     "agreement",
     "run",
@@ -107,7 +108,7 @@ CORRECT = (*TABLE, "--correct")
 OPENBIAS = ("openbias", "--images", "1", "-o", "out")
 SCORE = ("minethegap", "score", "--images", "2", "--vary", "gender", "-o", "out")
 PROPOSE = ("axes", "propose", PROMPT, "--llm", "sandbox", "-o")
-READ = (SHOW, SHOW_JSON, REPORT, EXPORT, COMPARE, BASELINE, PLAN)  # fmt: skip
+READ = (SHOW, SHOW_JSON, REPORT, EXPORT, COMPARE, BASELINE, PLAN, ROBUSTNESS)
 
 KINDS = (
     Kind("run.json", "run/run.json", (SHOW, REPORT, LABEL, PICTURES, PLAN, LABELS, ANNOTATE, AGAIN, DRY), break_json, ("run",), 6, True),
@@ -149,7 +150,7 @@ KINDS = (
         ("build", "--prompt", PROMPT, "--dry-run", "-o", "out/{}"), ("build", "--prompts", "{}", "--dry-run", "-o", "out"),
         ("sandbox", "truth", "--prompt", "{}"), ("axes", "propose", "{}", "-o", "out/a.yaml"), ("axes", "check", "{}"), ("axes", "show", "{}"),
         ("show", "{}"), ("report", "{}"), ("report", "run", "-o", "out/{}"), ("label", "run", "--only", "{}", "-o", "out/l.html"), ("export", "run", "--to", "{}", "-o", "out"),
-        ("plan", "{}"), ("compare", "{}", "run", "-o", "out"), ("agreement", "run", "--with", "{}", "-o", "out/a.json"), ("annotate", "run", "{}"), ("annotate", "{}", "openbias"),
+        ("plan", "{}"), ("robustness", "{}"), ("robustness", "run", "--sizes", "{}", "-o", "out"), ("compare", "{}", "run", "-o", "out"), ("agreement", "run", "--with", "{}", "-o", "out/a.json"), ("annotate", "run", "{}"), ("annotate", "{}", "openbias"),
         ("minethegap", "score", "--prompts", "{}"), ("openbias", "--captions", "{}"), ("prompts", "--prompt", "{}", "--to", "out/p.csv"), ("prompts", "--prompt", PROMPT, "--to", "out/{}"), ("{}",), ("models", "{}"),
     ), None, ("run",), 8),
 )  # fmt: skip
