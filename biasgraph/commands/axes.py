@@ -103,7 +103,7 @@ def propose_command(prompt: str, target: Path, options: RunOptions, output: Outp
     from biasgraph.report.axis_set_summary import summarize_check
     from biasgraph.runs.proposed_axes import propose, record
 
-    proposal = propose(prompt, target, options.llm, options.model_options())
+    proposal = propose(prompt, target, options.llm, options.model_options(), output.progress())
     output.present(record(proposal), lambda _: summarize_check(AxisCheck.of(str(target), prompt)))
     if output.as_json:
         return

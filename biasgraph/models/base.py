@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
@@ -180,6 +180,14 @@ class Embedder(IdentifiedModel, Protocol):
 
 class CannotContinue(ModelError):
     """A conversation too long for a language model, or of a form that it does not take."""
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """A power of language models that talk slowly: they say meanwhile how far they are."""
+
+    def tell(self, hear: Callable[[str], object]) -> None:
+        """Call `hear` with a line now and then while replying."""
 
 
 class LanguageModel(ConfiguredModel, Protocol):

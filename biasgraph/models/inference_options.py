@@ -19,7 +19,9 @@ JUDGES = (
     "base_url", "concurrency", "budget",
 )  # fmt: skip
 """The options that judges read."""
-LANGUAGE_MODELS = ("device", "dtype", "trust_remote_code", "base_url", "concurrency", "budget")
+LANGUAGE_MODELS = (
+    "device", "dtype", "trust_remote_code", "llm_seconds", "base_url", "concurrency", "budget",
+)  # fmt: skip
 """The options that language models read."""
 
 
@@ -82,6 +84,12 @@ class ModelOptions(Settings):
     )
     unknown_below: float | None = option(
         "Count answers less probable than this as unknown.", default=None, low=0, high=1
+    )
+    llm_seconds: float | None = option(
+        "Seconds that a language model of your own machine may talk in one conversation.",
+        default=None,
+        low=0,
+        usual="90",
     )
     base_url: str | None = option(
         "The server of openai models. Keys come from the environment (OPENAI_API_KEY) only.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,12 @@ from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.transformers_model import TransformersModel, greedy_decoding, locate
 
 LONGEST_REPLY = 2_048  # tokens
+SECONDS = 90.0
+"""Of a conversation: a model that never says what is wanted must come to an end, too."""
+TOLD_EVERY = 10.0
+"""Seconds from one line about a reply in the making to the next."""
+SHOWN = 80
+"""Characters of an unfinished reply that an error shows."""
 ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
 """How turns are told apart for a model without a chat template."""
 
@@ -24,7 +31,35 @@ def language_model(spec: Spec, options: ModelOptions) -> TransformersLanguageMod
     Raises:
         InputError: No name, no such folder, no such device.
     """
-    return TransformersLanguageModel(*locate(spec, options))
+    seconds = SECONDS if options.llm_seconds is None else options.llm_seconds
+    return TransformersLanguageModel(*locate(spec, options), seconds=seconds)
+
+
+@dataclass
+class _Clock:
+    """When a conversation began, and who wants to hear how far it is.
+
+    topic: the conversation's turns up to the user's first, which all of its turns share.
+    """
+
+    topic: tuple[str, ...] = ()
+    begun: float = 0.0
+    told: float = 0.0
+    hear: Callable[[str], object] = str
+
+    def begin(self, messages: Sequence[Message]) -> None:
+        """Set the clock to 0, unless the conversation is the one of before."""
+        roles = [turn.role for turn in messages]
+        first = roles.index("user") + 1 if "user" in roles else len(roles)
+        topic = tuple(turn.text for turn in messages[:first])
+        if topic != self.topic:
+            self.topic, self.begun = topic, time.monotonic()
+        self.told = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Since the conversation began."""
+        return time.monotonic() - self.begun
 
 
 @dataclass(frozen=True)
@@ -33,9 +68,12 @@ class TransformersLanguageModel(TransformersModel):
 
     Attributes:
         longest_reply: In tokens; less where the model's window is nearer.
+        seconds: The most that a conversation may take.
     """
 
     longest_reply: int = LONGEST_REPLY
+    seconds: float = SECONDS
+    _clock: _Clock = field(default_factory=_Clock, compare=False, repr=False)
 
     @property
     def settings(self) -> Mapping[str, Setting]:
@@ -48,6 +86,10 @@ class TransformersLanguageModel(TransformersModel):
             "device": self.device.partition(":")[0],
         }
 
+    def tell(self, hear: Callable[[str], object]) -> None:
+        """Call `hear` with a line every few seconds of a reply."""
+        self._clock.hear = hear
+
     def reply(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> str:
         """The next turn.
 
@@ -55,10 +97,11 @@ class TransformersLanguageModel(TransformersModel):
 
         Raises:
             ModelError: The weights do not load, the conversation leaves no room in the model's
-                window, or memory does not suffice.
+                window or takes too long, or memory does not suffice.
         """
         tokens = self._encode(messages)
         room = self._room(tokens.shape[1])
+        self._clock.begin(messages)
         try:
             made = self._generate(tokens, min(room, self.longest_reply))
         except (MemoryError, RuntimeError) as error:
@@ -125,17 +168,42 @@ class TransformersLanguageModel(TransformersModel):
 
     def _generate(self, tokens: Any, longest: int) -> Any:
         import torch
+        from transformers import StoppingCriteriaList
 
         tokens = tokens.to(self._model.device)
+        used = tokens.shape[1]
+
+        def too_long(written: Any, _scores: Any) -> Any:
+            self._tell_of(written.shape[1] - used)
+            late = self._clock.seconds > self.seconds
+            return torch.full((len(written),), late, dtype=torch.bool, device=written.device)
+
         with torch.inference_mode():
             made = self._model.generate(
                 tokens,
                 attention_mask=torch.ones_like(tokens),
                 max_new_tokens=longest,
                 stop_strings=None if self._has_template else [f"\n{ROLES['user']}:"],
+                stopping_criteria=StoppingCriteriaList([too_long]),
                 tokenizer=self._tokenizer,
             )
-        return made[0, tokens.shape[1] :].tolist()
+        written = made[0, used:].tolist()
+        if self._clock.seconds > self.seconds:
+            said = self._tokenizer.decode(written, skip_special_tokens=True)
+            raise ModelError(
+                f"{printable(self.spec)} came to no end in {self.seconds:g} s (--llm-seconds gives "
+                f"it more); it was saying: '{printable(said[-SHOWN:])}'"
+            )
+        return written
+
+    def _tell_of(self, count: int) -> None:
+        """Tell who wants to hear it how long the reply is by now, if it is time to."""
+        if time.monotonic() - self._clock.told >= TOLD_EVERY:
+            self._clock.told = time.monotonic()
+            self._clock.hear(
+                f"{printable(self.spec)} is talking: {count:,} tokens, "
+                f"{self._clock.seconds:.0f} of {self.seconds:g} s"
+            )
 
     @property
     def _has_template(self) -> bool:

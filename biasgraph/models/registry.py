@@ -101,7 +101,9 @@ BACKENDS: dict[str, Backend] = {
         about="language models of transformers",
         roles={
             LANGUAGE_MODEL: Role(
-                "biasgraph.models.lm:language_model", "lm:Qwen/Qwen3-4B", (*TORCH, CODE)
+                "biasgraph.models.lm:language_model",
+                "lm:Qwen/Qwen3-4B",
+                (*TORCH, CODE, "llm_seconds"),
             )
         },
         needs=WEIGHTS,

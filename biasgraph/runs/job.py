@@ -35,6 +35,7 @@ from biasgraph.models.registry import (
 )
 from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.local_engine import ask, declare, generate
+from biasgraph.runs.progress import hear
 from biasgraph.runs.record import read_record, refuse_unreadable
 from biasgraph.runs.recorded_generator import RecordedGenerator
 from biasgraph.runs.unloaded import load_or_name
@@ -290,6 +291,8 @@ class Job:
         ) as run:
             if isinstance(self.generator, RecordedGenerator) and (lost := run.damaged_images()):
                 raise self.generator.missing(len(lost))
+            for model in self.language_models.values():
+                hear(model, self.progress)
             yield run
 
     def declare(self, run: Run, questions: Sequence[AxisQuestion], gate: Question | None) -> None:

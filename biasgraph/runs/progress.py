@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Protocol
 
 from biasgraph.errors import BiasgraphError
+from biasgraph.models.base import Telling
 
 
 def duration(seconds: float) -> str:
@@ -34,6 +35,12 @@ class Progress(Protocol):
 
     def note(self, message: str) -> None:
         """Something to tell at once."""
+
+
+def hear(model: object, progress: Progress | None) -> None:
+    """Show what a model that talks slowly says of how far it is."""
+    if progress is not None and isinstance(model, Telling):
+        model.tell(progress.note)
 
 
 class Quiet:

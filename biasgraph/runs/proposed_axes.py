@@ -31,7 +31,7 @@ from biasgraph.prompts.suited_axes import note_guesses, suited_to_all
 from biasgraph.runs.directory import refuse_what_is_no_run
 from biasgraph.runs.job import JOURNAL, llm_of
 from biasgraph.runs.pictures.picture_sets import AXES_FILE as FILE
-from biasgraph.runs.progress import Quiet
+from biasgraph.runs.progress import Quiet, hear
 from biasgraph.runs.storage import storing
 from biasgraph.runs.transcripts import converse, found, key_of, transcript_path, written_by
 
@@ -154,7 +154,13 @@ def _by_language_model(
     return Proposal(axes, notes, path)
 
 
-def propose(prompt: str, file: Path, llm: str | None, options: ModelOptions) -> Proposal:
+def propose(
+    prompt: str,
+    file: Path,
+    llm: str | None,
+    options: ModelOptions,
+    progress: Progress | None = None,
+) -> Proposal:
     """Write the axes that a language model proposes for a prompt to a new file.
 
     The conversation goes to `transcripts`, and what a server said to `responses`, beside the file.
@@ -166,7 +172,7 @@ def propose(prompt: str, file: Path, llm: str | None, options: ModelOptions) -> 
     spec = llm_of(None, llm, "axes propose")
     model = load_language_model(spec, options, file.parent / JOURNAL)
     refuse_unread(options, {LANGUAGE_MODEL: model.spec})
-    proposal = _by_language_model(model, prompt, file.parent)
+    proposal = _by_language_model(model, prompt, file.parent, progress=progress)
     with storing(file.parent):
         write_atomically(file, as_yaml(proposal.axes, proposal.notes).encode())
     return proposal
@@ -199,6 +205,7 @@ def _ask(
         return conversation(model, prompt, schema).value
     progress = progress or Quiet()
     progress.start("Axes", total=3, done=0)
+    hear(model, progress)
     talk = partial(conversation, model, prompt, schema, partial(progress.advance, 1))
     try:
         return converse(directory, TASK, key, model, talk)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from biasgraph.errors import InputError, ModelError
+from biasgraph.models import lm
 from biasgraph.models.base import LanguageModel, Message
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError, chat
@@ -159,6 +161,46 @@ def test_nonsense_is_asked_for_again_and_then_given_up(model) -> None:
     said = [turn for turn in raised.value.transcript if turn["role"] == "assistant"]
     assert [turn["model"]["fingerprint"] for turn in said] == [model.fingerprint] * 3
     assert json.loads(json.dumps(raised.value.transcript))
+
+
+class TestTime:
+    """A model that never ends does: the tiny one talks 4,000 tokens if nobody stops it."""
+
+    def _slow(self, folder: Path, seconds: float) -> TransformersLanguageModel:
+        model = load_language_model(f"lm:{folder}")
+        assert isinstance(model, TransformersLanguageModel)
+        slow = replace(model, longest_reply=4_000, seconds=seconds)
+        slow._model.generation_config.eos_token_id = None
+        return slow
+
+    def test_a_conversation_ends_in_time(self, folder: Path) -> None:
+        slow = self._slow(folder, 0.5)
+        begun = time.monotonic()
+        with pytest.raises(ModelError, match=r"no end in 0.5 s .*; it was saying: '"):
+            slow.reply(TALK)
+        assert time.monotonic() - begun < 10
+
+    def test_the_turns_of_a_conversation_share_it(self, folder: Path) -> None:
+        model = _short(self._slow(folder, 60), 2)
+        model.reply(TALK)
+        model._clock.begun -= 60
+        with pytest.raises(ModelError, match="no end in 60 s"):
+            model.reply([*TALK, Message("assistant", "Me."), Message("user", "And?")])
+        assert model.reply([TALK[0], Message("user", "Who sings?")])
+
+    def test_it_says_how_far_it_is(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(lm, "TOLD_EVERY", 0.1)
+        heard: list[str] = []
+        slow = self._slow(folder, 1)
+        slow.tell(heard.append)
+        with pytest.raises(ModelError):
+            slow.reply(TALK)
+        assert heard and all("tokens, " in line and " of 1 s" in line for line in heard)
+
+    def test_the_option_is_its_own(self, folder: Path) -> None:
+        options = ModelOptions(llm_seconds=7)
+        assert load_language_model(f"lm:{folder}", options).seconds == 7
+        assert load_language_model(f"lm:{folder}").seconds == 90
 
 
 def test_a_model_that_also_sees_can_be_spoken_to(tmp_path: Path) -> None:

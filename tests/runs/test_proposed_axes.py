@@ -14,6 +14,7 @@ from biasgraph.commands import main
 from biasgraph.data.axes import load_axis_set
 from biasgraph.data.result import load
 from biasgraph.errors import InputError
+from biasgraph.models import lm
 from biasgraph.runs.proposed_axes import proposed_axes
 from biasgraph.sandbox.proposer import ABOUT
 from tests.models import tiny_lm
@@ -231,6 +232,19 @@ def test_a_model_that_talks_nonsense(tmp_path: Path, capsys) -> None:
 
 
 # A server
+
+
+def test_a_model_that_talks_for_ever(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setattr(lm, "TOLD_EVERY", 0)
+    folder = tiny_lm.save_gpt2(tmp_path / "model")
+    target = tmp_path / "axes.yaml"
+    propose = ["axes", "propose", "a librarian", "--llm", f"lm:{folder}", "--device", "cpu"]
+    assert main([*propose, "--llm-seconds", "0.01", "-o", str(target)]) == 1
+    said = capsys.readouterr().err
+    error = said[said.index("Error:") :]
+    assert "came to no end in 0.01 s (--llm-seconds gives it more)" in " ".join(error.split())
+    assert " is talking: " in " ".join(said.split())
+    assert not target.exists()
 
 
 def replying(*replies: Any) -> Callable[[Mapping[str, Any]], str]:
