@@ -17,6 +17,7 @@ from biasgraph.audits.compare.evidence import Evidence, evidence_of
 from biasgraph.audits.further_images import FurtherImages, why_no_images, why_no_judge
 from biasgraph.audits.pipeline_options import ValidateOptions
 from biasgraph.audits.plan.mitigation import ORIGIN
+from biasgraph.audits.reuse import write_finding
 from biasgraph.audits.validate.validation_summary import KINDS, section
 from biasgraph.causal.mitigation_trials import (
     SPLITS,
@@ -31,7 +32,6 @@ from biasgraph.causal.validation import correlations, summarize_trials
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, did_you_mean, listed, printable, shown
 from biasgraph.io.writing import write_files
-from biasgraph.report.saving import write
 from biasgraph.report.words import is_without_interventions
 from biasgraph.runs.progress import showing
 from biasgraph.runs.record import installed_versions
@@ -71,7 +71,7 @@ def validate(
     document = {**_document(result, audits, trials), **further.record()}
     content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_files(options.run, {VALIDATION: content.encode("utf-8", "surrogatepass")})
-    write(_with_section(result, document), options.run)
+    write_finding(result.with_finding(FINDING, section(document)), options.run)
     return document
 
 
@@ -256,10 +256,3 @@ def _own(trial: Trial) -> Document:
 def _axis(graph: Mapping[str, Any], which: str) -> str | None:
     found = graph[which]
     return None if found is None else str(found["axis"])
-
-
-def _with_section(result: Result, document: Document) -> Result:
-    """The result with the section of its report."""
-    graph = result.document["graph"]
-    findings = {**graph["findings"], FINDING: section(document).to_json()}
-    return replace(result, document={**result.document, "graph": {**graph, "findings": findings}})

@@ -111,6 +111,7 @@ def test_nothing_is_made_or_asked_twice(built: Path, validated: Path, tmp_path: 
     assert counts == [query(place, sql) for place in (directory, other(directory))
                       for sql in (IMAGES, ANSWERS)]  # fmt: skip
     biasgraph(*BUILD, "-o", directory)
+    assert "Predictions against mitigations" in (directory / "report.html").read_text("utf-8")
     assert query(directory, IMAGES) == counts[0]
     for name in TABLES:
         assert (directory / name).read_bytes() == (built / name).read_bytes()
