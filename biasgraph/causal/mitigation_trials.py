@@ -297,23 +297,20 @@ class _Scale:
         initial = draw("initial", images.initial, self.sizes)
         before = self.distances(initial)
         after = self.distances(draw("other", mitigation.plain, self.sizes))
-        shares = [np.asarray(one / one.sum(axis=-1, keepdims=True)) for one in initial]
+        shares = _shares(initial)
         moved = list(shares)
         for x in np.flatnonzero(edges[:, others].any(axis=1)):
             mixture = self._mixtures(images.arms, int(x), draw, "arm")
             for y in np.flatnonzero(edges[x]):
                 moved[y] = moved[y] + mixture[y] - shares[y]
-        kept = [np.clip(one, 0, None) for one in moved]
-        expected = self._to_ideals([one / one.sum(axis=-1, keepdims=True) for one in kept])
+        expected = self._to_ideals(_shares([np.clip(one, 0, None) for one in moved]))
         halves = [(before - one).reshape(2, SPLITS, -1)[..., others] for one in (expected, after)]
         finite = np.isfinite(np.stack(halves)).all(axis=(0, 1, 2))
         return Moments.of(*(half[..., finite] for half in halves))
 
     def distances(self, counts: Sequence[Counts]) -> Floats:
         """(R, V) of (R, k) counts of each variable; not a number where there are none."""
-        with np.errstate(invalid="ignore"):
-            shares = [one / one.sum(axis=-1, keepdims=True) for one in counts]
-        return self._to_ideals(shares)
+        return self._to_ideals(_shares(counts))
 
     def _to_ideals(self, shares: Sequence[Floats]) -> Floats:
         found = [ideal.distance(one) for ideal, one in zip(self.ideals, shares, strict=True)]
@@ -347,6 +344,12 @@ class _Scale:
             drawn = draw("initial", joint, [k * size for size in self.sizes])
             rows.append(self._to_ideals([_even(one.reshape(len(one), k, -1)) for one in drawn]))
         return np.stack(rows, axis=1)
+
+
+def _shares(counts: Sequence[Counts] | Sequence[Floats]) -> list[Floats]:
+    """Each (R, k) divided by its sums; not a number where these are 0."""
+    with np.errstate(invalid="ignore"):
+        return [np.asarray(one / one.sum(axis=-1, keepdims=True)) for one in counts]
 
 
 def _even(tables: Counts) -> Floats:

@@ -168,6 +168,9 @@ def test_a_model_that_makes_an_axis_even_is_foreseen_for_all_others_at_once() ->
     again = np.sqrt(known.at_once.predicted_again * known.at_once.observed_again)
     assert known.at_once.disjoint / again == pytest.approx(1, abs=0.1)
     assert found(frozenset({4})).at_once == Moments(), "no edge leaves it"
+    images.initial[:, 3] = UNKNOWN
+    assert found(frozenset({0})).at_once.pairs == 3
+    images.initial[:, 3] = linked(300, 0)[:, 3]
     guessed = found(None)
     assert guessed.axes > 1, "what follows gender is brought closer, too"
     assert guessed.at_once == Moments(), "and is not told from it"

@@ -16,7 +16,7 @@ from biasgraph.data.findings import (
     Table,
     Text,
 )
-from biasgraph.report.words import clip, counted, name, with_interval
+from biasgraph.report.words import clip, counted, name
 
 Record = Mapping[str, Any]
 
@@ -30,6 +30,7 @@ KINDS = {
     "reweighted": "reweighting",
     "other_model": "other model",
 }
+SHORT = {"fresh": "fresh", "reweighted": "weighed", "other_model": "model"}
 WORDS = {
     "fresh": "new images whose prompts spread an axis evenly",
     "reweighted": "the initial images weighed so that the judged attributes of an axis count the "
@@ -157,7 +158,7 @@ def _by_prompt(document: Record) -> Table:
         means = [one["edges"]["r_mean"]["value"] for one in document["mitigations"]]
         ends = [document[which] or "-" for which in ("max_influenced", "max_impact")]
         rows.append(["all", "", *means, *ends])
-    columns = ("Prompt", "Edges", *(KINDS[kind] for kind in kinds), "MaxInf", "MaxImp")
+    columns = ("Prompt", "Edges", *(SHORT[kind] for kind in kinds), "MaxInf", "MaxImp")
     caption = (
         "r of each prompt along its edges. MaxInf: the most influenced axis; MaxImp: the one with "
         "the greatest impact."
@@ -180,5 +181,9 @@ def _reasons(mitigations: Sequence[Record]) -> Iterator[str]:
             yield f"{reason} ({', '.join(kinds)})"
 
 
-def _shown(estimate: Record) -> str:
-    return with_interval(estimate["value"], estimate["low"], estimate["high"])
+def _shown(estimate: Record) -> Cell:
+    """A number with its interval below it."""
+    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if low is None else (f"{value:.3f}", f"[{low:.3f}, {high:.3f}]")

@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from biasgraph.audits.further_images import FurtherImages, why_no_images, why_no_judge
 from biasgraph.audits.pipeline_options import ValidateOptions
 from biasgraph.audits.validate.prediction_check import validate
+from biasgraph.data.result import load
+from biasgraph.errors import InputError
 from biasgraph.runs.directory import Run
 from tests import forked
 from tests.shared_runs import copy_run
@@ -173,3 +176,17 @@ def test_bad_input_leaves_nothing(
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert (sorted(path.name for path in directory.iterdir()), query(directory, IMAGES)) == before
+
+
+def test_who_can_make_and_judge_further_images(built: Path) -> None:
+    result = load(built)
+    assert why_no_images(result) is None
+    assert why_no_judge(result) is None
+    graph = result.document["graph"]
+    graph["model"] = "folder:pictures"
+    assert "no model can make more of them" in (why_no_images(result) or "")
+    assert why_no_judge(result) is None, "another model's images can be judged all the same"
+    graph["vqa"] = "human:labels.csv"
+    assert "people answered" in (why_no_judge(result) or "")
+    with pytest.raises(InputError, match="no images of another model can be judged: people"):
+        FurtherImages.of_other_model(result, "sandbox:debiased", 4)
