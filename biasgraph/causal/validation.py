@@ -23,6 +23,7 @@ FEW_PAIRS = f"no prompt has {FEWEST_EDGES} measured pairs of this kind"
 FEW_PROMPTS = f"an interval needs {FEWEST_PROMPTS} prompts"
 UNREPEATED = "noise: the two halves do not repeat each other"
 NO_SPREAD = "all pairs have the same number"
+ALIKE = "all prompts are alike"
 NO_CASE = "there is no such case"
 UNSTABLE = "undefined in too many resamples for an interval"
 
@@ -116,7 +117,11 @@ def summarize_trials(trials: Sequence[Trial], seed: int) -> Validation:
     def share(hits: str, of: str) -> Estimate:
         table = np.array([[getattr(one, hits), getattr(one, of)] for one in trials], dtype=float)
         found = _estimate(_ratio, table, weights, NO_CASE)
-        return found if found.value is not None else Estimate(None, reason=NO_CASE)
+        if found.value is None:
+            return Estimate(None, reason=NO_CASE)
+        if found.low == found.high and found.low is not None:  # no resample is unlike another
+            return Estimate(found.value, reason=ALIKE)
+        return found
 
     axes = sum(one.axes for one in trials)
     return Validation(

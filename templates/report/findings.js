@@ -11,7 +11,7 @@
     table: (part) => el("figure", null, caption(part), el("div", { class: "scroll" }, el("table", null,
       el("thead", null, el("tr", null, part.columns.map((one) => el("th", { scope: "col" }, name(one))))),
       el("tbody", null, part.rows.map((row) => el("tr", null, row.map((cell) =>
-        el("td", null, typeof cell === "string" ? name(cell) : plain(cell))))))))),
+        el("td", null, lines(cell))))))))),
     ranking: (part) => el("figure", null, caption(part),
       part.items.some((item) => item.low !== null) ? bars(part.items) : el("ol", { class: "ranking" },
         part.items.map((item) => el("li", null, name(item.label), " ", withInterval(item.value, item.low, item.high))))),
@@ -28,6 +28,10 @@
 
   function caption(part) {
     return part.caption ? el("figcaption", null, name(part.caption)) : null;
+  }
+
+  function lines(cell) {
+    return [cell].flat().map((one) => el("div", null, typeof one === "string" ? name(one) : plain(one)));
   }
 
   function plain(cell) {

@@ -10,6 +10,7 @@ import pytest
 
 from biasgraph.causal.mitigation_trials import Moments, Trial
 from biasgraph.causal.validation import (
+    ALIKE,
     FEW_PAIRS,
     FEW_PROMPTS,
     NO_CASE,
@@ -61,6 +62,12 @@ def test_several_prompts_are_resampled() -> None:
     assert 0.1 < found.r.low < 0.4 < 0.6 < found.r.high < 0.9
     assert found.ceiling.low == found.ceiling.high == pytest.approx(0.6)
     assert summarize_trials(trials, 0).edges == found
+
+
+def test_a_share_that_all_prompts_agree_on_has_no_interval_of_no_width() -> None:
+    found = summarize_trials([replace(TRIAL, harmed_clearly=0)] * 6, 0)
+    assert (found.harmed_clearly.value, found.harmed_clearly.low) == (0, None)
+    assert found.harmed_clearly.reason == ALIKE
 
 
 def test_what_is_undefined_says_why_and_is_never_nan() -> None:

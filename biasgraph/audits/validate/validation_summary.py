@@ -30,6 +30,7 @@ KINDS = {
     "reweighted": "reweighting",
     "other_model": "other model",
 }
+SHARES = ("signs_kept", "clear_signs_kept", "harmed", "harmed_clearly")
 SHORT = {"fresh": "fresh", "reweighted": "weighed", "other_model": "model"}
 WORDS = {
     "fresh": "new images whose prompts spread an axis evenly",
@@ -170,7 +171,7 @@ def _reasons(mitigations: Sequence[Record]) -> Iterator[str]:
     """Why numbers or their intervals are undefined, each reason once, with where it holds."""
     places: dict[str, list[str]] = {}
     for one in mitigations:
-        found = [one[name] for name in ("signs_kept", "clear_signs_kept", "harmed")]
+        found = [one[name] for name in SHARES]
         found += [one[field][number] for field in ("edges", "all_pairs") for number in NUMBERS]
         if one["kind"] == "other_model":
             found += [one["at_once"][number] for number in NUMBERS]
