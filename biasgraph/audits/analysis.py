@@ -75,7 +75,7 @@ def analyze_answers(
         "subject": None,
         "model": answers.model,
         "vqa": answers.judge,
-        "annotators": None,
+        "annotators": answers.annotators,
         "fixed_by_prompt": {},
         "toy": TOY if traits_of(answers.model).toy else None,
         **made_with,

@@ -22,12 +22,16 @@ from biasgraph.io.csv_files import CsvFile, map_texts, to_csv
 from biasgraph.io.text_files import read_bytes
 
 COLUMNS = ("model", "prompt", "role", "axis", "attribute", "image", "target", "answer")
-OPTIONAL = ("confidence", "judge")
+OPTIONAL = ("confidence", "judge", "annotator")
 NEEDED = ("prompt", "image", "target", "answer")
 """The columns that no table can do without; the others are filled in where they lack."""
 NO_MODEL = "not recorded"
+PEOPLE = "human:"
+"""The judge of a table that tells its annotators apart and names none."""
 ROLES = ("initial", "counterfactual", "control")
 EMPTY = ("", "nan", "NaN")
+UNDECIDED = "unknown"
+"""What annotators of whom as many say one thing as another come to."""
 LONGEST = 500  # characters of a problem that quotes a cell
 
 Mask = npt.NDArray[np.bool_]
@@ -44,11 +48,14 @@ class Answers:
             0..1 or NaN and `judge`, who answered. Its index counts the rows of the source from 0.
         source: What errors call it.
         place: Says where the row with such an index stands, as "line 7".
+        annotators: How many people answered, whose majority the rows are; None where the source
+            does not tell them apart.
     """
 
     frame: pd.DataFrame
     source: str
     place: Callable[[int], str]
+    annotators: int | None = None
 
     @classmethod
     def read(cls, path: str | Path) -> Answers:
@@ -87,7 +94,7 @@ class Answers:
         answers._check_cells()
         answers._check_confidence()
         answers._check_images()
-        return answers
+        return answers._by_majority() if "annotator" in rows else answers
 
     @property
     def model(self) -> str:
@@ -158,9 +165,31 @@ class Answers:
         problem = problem if len(problem) <= LONGEST else problem[:LONGEST] + "..."
         raise InputError(f"{where}: {printable(problem)}{others}")
 
+    def _by_majority(self) -> Answers:
+        """One row for each image and target: what most annotators say, unknown where as many."""
+        asked = ["image", "target"]
+        counts = self.frame.groupby([*asked, "answer"], observed=True, sort=False).size()
+        votes = counts.rename("votes").reset_index()
+        most = votes[
+            votes["votes"] == votes.groupby(asked, observed=True)["votes"].transform("max")
+        ]
+        tied = most.duplicated(asked, keep=False)
+        said = most["answer"].astype(object).where(~tied, UNDECIDED)
+        chosen = pd.Series(said.to_numpy(), index=pd.MultiIndex.from_frame(most[asked]))
+        chosen = chosen[~chosen.index.duplicated()]
+        rows = self.frame.drop(columns=["annotator", "confidence"], errors="ignore")
+        rows = rows.drop_duplicates(asked)
+        answer = chosen.reindex(pd.MultiIndex.from_frame(rows[asked])).to_numpy()
+        rows = rows.assign(answer=pd.Categorical(answer))
+        if "judge" not in rows:
+            rows["judge"] = pd.Categorical([PEOPLE] * len(rows))
+        return replace(self, frame=rows, annotators=int(self.frame["annotator"].nunique()))
+
     def _check_cells(self) -> None:
         frame = self.frame
         empty = {name: frame[name].isna().to_numpy() for name in COLUMNS}
+        if "annotator" in frame:
+            self.refuse(frame["annotator"].isna().to_numpy(), "annotator", "the cell is empty")
         for name in ("model", "prompt", "role", "image", "target", "answer"):
             self.refuse(empty[name], name, "the cell is empty or not a number")
         roles = frame["role"]
@@ -214,10 +243,14 @@ class Answers:
                 "image ids must be unique within the table"
             ),
         )
+        by = [name for name in ("image", "target", "annotator") if name in frame]
         self.refuse(
-            frame.duplicated(["image", "target"]).to_numpy(),
+            frame.duplicated(by).to_numpy(),
             "target",
-            lambda row: f"image '{row['image']}' has a second answer about '{row['target']}'",
+            lambda row: (
+                f"image '{row['image']}' has a second answer about '{row['target']}'"
+                + (f" by '{row['annotator']}'" if "annotator" in row else "")
+            ),
         )
 
 
@@ -243,8 +276,9 @@ def _normalised(frame: pd.DataFrame, source: str) -> pd.DataFrame:
             columns[name] = _numbers(frame[name]) if number else map_texts(frame[name], text)
         except TypeError:  # unhashable: a list or a record, as Parquet can hold
             raise InputError(f"{source}, column {name}: its cells are not text") from None
-    if "judge" in columns and columns["judge"].isna().all():
-        del columns["judge"]
+    for name in ("judge", "annotator"):
+        if name in columns and columns[name].isna().all():
+            del columns[name]
     rows = pd.DataFrame(columns)
     return rows[rows[[name for name in COLUMNS if name in rows]].notna().any(axis=1)]
 

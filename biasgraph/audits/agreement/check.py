@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasgraph.audits.agreement.agreement_file import SCHEMA, Record, read, to_json
-from biasgraph.audits.agreement.raters import Rater, agreement_among, raters_of
+from biasgraph.audits.agreement.raters import Rater, agreement_among, is_itself, raters_of
 from biasgraph.audits.agreement.trusted_answers import (
     Axes,
     TrustedAnswers,
@@ -171,7 +171,7 @@ def compared(
         ],
         "notes": [
             *(note for one in trusted for note in one.notes),
-            *([ITSELF] if reference.fingerprint == about.get("vqa_fingerprint") else []),
+            *([ITSELF] if is_itself(answers, about, reference) else []),
         ],
     }
 

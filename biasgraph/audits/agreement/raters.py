@@ -52,10 +52,9 @@ def raters_of(
         trusted: What the judge is held against; several annotators count each for themselves.
     """
     raters = []
-    itself = any(one.fingerprint == about.get("vqa_fingerprint") for one in trusted)
+    itself = any(is_itself(answers, about, one) for one in trusted)
     if not itself:
-        columns = (answers[name].astype(str) for name in ("image", "target", "answer"))
-        own = {(image, target): answer for image, target, answer in zip(*columns, strict=True)}
+        own = _said(answers)
         judge = about.get("vqa") or "the answers table"
         raters.append(Rater(str(judge), "people" if about.get("people") else "judge", own))
     for one in trusted:
@@ -64,6 +63,21 @@ def raters_of(
         people = one.people or {one.name: one.said}
         raters += [Rater(name, kind, said) for name, said in people.items()]
     return raters if len(raters) > (1 if itself else 2) else []
+
+
+def is_itself(answers: pd.DataFrame, about: Mapping[str, Any], trusted: TrustedAnswers) -> bool:
+    """Whether a judge is what it is held against: by its fingerprint, or a majority of people."""
+    if trusted.fingerprint == about.get("vqa_fingerprint"):
+        return True
+    if not (about.get("people") and trusted.people):
+        return False
+    own = _said(answers)
+    return all(trusted.said.get(place) == answer for place, answer in own.items())
+
+
+def _said(answers: pd.DataFrame) -> Said:
+    columns = (answers[name].astype(str) for name in ("image", "target", "answer"))
+    return {(image, target): answer for image, target, answer in zip(*columns, strict=True)}
 
 
 def agreement_among(

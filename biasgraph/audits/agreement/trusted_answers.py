@@ -6,6 +6,7 @@ All of them end as the same table: image, target, answer.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -123,14 +124,15 @@ def from_answers(
     path: Path, frame: pd.DataFrame, file: CsvFile | None, axes: Axes
 ) -> TrustedAnswers:
     """A table of answers by image id and axis; rows about other axes are left out."""
-    said: dict[tuple[str, str], str] = {}
+    people: dict[str, dict[tuple[str, str], str]] = {}
 
     def refused(row: int, problem: str) -> InputError:
         where = file.place(row) if file else f"row {row + 1}"
         return InputError(f"{shown(path)}, {where}{problem}")
 
-    texts = (frame[name].astype(str).tolist() for name in ANSWER_COLUMNS)
-    for row, (image, target, answer) in enumerate(zip(*texts, strict=True)):
+    named = frame if "annotator" in frame else frame.assign(annotator="")
+    texts = (named[name].astype(str).tolist() for name in (*ANSWER_COLUMNS, "annotator"))
+    for row, (image, target, answer, annotator) in enumerate(zip(*texts, strict=True)):
         if target not in axes or not answer.strip():
             continue
         offered = [*axes[target], UNKNOWN, GATED]
@@ -141,13 +143,36 @@ def from_answers(
                 f"{printable(target)} ({', '.join(map(printable, offered))})."
                 f"{did_you_mean(answer, offered)}",
             )
-        if said.setdefault((image, target), answer) != answer:
+        if people.setdefault(annotator, {}).setdefault((image, target), answer) != answer:
             about = f"'{printable(target)}'"
             raise refused(row, f": image '{printable(image)}' has a second answer about {about}")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     judges = frame["judge"].astype(str).unique() if "judge" in frame else ()
-    by_people = any(traits_of(judge).people for judge in judges)
-    return TrustedAnswers(path.name, "answers", digest, said, by_people=by_people)
+    several = len(people) > 1
+    by_people = several or any(traits_of(judge).people for judge in judges)
+    return TrustedAnswers(
+        path.name,
+        "answers",
+        digest,
+        _majority(people.values()),
+        by_people=by_people,
+        people={name or NAMELESS: said for name, said in people.items()} if several else {},
+    )
+
+
+def _majority(people: Collection[Said]) -> Said:
+    """What most of them say about each image and axis; unknown where as many say otherwise."""
+    if len(people) == 1:
+        return next(iter(people))
+    votes: dict[tuple[str, str], Counter[str]] = {}
+    for said in people:
+        for place, answer in said.items():
+            votes.setdefault(place, Counter())[answer] += 1
+    ranked = {place: counts.most_common(2) for place, counts in votes.items()}
+    return {
+        place: UNKNOWN if len(best) == 2 and best[0][1] == best[1][1] else best[0][0]
+        for place, best in ranked.items()
+    }
 
 
 def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -> TrustedAnswers:
