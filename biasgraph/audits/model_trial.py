@@ -21,16 +21,21 @@ from biasgraph.models.registry import (
     load_language_model,
     refuse_unread,
 )
+from biasgraph.runs.progress import hear
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from biasgraph.runs.progress import Progress
 
 PROMPT = "a photo of a person"
 SHOWN = 160
 """Characters of a model's own words."""
 
 
-def try_models(used: Mapping[str, str], options: ModelOptions) -> list[dict[str, Any]]:
+def try_models(
+    used: Mapping[str, str], options: ModelOptions, progress: Progress | None = None
+) -> list[dict[str, Any]]:
     """Let each model do one thing; used: role -> spec.
 
     A generator makes an image of "a photo of a person" (a folder shows one of its own); a judge is
@@ -43,7 +48,7 @@ def try_models(used: Mapping[str, str], options: ModelOptions) -> list[dict[str,
         BiasgraphError: the first one that does not work, as a build would raise it.
     """
     refuse_unread(options, used)
-    trial = _Trial(options)
+    trial = _Trial(options, progress)
     steps: dict[str, Callable[[str], tuple[str, str]]] = {
         GENERATOR: trial.generator,
         JUDGE: trial.judge,
@@ -64,10 +69,10 @@ def try_models(used: Mapping[str, str], options: ModelOptions) -> list[dict[str,
 class _Trial:
     """Each step returns the model's fingerprint and, in a line, what it did."""
 
-    def __init__(self, options: ModelOptions) -> None:
+    def __init__(self, options: ModelOptions, progress: Progress | None) -> None:
         from PIL import Image
 
-        self._options = options
+        self._options, self._progress = options, progress
         self._image: Image.Image = Image.new("RGB", (224, 224), (128, 128, 128))
 
     def generator(self, spec: str) -> tuple[str, str]:
@@ -117,6 +122,7 @@ class _Trial:
         from biasgraph.prompts.instructions import Biases, instruction
 
         model = load_language_model(spec, self._options)
+        hear(model, self._progress)
         messages = [
             Message("system", instruction("openbias", "system")),
             Message("user", instruction("openbias", "prompt", prompt=PROMPT)),

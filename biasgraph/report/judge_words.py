@@ -25,7 +25,7 @@ UNEVEN = 0.05
 
 KINDS = {
     "judge": "another judge, {name}",
-    "labels": "people's labels in {name}",
+    "labels": "the labels in {name}",
     "answers": "the answers in {name}",
     "people": "people's answers in {name}",
 }

@@ -80,7 +80,7 @@ def test_people_are_no_judge_that_nobody_checked(about: dict[str, Any], expected
 
 def test_the_lowest_and_the_highest_kappa_are_told() -> None:
     text = told(graph(record(axis("gender", GOOD), axis("age", POOR))))
-    assert "people's labels in labels.csv, on 85 of 1,296 images, is from 0.15" in text
+    assert "the labels in labels.csv, on 85 of 1,296 images, is from 0.15" in text
     assert "for age to 0.92" in text and text.index("for gender") > text.index("for age")
     assert "age: kappa is below 0.6" in text
     assert "the judge has none: age 20%" in text
