@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.plan.verification import axis_set_of
+from biasgraph.audits.reuse import read_inputs
 from biasgraph.data.file_names import GRAPH, RECORD
 from biasgraph.data.result import load, read_document
 from biasgraph.errors import InputError, ModelError, printable, shown
@@ -44,7 +45,8 @@ def read_methods(directory: Path | None) -> Chosen:
     """
     if directory is None or not (directory / GRAPH).is_file():
         return {}
-    methods: Chosen = read_document(directory)["graph"].get("methods", {})
+    document = read_document(directory, intact=read_inputs(directory) is not None)
+    methods: Chosen = document["graph"].get("methods", {})
     return {name: options for name, options in methods.items() if registry.find_method(name)}
 
 

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import biasgraph
-from biasgraph.data.result import Result, load
+from biasgraph.data.file_names import GRAPH
+from biasgraph.data.result import Result, load_intact
 from biasgraph.errors import InputError
 from biasgraph.io.json_files import parse_json
 from biasgraph.io.text_files import read_regular
@@ -36,7 +36,7 @@ def stamp_installation() -> list[str]:
 
     A version number alone would hide what somebody edits in a checkout.
     """
-    root = Path(biasgraph.__file__).parent
+    root = Path(__file__).parents[1]
     files = sorted(root.rglob("*.py"))
     stamps = [(path, path.stat()) for path in files]
     code = [f"{path.relative_to(root)} {at.st_size} {at.st_mtime_ns}" for path, at in stamps]
@@ -51,6 +51,20 @@ def digest_file(path: Path | None) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def read_inputs(directory: Path) -> tuple[str, dict[str, str | None]] | None:
+    """What `digest_inputs` returned for the result in a directory, and the digests of its files.
+
+    None where there is no result, or where a file is not as biasgraph wrote it.
+    """
+    try:
+        record = parse_json(read_regular(directory / FILE), FILE)
+        inputs, files = str(record["inputs"]), dict(record["files"])
+        same = all(digest_file(directory / name) == digest for name, digest in files.items())
+        return (inputs, files) if same and GRAPH in files and record["schema"] == SCHEMA else None
+    except (InputError, OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
 def read_back(directory: Path, inputs: str) -> Result | None:
     """The result in a directory, if it was computed from these inputs and its files are intact.
 
@@ -58,19 +72,8 @@ def read_back(directory: Path, inputs: str) -> Result | None:
         directory: Of the run.
         inputs: What `digest_inputs` returned.
     """
-    intact = _intact(directory)
-    return load(directory) if intact is not None and intact[0] == inputs else None
-
-
-def _intact(directory: Path) -> tuple[str, dict[str, str | None]] | None:
-    """The inputs of a result and the digests of its files, if these are as they were written."""
-    try:
-        record = parse_json(read_regular(directory / FILE), FILE)
-        inputs, files = record["inputs"], dict(record["files"])
-        same = all(digest_file(directory / name) == digest for name, digest in files.items())
-        return (inputs, files) if same and record["schema"] == SCHEMA else None
-    except (InputError, OSError, ValueError, LookupError, TypeError, AttributeError):
-        return None
+    known = read_inputs(directory)
+    return load_intact(directory) if known is not None and known[0] == inputs else None
 
 
 def remember(directory: Path, inputs: str, paths: Sequence[Path]) -> None:
@@ -85,7 +88,7 @@ def write_finding(result: Result, directory: Path) -> list[Path]:
     """
     from biasgraph.report.saving import write
 
-    intact = _intact(directory)
+    intact = read_inputs(directory)
     paths = write(result, directory)
     if intact is not None:
         _write(directory, *intact, paths)

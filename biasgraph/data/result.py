@@ -15,7 +15,6 @@ from biasgraph.data import frames as tables
 from biasgraph.data import graph_document as graphs
 from biasgraph.data.answers import Answers
 from biasgraph.data.file_names import BY_PROMPT, GRAPH, PROMPTS, RECORD
-from biasgraph.data.graph_model import GraphDocument
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile, to_csv
 from biasgraph.io.json_files import check, parse_json
@@ -123,19 +122,31 @@ def load(directory: str | Path) -> Result:
     Raises:
         InputError: there is none, it is damaged, or it was made by another version of biasgraph.
     """
-    folder = Path(directory)
-    result = _load_one(folder)
+    return _load(Path(directory))
+
+
+def load_intact(directory: Path) -> Result:
+    """The same of files that are known to be as biasgraph wrote them: fields go unchecked.
+
+    Raises:
+        InputError: as `load`.
+    """
+    return _load(directory, intact=True)
+
+
+def _load(folder: Path, intact: bool = False) -> Result:
+    result = _load_one(folder, intact)
     try:
         folders = prompt_folders(result.document)
     except (LookupError, TypeError, ValueError):
         raise InputError(
             f"{shown(folder / GRAPH)} is damaged: its prompt folders are invalid"
         ) from None
-    return replace(result, prompts=tuple(_load_one(folder / part) for part in folders))
+    return replace(result, prompts=tuple(_load_one(folder / part, intact) for part in folders))
 
 
-def _load_one(folder: Path) -> Result:
-    document = read_document(folder)
+def _load_one(folder: Path, intact: bool) -> Result:
+    document = read_document(folder, intact)
     counts = _typed(tables.counts_from_cells, folder / "tables.csv", tables.OLD_TABLE_COLUMNS)
     refuse_pipe(folder / "answers.csv")
     answers = Answers.read(folder / "answers.csv").frame
@@ -173,8 +184,8 @@ def _missing(folder: Path) -> str:
     return f"{shown(folder)} does not exist.{did_you_mean(folder.name, near)}"
 
 
-def read_document(folder: Path) -> graphs.Document:
-    """The document of graph.json in `folder`; InputError as for `load`."""
+def read_document(folder: Path, intact: bool = False) -> graphs.Document:
+    """The document of graph.json in `folder`, unchecked if intact; InputError as for `load`."""
     path = folder / GRAPH
     refuse_pipe(path)
     try:
@@ -197,7 +208,10 @@ def read_document(folder: Path) -> graphs.Document:
             f"{shown(path)} has schema version {printable(version)}; this biasgraph reads version "
             f"{SCHEMA_VERSION}: install a newer one"
         )
-    check(GraphDocument, document, shown(path))
+    if not intact:
+        from biasgraph.data.graph_model import GraphDocument  # tens of milliseconds to import
+
+        check(GraphDocument, document, shown(path))
     return dict(document)
 
 
