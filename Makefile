@@ -9,8 +9,10 @@ endif
 
 unexport PYTHONDONTWRITEBYTECODE # the tests start hundreds of interpreters
 
-# Whole files go to the cores, so that the runs that a file makes are made once.
-PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+# Tests wait for a third of their time, on browsers, servers and disks.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(8, 3 * os.cpu_count() // 2))")
+# Whole files go to the workers, so that the runs that a file makes are made once.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-all lint bench docs clean
 

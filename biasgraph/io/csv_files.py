@@ -137,6 +137,8 @@ class CsvFile:
     def _heading(self, delimiter: str) -> list[str]:
         try:
             _, cells = next(self._records(delimiter))
+        except StopIteration:
+            raise self._malformed("the first line must hold the column names") from None
         except csv.Error as error:
             raise self._malformed(str(error)) from None
         return [cell.strip() for cell in cells]

@@ -121,7 +121,7 @@ class ClipJudge(TransformersModel):
         with explain_loading_errors(self.spec):  # its settings are read only now
             batch = processor(images=colours, return_tensors="pt")
         with torch.no_grad():
-            return _unit(self._model.get_image_features(**place_tensors(batch, self._model)))
+            return self._unit(self._model.get_image_features(**place_tensors(batch, self._model)))
 
     def _embed_text_batch(self, texts: Sequence[str]) -> np.ndarray:
         import torch
@@ -131,7 +131,7 @@ class ClipJudge(TransformersModel):
         filled = {"padding": padding, "max_length": self._window}
         batch = self._tokenizer(list(texts), truncation=True, return_tensors="pt", **filled)
         with torch.no_grad():
-            return _unit(self._model.get_text_features(**place_tensors(batch, self._model)))
+            return self._unit(self._model.get_text_features(**place_tensors(batch, self._model)))
 
     def _choose(self, logits: np.ndarray) -> list[Answer]:
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -205,7 +205,12 @@ class ClipJudge(TransformersModel):
     def _processor(self) -> Any:
         return self._load("AutoImageProcessor", backend="pil")
 
-
-def _unit(features: Any) -> np.ndarray:
-    raw = getattr(features, "pooler_output", features).float().cpu().numpy()
-    return np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True))
+    def _unit(self, features: Any) -> np.ndarray:
+        raw = getattr(features, "pooler_output", features).float().cpu().numpy()
+        norms = np.linalg.norm(raw, axis=1, keepdims=True)
+        if not (np.isfinite(norms) & (norms > 0)).all():
+            raise ModelError(
+                f"{printable(self.spec)} gives vectors that are zero or not finite: its "
+                "weights are damaged, or too large for --dtype"
+            )
+        return np.asarray(raw / norms)

@@ -74,6 +74,7 @@ def test_a_method_is_added_to_a_finished_run(built: biasgraph.Result, copy: Path
     assert numbers(added, "openbias") == numbers(built, "openbias")
 
 
+@pytest.mark.slow(reason="two builds of the sandbox; the choice alone stays")
 def test_a_choice_is_kept_by_later_builds(copy: Path) -> None:
     def build(**more):
         return biasgraph.build("a librarian", **SMALL, output=copy, **more)
@@ -95,6 +96,7 @@ def test_answers_get_what_needs_no_images(built: biasgraph.Result, tmp_path: Pat
     assert list(kept.document["graph"]["findings"]) == ["openbias"]
 
 
+@pytest.mark.slow(reason="a build of two prompts; methods/ has the ranking")
 def test_several_prompts_have_theirs_and_a_ranking(tmp_path: Path) -> None:
     prompts = ["a librarian", "a photo of a [chef] at home"]
     result = biasgraph.build(
@@ -200,6 +202,7 @@ def test_one_prompt_of_many_is_referred_to_the_run(tmp_path: Path, capsys) -> No
     assert json.loads((part / "graph.json").read_bytes())["graph"]["findings"] == {}
 
 
+@pytest.mark.slow(reason="a build of the sandbox; runs/test_other_images.py has the rows")
 def test_images_of_the_variations_are_made_once_and_stay_out_of_the_tables(tmp_path: Path) -> None:
     run = tmp_path / "r"
     vary = ("gender", "age")  # together: what no counterfactual says

@@ -62,6 +62,7 @@ def test_as_prompt_model_axis_and_attribute(open_page: Open, tmp_path: Path, fir
         check(page, file, payload)
 
 
+@pytest.mark.slow(reason="a build for its page; the payloads' pages stay")
 def test_through_the_command_line_and_the_address(open_page: Open, tmp_path: Path) -> None:
     """Eight payloads at once, as axes and attributes of a table that is read from its file."""
     names = [

@@ -140,6 +140,7 @@ def test_another_alpha_reuses_everything(small: Path, tmp_path: Path) -> None:
     assert settings["alpha"] == 0.05
 
 
+@pytest.mark.slow(reason="two builds of the sandbox; runs/test_directory.py asks for more")
 def test_more_images_leave_the_old_as_they_were(small: Path, tmp_path: Path) -> None:
     directory = copy_of(small, tmp_path)
     before = images_of(directory)
@@ -174,6 +175,7 @@ def test_another_prompt_is_refused_by_name(small: Path, tmp_path: Path) -> None:
     run("build", "--prompts", str(prompts), *SMALL, "--images", "2", "-o", str(directory))
 
 
+@pytest.mark.slow(reason="two builds of the sandbox; runs/test_directory.py sets runs aside")
 def test_fresh_keeps_the_old_run_aside(small: Path, tmp_path: Path) -> None:
     directory = copy_of(small, tmp_path)
     before = images_of(directory)
@@ -192,6 +194,7 @@ def test_a_damaged_image_is_made_again(small: Path, tmp_path: Path) -> None:
     assert picture.read_bytes() == whole
 
 
+@pytest.mark.slow(reason="a build of the sandbox; runs/test_directory.py has judges that join")
 def test_the_second_judge_joins_the_run(small: Path, tmp_path: Path) -> None:
     directory = copy_of(small, tmp_path)
     before = images_of(directory)
@@ -227,6 +230,7 @@ def test_a_dry_run_needs_no_model_and_tells_what_is_too_little(tmp_path: Path) -
     assert "Note: " in planned and "tokens" in planned
 
 
+@pytest.mark.slow(reason="a build of the sandbox; prompts/ and report/ have both")
 def test_fixed_axes_and_unseen_words_are_named(tmp_path: Path) -> None:
     prompt = "a zealous female librarian"
     done = run("build", "--prompt", prompt, "-o", str(tmp_path / "run"), *SMALL)

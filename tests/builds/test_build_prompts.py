@@ -127,6 +127,7 @@ def test_settings_reach_all_graphs_without_model_work(copy: Path) -> None:
         assert graph["edge_rule"]["alpha"] == 0.5
 
 
+@pytest.mark.slow(reason="two builds of the sandbox; builds/test_several_prompts.py has fakes")
 def test_more_and_fewer_prompts(copy: Path) -> None:
     before = pictures(copy)
     assert build(copy, PROMPTS + "a cook\n") == 0
@@ -150,6 +151,7 @@ def test_one_prompt_of_the_run_alone(copy: Path) -> None:
     assert files(copy) == own
 
 
+@pytest.mark.slow(reason="a build of the sandbox; causal/test_aggregate.py has one prompt")
 def test_a_list_of_one_prompt_is_a_global_graph_of_one(tmp_path: Path) -> None:
     assert build(tmp_path / "run", "a librarian\n", "--images", "2") == 0
     result = load(tmp_path / "run")

@@ -164,6 +164,7 @@ def test_too_few_answers_and_no_interventions() -> None:
     assert {one["verdict"] for one in ranked([no_arms])["axes"]} <= {"insufficient"}
 
 
+@pytest.mark.slow(reason="hundreds of plans; benchmarks/planning.py measures the same")
 def test_more_arms_are_no_advantage() -> None:
     """Six arms hold thrice the images of two, so their plain distance leans less upwards."""
     rng = np.random.default_rng(3)
@@ -185,6 +186,7 @@ def test_more_arms_are_no_advantage() -> None:
     assert np.mean(shares) == pytest.approx(0.5, abs=0.1)
 
 
+@pytest.mark.slow(reason="hundreds of plans; benchmarks/planning.py measures the same")
 def test_arms_that_lost_answers_are_no_disadvantage() -> None:
     """Weighed evenly, arms of 48 and 16 are worth 32 images: so many of 48 and 48 must count."""
     rng = np.random.default_rng(4)
@@ -203,6 +205,7 @@ def test_arms_that_lost_answers_are_no_disadvantage() -> None:
     assert np.mean(shares) == pytest.approx(0.5, abs=0.12)
 
 
+@pytest.mark.slow(reason="hundreds of plans; benchmarks/planning.py measures the same")
 def test_with_no_structure_it_hardly_ever_recommends() -> None:
     claims = weighed = helping = 0
     for seed in range(30):

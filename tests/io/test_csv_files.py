@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasgraph.io.csv_files import protect, to_csv, unprotect
+from biasgraph.errors import InputError
+from biasgraph.io.csv_files import CsvFile, protect, to_csv, unprotect
 from tests.hostile import FORMULAS, HOSTILE, UNWRITABLE
 
 WRITABLE = st.text().filter(lambda text: "\0" not in text)
@@ -56,3 +57,8 @@ def test_numbers_flags_and_gaps() -> None:
 
 def test_an_empty_table_is_its_heading() -> None:
     assert to_csv(pd.DataFrame(columns=["a", "b"])) == b"a,b\n"
+
+
+def test_a_quote_alone_is_no_heading() -> None:
+    with pytest.raises(InputError, match=r"^FILE is not a well-formed CSV file: the first line"):
+        CsvFile(b'"', "FILE", ("axis",))

@@ -148,6 +148,18 @@ def test_damaged_weights_are_one_line(tmp_path) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_weights_that_give_no_direction_are_one_line(tmp_path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    folder = FAMILIES["clip"](tmp_path / "zero")
+    weights = load_file(folder / "model.safetensors")
+    weights["visual_projection.weight"][:] = 0
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match="zero or not finite") as caught:
+        load_judge(f"clip:{folder}", CPU).answer(PICTURES[:1], QUESTIONS)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_tokenizer_that_cannot_fill_up_texts_is_one_line(tmp_path) -> None:
     folder = FAMILIES["clip"](tmp_path / "cut")
     path = folder / "tokenizer_config.json"

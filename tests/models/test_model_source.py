@@ -111,6 +111,7 @@ def test_without_network_a_model_that_is_not_there_is_said_to_be(tmp_path: Path)
     assert said[0] == "ModelError" and "has not been downloaded" in said[1]
 
 
+@pytest.mark.slow(reason="two programs and a hub; downloads alone stay")
 def test_a_build_ends_with_one_line_and_the_next_goes_on(hub: Hub, tmp_path: Path) -> None:
     """No network, then a gated model, then the model: nothing half-written is in the way."""
     run = tmp_path / "run"

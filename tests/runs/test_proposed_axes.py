@@ -73,6 +73,7 @@ class TestOnTheSandbox:
     def test_commands_find_its_axes_by_themselves(self, built: Path) -> None:
         assert main(["annotate", str(built), "tibet", "-q"]) == 0
 
+    @pytest.mark.slow(reason="a build of the sandbox; reading edited axes stays")
     def test_edited_axes_are_kept(self, built: Path, tmp_path: Path) -> None:
         run = tmp_path / "run"
         (run / "transcripts").mkdir(parents=True)
@@ -94,6 +95,7 @@ class TestOnTheSandbox:
         assert build(tmp_path / "run", "--dry-run") == 0
         assert not (tmp_path / "run").exists()
 
+    @pytest.mark.slow(reason="a build of the sandbox; axes kept beside a run stay")
     def test_another_axis_set_of_the_run_stays(self, built: Path, tmp_path: Path) -> None:
         run = tmp_path / "run"
         run.mkdir()

@@ -92,6 +92,7 @@ def test_a_rerun_asks_nobody(street: Path, audited: Path, tmp_path: Path) -> Non
     assert document(output)["nodes"] == document(audited)["nodes"]
 
 
+@pytest.mark.slow(reason="three more builds; the reference of one build stays")
 def test_more_photographs_and_broken_ones(street: Path, audited: Path, tmp_path: Path) -> None:
     output = Path(shutil.copytree(audited, tmp_path / "out"))
     photos = Path(shutil.copytree(street / "photos", tmp_path / "photos"))
@@ -119,6 +120,7 @@ def test_a_dry_run_counts_them(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow(reason="a build of its own; builds/test_folder_build.py audits a folder")
 def test_photographs_audited_as_if_a_model_had_made_them(street: Path, tmp_path: Path) -> None:
     """Fig. 6 of BiasConnect; and against themselves as reference they are at no distance."""
     folder = street / "photos"
@@ -132,6 +134,7 @@ def test_photographs_audited_as_if_a_model_had_made_them(street: Path, tmp_path:
         assert mine["w1"] == pytest.approx(0)
 
 
+@pytest.mark.slow(reason="a build of its own; runs/pictures has manifests")
 def test_a_manifest_of_photographs(street: Path, audited: Path, tmp_path: Path) -> None:
     output = Path(shutil.copytree(audited, tmp_path / "out"))
     shutil.rmtree(output / "reference")

@@ -109,6 +109,7 @@ def test_the_screen(ranked: Path, command, capsys) -> None:
         assert said in words
 
 
+@pytest.mark.slow(reason="a build of its own; methods/test_minethegap.py has the numbers")
 def test_an_annotated_build_scores_the_same(ranked: Path, tmp_path: Path) -> None:
     import biasgraph
 

@@ -120,6 +120,7 @@ def verify_and_die(directory: Path) -> None:
     plan(PlanOptions(run=directory, verify=True, verify_images=16))
 
 
+@pytest.mark.slow(reason="kills real programs; runs/test_kill.py does it with fakes")
 def test_a_verification_that_died_confuses_nobody(built: Path, tmp_path: Path) -> None:
     """Killed in the middle: the ledger asks for the joint prompts, half of them are made."""
     directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
