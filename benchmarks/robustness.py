@@ -26,7 +26,7 @@ from benchmarks.resuming import measure_cases
 from benchmarks.shares import Estimate, shown, table, write_json
 from biasgraph.causal.judge_errors import RATES, WorseJudge
 from biasgraph.causal.robustness import (
-    Analysis,
+    Auditor,
     Claims,
     FewerImages,
     differences,
@@ -36,7 +36,7 @@ from biasgraph.causal.tables import CodedImages
 from biasgraph.causal.transport import resolve_ideals
 from biasgraph.sandbox.world import OCCUPATIONS
 
-DRAWS = 4
+DRAWS = 3
 SIZES = (24, 48)
 """Of audits; runs are twice as large."""
 NESTED = (40, 32)
@@ -72,7 +72,7 @@ def audit(case: Case) -> dict[str, Any]:
     rng = np.random.default_rng([5_4, *place])
     settings = AnalysisSettings.resolve(bootstrap=500, noise_draws=0)
     ideals = resolve_ideals(VARIABLES, None, None, None)
-    analysis = Analysis("robustness", ideals, settings, settings.prompt_rule)
+    auditor = Auditor("robustness", ideals, settings, settings.prompt_rule)
 
     def draw(n: int) -> CodedImages:
         return draw_audit(case.world, case.occupation, n, rng)
@@ -80,10 +80,10 @@ def audit(case: Case) -> dict[str, Any]:
     record: dict[str, Any] = {"audit": case.name(), "pairs": {}}
     for size in SIZES:
         run = draw(2 * size)
-        whole = analysis.claims([run])
-        fewer = FewerImages(analysis, [run], whole, DRAWS, seed=0)
+        whole = auditor.claims([run])
+        fewer = FewerImages(auditor, [run], whole, DRAWS, seed=0)
         _, apart = fewer.measure(size, lambda: None)
-        anew = [analysis.claims([draw(size)]) for _ in range(2 * DRAWS)]
+        anew = [auditor.claims([draw(size)]) for _ in range(2 * DRAWS)]
         record["pairs"][f"apart {size}"] = _pairs(apart)
         record["pairs"][f"anew {size}"] = _pairs(anew)
         if size == SIZES[0]:
@@ -91,7 +91,7 @@ def audit(case: Case) -> dict[str, Any]:
                 rows, _ = fewer.measure(part, lambda: None)
                 means = {name: rows[0][name]["mean"] for name in FIELDS}
                 record["pairs"][f"nested {part}"] = [means]
-            worse = WorseJudge(analysis, [run], whole, DRAWS, 0, {})
+            worse = WorseJudge(auditor, [run], whole, DRAWS, 0, {})
             record["errors"] = [
                 {name: row[name] for name in ("rate", "kind", "slope_expected")}
                 | {name: row[name]["mean"] for name in FIELDS}

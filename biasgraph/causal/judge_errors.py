@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from biasgraph.causal.robustness import Advance, Analysis, Claims, agreement_of, compare
+from biasgraph.causal.robustness import Advance, Auditor, Claims, agreement_of, compare
 from biasgraph.causal.sensitivity import distances_to_ideal
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import UNKNOWN, CodedImages, Codes, Counts, Floats, Pool, Variable
@@ -47,7 +47,7 @@ class WorseJudge:
     """Audits of a run's images whose judge errs more than the run's.
 
     Attributes:
-        analysis: How a graph is made of images.
+        auditor: How a graph is made of images.
         run: The images of each prompt.
         whole: What the run says.
         draws: How many audits of each kind are drawn.
@@ -55,7 +55,7 @@ class WorseJudge:
         labelled: counts[truth, answer] by axis, of the axes that somebody has checked.
     """
 
-    analysis: Analysis
+    auditor: Auditor
     run: Sequence[CodedImages]
     whole: Claims
     draws: int
@@ -80,9 +80,9 @@ class WorseJudge:
         audits = []
         for draw in range(self.draws):
             names = ("errors", kind, f"{rate:g}", str(draw))
-            rng = generator(self.seed, self.analysis.name, *names)
+            rng = generator(self.seed, self.auditor.name, *names)
             wrong = [self._with_errors(images, rate, kind, rng) for images in self.run]
-            audits.append((self.analysis.claims(wrong), self.whole))
+            audits.append((self.auditor.claims(wrong), self.whole))
             advance()
         expected = 1.0 if kind == "unknown" else self._expected_slope(rate)
         about = {"rate": rate, "kind": kind, "slope_expected": expected}
@@ -90,7 +90,7 @@ class WorseJudge:
 
     def _answers(self, variable: Variable) -> int:
         """The attributes that are answers, without one that stands for unknown answers."""
-        return variable.size - (self.analysis.settings.unknown == "class")
+        return variable.size - (self.auditor.settings.unknown == "class")
 
     def _destinations(self, variable: Variable) -> Floats:
         labelled = self.labelled.get(variable.name)
@@ -127,7 +127,7 @@ class WorseJudge:
 
     def _expected_slope(self, rate: float) -> float | None:
         """The slope of IS on the run's where counts are what they are on average."""
-        pool = Pool.of(self.analysis.name, self.run)
+        pool = Pool.of(self.auditor.name, self.run)
         index = {variable.name: y for y, variable in enumerate(pool.variables)}
         found = np.full(len(self.whole.pairs), np.nan)
         for place in np.flatnonzero(self.whole.defined):
@@ -135,7 +135,7 @@ class WorseJudge:
             size, table = pool.variables[y].size, self._destinations(pool.variables[y])
             mixing = np.eye(size) + rate * (table - np.diag(table.sum(axis=1)))
             sets = pool.initial(y) @ mixing, pool.strata(x, y) @ mixing
-            ideal, mix = self.analysis.ideals[y], self.analysis.settings.mix
+            ideal, mix = self.auditor.ideals[y], self.auditor.settings.mix
             before, after = distances_to_ideal(*sets, ideal, mix)
             found[place] = before - after
         known = self.whole.defined

@@ -61,7 +61,7 @@ class Claims:
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Auditor:
     """How the graph of a run is made of its images.
 
     Attributes:
@@ -124,7 +124,7 @@ class FewerImages:
     """Audits of some of a run's images, beside others and beside the whole.
 
     Attributes:
-        analysis: How a graph is made of images.
+        auditor: How a graph is made of images.
         run: The images of each prompt.
         whole: What the run says.
         draws: How many audits of each size are drawn.
@@ -132,7 +132,7 @@ class FewerImages:
         fresh: As many prompts' new images, of which the run has none.
     """
 
-    analysis: Analysis
+    auditor: Auditor
     run: Sequence[CodedImages]
     whole: Claims
     draws: int
@@ -169,24 +169,22 @@ class FewerImages:
 
         Each such row has every field of `MEASURES` as `spread` has it, and `by_strength`.
         """
-        kinds = self._kinds(size)
-        reason = self._too_few(size)
-        if reason or not kinds:
-            reason = reason or "the run has no more images, and no fresh ones are there"
-            return [_undefined(size, kind, reason) for kind in kinds or ["independent"]], []
+        kinds, reason = self._kinds(size), self._too_few(size)
+        if reason is not None:
+            return [_undefined(size, kind, reason) for kind in kinds], []
         drawn: dict[Kind, list[tuple[Claims, Claims]]] = {kind: [] for kind in kinds}
         apart: list[Claims] = []
         for draw in range(self._draws(size)):
-            rng = generator(self.seed, self.analysis.name, "robustness", str(size), str(draw))
+            rng = generator(self.seed, self.auditor.name, "robustness", str(size), str(draw))
             parts = [split(images, size, rng, self.most) for images in self.run]
             first = self.whole
             if size < self.most:
-                first = self.analysis.claims([part[0] for part in parts])
+                first = self.auditor.claims([part[0] for part in parts])
                 advance()
             if "nested" in kinds:
                 drawn["nested"].append((first, self.whole))
             if "independent" in kinds:
-                second = self.analysis.claims([part[1] for part in parts])
+                second = self.auditor.claims([part[1] for part in parts])
                 advance()
                 drawn["independent"].append((first, second))
                 apart += [first, second]
@@ -196,17 +194,21 @@ class FewerImages:
         if "fresh" in kinds:
             apart = [found for found, _ in drawn["fresh"]]
         about = {"images": size, "status": "ok"}
-        return [
+        rows = [
             {**about, "kind": kind, **compare(pairs, self.whole)} for kind, pairs in drawn.items()
-        ], apart
+        ]
+        if "independent" not in kinds:
+            reason = f"two audits of {size} need {2 * size} images, and the run has {self.most}"
+            rows.append(_undefined(size, "independent", reason))
+        return rows, apart
 
     def _of_fresh(self, size: int, rng: np.random.Generator) -> Claims:
         most = images_of_each(self.fresh)
-        return self.analysis.claims([split(one, size, rng, most)[0] for one in self.fresh])
+        return self.auditor.claims([split(one, size, rng, most)[0] for one in self.fresh])
 
     def _too_few(self, size: int) -> str | None:
         """Why no audit of this size could measure anything, if none could."""
-        least = self.analysis.settings.min_valid
+        least = self.auditor.settings.min_valid
         taken = sum(len(images.initial) * size // self.most for images in self.run)
         if taken >= least:
             return None

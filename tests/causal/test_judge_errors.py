@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from biasgraph.causal.judge_errors import RATES, WorseJudge, destinations
-from biasgraph.causal.robustness import Analysis
+from biasgraph.causal.robustness import Auditor
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import GATED, UNKNOWN, CodedImages, Counts, Variable
 from biasgraph.causal.transport import Ideal, resolve_ideals
@@ -25,8 +25,8 @@ def worse(
     ideals: list[Ideal] | None = None,
 ) -> WorseJudge:
     ideals = ideals or resolve_ideals(images.variables, None, None, None)
-    analysis = Analysis(images.prompt, ideals, settings, settings.prompt_rule)
-    return WorseJudge(analysis, [images], analysis.claims([images]), draws, 0, labelled or {})
+    auditor = Auditor(images.prompt, ideals, settings, settings.prompt_rule)
+    return WorseJudge(auditor, [images], auditor.claims([images]), draws, 0, labelled or {})
 
 
 def wrong(work: WorseJudge, rate: float, kind: str) -> CodedImages:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from biasgraph.causal.graph import measure_axes, measure_claims
 from biasgraph.causal.robustness import (
     MEASURES,
-    Analysis,
+    Auditor,
     Claims,
     FewerImages,
     compare,
@@ -29,15 +29,15 @@ from tests.causal.worlds import chain, codes, variables
 QUICK = AnalysisSettings(bootstrap=200, noise_draws=0)
 
 
-def analysis_of(images: CodedImages, settings: AnalysisSettings = QUICK) -> Analysis:
+def auditor_of(images: CodedImages, settings: AnalysisSettings = QUICK) -> Auditor:
     ideals = resolve_ideals(images.variables, None, None, None)
-    return Analysis(images.prompt, ideals, settings, settings.prompt_rule)
+    return Auditor(images.prompt, ideals, settings, settings.prompt_rule)
 
 
 def fewer(images: CodedImages, draws: int = 3, seed: int = 0, **given: object) -> FewerImages:
-    analysis = analysis_of(images)
-    whole = analysis.claims([images])
-    return FewerImages(analysis, [images], whole, draws, seed, **given)  # type: ignore[arg-type]
+    auditor = auditor_of(images)
+    whole = auditor.claims([images])
+    return FewerImages(auditor, [images], whole, draws, seed, **given)  # type: ignore[arg-type]
 
 
 def claims(**fields: object) -> Claims:
@@ -146,7 +146,9 @@ def test_sizes_beyond_half_have_no_second_audit() -> None:
     assert [row["kind"] for row in rows] == ["nested", "independent"]
     assert len(apart) == len(calls) == work.audits([24]) == 6
     rows, apart = work.measure(25, lambda: None)
-    assert [row["kind"] for row in rows] == ["nested"]
+    assert [row["kind"] for row in rows] == ["nested", "independent"]
+    assert rows[1]["status"] == "two audits of 25 need 50 images, and the run has 48"
+    assert rows[1]["changed"] == spread([])
     assert not apart
 
 
@@ -164,14 +166,14 @@ def test_too_few_images_are_null_with_a_reason() -> None:
 def test_fresh_images_are_compared_with_the_runs() -> None:
     work = fewer(chain(24, 1), fresh=[chain(24, 2)])
     rows, apart = work.measure(24, lambda: None)
-    assert [(row["kind"], row["draws"]) for row in rows] == [("fresh", 1)]
+    assert [(row["kind"], row["draws"]) for row in rows] == [("fresh", 1), ("independent", 0)]
     assert len(apart) == 1
-    other = work.analysis.claims([chain(24, 2)])
+    other = work.auditor.claims([chain(24, 2)])
     assert rows[0]["is_change"]["mean"] == pytest.approx(
         differences(other, work.whole)["is_change"]
     )
     rows, apart = work.measure(20, lambda: None)
-    assert [row["kind"] for row in rows] == ["nested", "fresh"]
+    assert [row["kind"] for row in rows] == ["nested", "fresh", "independent"]
     assert len(apart) == 3
 
 

@@ -21,7 +21,7 @@ from biasgraph.audits.reuse import write_finding
 from biasgraph.audits.robustness.robustness_summary import section
 from biasgraph.causal.judge_errors import WorseJudge
 from biasgraph.causal.pooling import NAME
-from biasgraph.causal.robustness import Analysis, Claims, FewerImages, verdict_stability
+from biasgraph.causal.robustness import Auditor, Claims, FewerImages, verdict_stability
 from biasgraph.causal.tables import CodedImages, Counts, Variable
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, shown
@@ -74,7 +74,7 @@ class _Study:
     result: Result
     options: RobustnessOptions
     prompts: Sequence[CodedImages]
-    analysis: Analysis
+    auditor: Auditor
     whole: Claims
     fresh: Sequence[CodedImages] = ()
 
@@ -87,9 +87,9 @@ class _Study:
                 f"{shown(options.run)} has no interventions, and so no pair of axes whose "
                 "robustness could be tried"
             )
-        analysis = _analysis(graph, evidence)
+        auditor = _auditor(graph, evidence)
         prompts = sorted(evidence.images, key=lambda images: images.prompt)
-        return cls(result, options, prompts, analysis, analysis.claims(prompts))
+        return cls(result, options, prompts, auditor, auditor.claims(prompts))
 
     def with_fresh_images(self, command: Sequence[str], progress: Progress | None) -> _Study:
         """The same with new images of every prompt, where they are asked for."""
@@ -107,7 +107,7 @@ class _Study:
     def document(self, progress: Progress | None) -> Document:
         """What robustness.json holds."""
         options, graph = self.options, self.result.document["graph"]
-        drawn = (self.analysis, self.prompts, self.whole, options.draws, options.seed)
+        drawn = (self.auditor, self.prompts, self.whole, options.draws, options.seed)
         fewer = FewerImages(*drawn, self.fresh)
         labelled = _confusion(graph, self.prompts[0].variables)
         worse = WorseJudge(*drawn, labelled)
@@ -139,11 +139,11 @@ class _Study:
         }
 
 
-def _analysis(graph: Document, evidence: Evidence) -> Analysis:
+def _auditor(graph: Document, evidence: Evidence) -> Auditor:
     """How the graph was made: of one prompt, or of several."""
     settings, several = evidence.settings, graph["kind"] == "global"
     rule = settings.global_rule if several else settings.prompt_rule
-    return Analysis(graph["prompt"] or NAME, evidence.ideals, settings, rule)
+    return Auditor(graph["prompt"] or NAME, evidence.ideals, settings, rule)
 
 
 def _confusion(graph: Document, variables: Sequence[Variable]) -> dict[str, Counts]:
