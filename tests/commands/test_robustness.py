@@ -130,8 +130,12 @@ def test_without_enough_images_nothing_is_made_up(
         assert row["status"] != "ok"
         assert row["slope"]["mean"] is None
     assert {row["slope"]["mean"] for row in document["errors"]} == {None}
-    shown = biasgraph.load(tmp_path / "run").document["graph"]["findings"]["robustness"]["show"]
-    assert {part["kind"] for part in shown} == {"text", "table"}
+    assert main(["robustness", str(tmp_path / "run"), *QUICK]) == 0
+    shown = capsys.readouterr().out
+    assert "Not to be had" in shown
+    assert "Missed and false edges" not in shown  # nor any other heading of nothing
+    parts = biasgraph.load(tmp_path / "run").document["graph"]["findings"]["robustness"]["show"]
+    assert {part["kind"] for part in parts} == {"text", "table"}
 
 
 def test_errors_of_the_judge_beside_what_they_are_expected_to_do(

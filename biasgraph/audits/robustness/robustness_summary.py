@@ -19,6 +19,7 @@ from biasgraph.data.findings import (
     Sentences,
     Table,
     Text,
+    is_empty,
 )
 from biasgraph.report.words import arrow, counted, label, name, named
 
@@ -59,8 +60,9 @@ def summarize_robustness(document: Record) -> Iterator[ScreenPart]:
     yield Banner(document["graph"]["toy"])
     yield Text(f"{_about(document)} {ONE_RUN}")
     for heading, parts in _sections(document):
-        yield Heading(heading)
-        yield from parts
+        if not all(map(is_empty, parts)):
+            yield Heading(heading)
+            yield from parts
 
 
 def section(document: Record) -> Finding:
@@ -165,8 +167,9 @@ def _errors(document: Record, kind: str) -> Table:
     for row in document["errors"]:
         if row["kind"] == kind:
             *others, slope, rank = _differences(row)
-            expected = "-" if row["slope_expected"] is None else f"{row['slope_expected']:.2f}"
-            cells.append((f"{row['rate']:.0%}", *others, (*slope, f"({expected})"), rank))
+            if row["slope_expected"] is not None:
+                slope = (*slope, f"({row['slope_expected']:.2f})")
+            cells.append((f"{row['rate']:.0%}", *others, slope, rank))
     known = document["confusion_of"]
     confused = "any other attribute alike"
     if known:
