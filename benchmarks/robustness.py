@@ -63,7 +63,7 @@ class Case:
 
 def planned(limit: int | None) -> list[Case]:
     """Both worlds of every occupation, or of the first `limit` ones."""
-    return [Case(world, job) for job in OCCUPATIONS[:limit] for world in WORLDS]
+    return [Case(world, job) for world in WORLDS for job in OCCUPATIONS[:limit]]
 
 
 def audit(case: Case) -> dict[str, Any]:
