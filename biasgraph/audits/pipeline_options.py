@@ -144,11 +144,6 @@ class CompareOptions(Settings):
         "Leave out the axes, and of several prompts the prompts, that not all runs share.",
         default=False,
     )
-    paired: bool = option(
-        "Image n of each run belongs to image n of the others, made from the same noise for "
-        "example: resample initial images together.",
-        default=False,
-    )
     gates: Sequence[str] = option(
         "End with exit code 3 if a run is worse than BASELINE: 'worse:AXIS>0.05' (the axis's "
         "distance to its ideal grew by more), 'new-edges>0', 'amplification>0.5'; each judged by "
@@ -157,6 +152,11 @@ class CompareOptions(Settings):
         metavar="GATE",
         flags=("--fail-if",),
         repeat=True,
+    )
+    paired: bool = option(
+        "Image n of each run belongs to image n of the others, made from the same noise for "
+        "example: resample initial images together.",
+        default=False,
     )
     seed: int | None = optional("Seed of the resampling.", low=0, usual="BASELINE's")
 
