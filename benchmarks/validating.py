@@ -14,7 +14,7 @@ to resume.  The summary goes to ``DIR/validating.json`` and, as Markdown, to the
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -213,10 +213,11 @@ def draw_plain(case: Audit, rng: np.random.Generator) -> Any:
 
 
 def models() -> dict[str, Any]:
-    """r without noise between predictions for gender and age, and what several models do.
+    """r without noise between predictions in the stereotyped world and what reweighting does.
 
-    The models differ from the stereotyped world, whose edges of V >= .1 count, in the shares of the
-    axes that they make even, and the debiased one in its links, too.
+    And between those for gender and age and what several models do, which differ from that world
+    in the shares of the axes that they make even, and the debiased one in its links, too.  Edges
+    are those of V >= .1.
     """
     stereotyped, debiased = world("stereotyped"), world("debiased")
 
@@ -230,13 +231,17 @@ def models() -> dict[str, Any]:
     both = evened(*EVENED)
     one = {axis: evened(axis) for axis in EVENED}
     rows = {
-        "the axis alone is made even": one,
-        "both axes are made even": dict.fromkeys(one, both),
-        "both are, and links dropped (the debiased model)": dict.fromkeys(one, debiased),
+        "a model makes gender or age alone even": one,
+        "a model makes both even": dict.fromkeys(one, both),
+        "the debiased model, which also drops links": dict.fromkeys(one, debiased),
     }
-    found: dict[str, Any] = {title: _true_r(by_axis) for title, by_axis in rows.items()}
-    for title, model in (("both axes are made even", both), ("the debiased model", debiased)):
-        found[f"all axes at once: {title}"] = _true_r_at_once(model)
+    found: dict[str, Any] = {
+        "reweighting, all pairs": _true_r_reweighted(lambda job: ~np.eye(len(NAMES), dtype=bool)),
+        "reweighting, edges": _true_r_reweighted(_planted_edges),
+    }
+    found |= {title: _true_r(by_axis) for title, by_axis in rows.items()}
+    for title, model in (("both even", both), ("the debiased model", debiased)):
+        found[f"all axes at once, {title}"] = _true_r_at_once(model)
     return found
 
 
@@ -246,6 +251,14 @@ def _planted_edges(occupation: str) -> np.ndarray:
         if (pair.cramers_v or 0) >= EDGE:
             edges[NAMES.index(pair.source), NAMES.index(pair.target)] = True
     return edges
+
+
+def _true_r_reweighted(pairs_of: Callable[[str], np.ndarray]) -> dict[str, Any]:
+    moments = []
+    for job in OCCUPATIONS:
+        truth, pairs = true_changes("stereotyped", job), pairs_of(job)
+        moments.append(_moments(truth["predicted"][pairs], truth["reweighted"][pairs]))
+    return _r_of(moments)
 
 
 def _true_r(model_of: Mapping[str, World]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def markdown(summary: Mapping[str, Any], models: Mapping[str, Any]) -> str:
         [title, number(one["r"]), number(one["slope"]), f"{one['pairs']} ({one['prompts']})"]
         for title, one in models.items()
     ]
-    header = ["Without noise: gender and age", "r", "slope", "pairs (prompts)"]
+    header = ["without noise", "r", "slope", "pairs (prompts)"]
     return "\n".join([*parts, table(header, rows)])
 
 

@@ -49,7 +49,8 @@ def test_what_is_predicted_is_the_planted_sensitivity() -> None:
 
 def test_a_model_that_changes_one_axis_is_foreseen_best() -> None:
     found = {title: one["r"] for title, one in models().items()}
-    alone, both, dropped, at_once, at_once_dropped = found.values()
+    pairs, edges, alone, both, dropped, at_once, at_once_dropped = found.values()
+    assert edges > 0.95 > 0.7 > pairs > 0.6
     assert alone > 0.95 > at_once > at_once_dropped > both > dropped > 0
 
 
