@@ -69,10 +69,8 @@ def markdown(summary: Mapping[str, Any], models: Mapping[str, Any]) -> str:
             for title, name in ROWS.items():
                 lines.append([title, *(_estimate(own[field][name]) for own in kinds.values())])
         lines += [
-            [
-                "edges: r without noise",
-                *(_estimate(own["r_without_noise"]) for own in kinds.values()),
-            ],
+            ["edges: r without noise", *map(_estimate, _each(kinds, "r_without_noise"))],
+            ["at once: r without noise", *map(_estimate, _each(kinds, "at_once_without_noise"))],
             ["**directions claimed**", *(f"{own['signs']:,}" for own in kinds.values())],
             ["came true", *(_estimate(own["signs_kept"]) for own in kinds.values())],
             ["**seen clearly, too**", *(f"{own['clear_signs']:,}" for own in kinds.values())],
