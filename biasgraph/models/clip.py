@@ -24,7 +24,7 @@ from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.devices import Portions
 from biasgraph.models.inference_options import ModelOptions, Spec
-from biasgraph.models.library_loading import explain_loading_errors
+from biasgraph.models.library_loading import explain_loading_errors, shorten_error
 from biasgraph.models.transformers_model import TransformersModel, locate, place_tensors
 
 if TYPE_CHECKING:
@@ -120,8 +120,15 @@ class ClipJudge(TransformersModel):
         processor = self._processor
         with explain_loading_errors(self.spec):  # its settings are read only now
             batch = processor(images=colours, return_tensors="pt")
-        with torch.no_grad():
-            return self._unit(self._model.get_image_features(**place_tensors(batch, self._model)))
+        try:
+            with torch.no_grad():
+                features = self._model.get_image_features(**place_tensors(batch, self._model))
+        except ValueError as error:  # pictures of another size than the model's
+            raise ModelError(
+                f"{printable(self.spec)} does not take pictures as its own settings prepare them: "
+                f"{shorten_error(error)}"
+            ) from error
+        return self._unit(features)
 
     def _embed_text_batch(self, texts: Sequence[str]) -> np.ndarray:
         import torch
@@ -199,6 +206,8 @@ class ClipJudge(TransformersModel):
                 f"{printable(self.spec)} has no token that fills up texts: its tokenizer's files "
                 "are damaged"
             )
+        if not isinstance(tokenizer.model_max_length, int | float):
+            raise ModelError(f"{printable(self.spec)} has a tokenizer of no length: it is damaged")
         return tokenizer
 
     @cached_property

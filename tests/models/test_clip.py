@@ -172,6 +172,23 @@ def test_a_tokenizer_that_cannot_fill_up_texts_is_one_line(tmp_path) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("file", "setting", "said"),
+    [
+        ("tokenizer_config.json", {"model_max_length": [77]}, "tokenizer of no length"),
+        ("preprocessor_config.json", {"crop_size": 224, "size": 224}, "does not take pictures"),
+    ],
+)
+def test_settings_that_the_model_does_not_fit_are_one_line(
+    tmp_path, file: str, setting: dict[str, object], said: str
+) -> None:
+    path = FAMILIES["clip"](tmp_path / "odd") / file
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | setting))
+    with pytest.raises(ModelError, match=said) as caught:
+        load_judge(f"clip:{path.parent}", CPU).answer(PICTURES[:1], QUESTIONS)
+    assert "\n" not in str(caught.value)
+
+
 def test_settings_of_pictures_that_cannot_be_are_one_line(tmp_path) -> None:
     folder = FAMILIES["clip"](tmp_path / "odd")
     path = folder / "preprocessor_config.json"
