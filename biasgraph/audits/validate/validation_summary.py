@@ -16,7 +16,7 @@ from biasgraph.data.findings import (
     Table,
     Text,
 )
-from biasgraph.report.words import clip, counted, name
+from biasgraph.report.words import clip, counted, name, named
 
 Record = Mapping[str, Any]
 
@@ -100,13 +100,24 @@ def _parts(document: Record) -> Iterator[Part]:
 def _about(document: Record) -> str:
     graph, prompts = document["graph"], document["prompts"]
     tried = "; ".join(
-        f"{KINDS[one['kind']]}: {WORDS[one['kind']]}" for one in document["mitigations"]
+        f"{KINDS[one['kind']]}{_made(document, one['kind'])}: {WORDS[one['kind']]}"
+        for one in document["mitigations"]
     )
     return (
         f"{counted(len(prompts), 'prompt')} of {name(graph['model'], 300)}. Mitigations tried: "
         f"{tried}. All images are split in halves {document['splits']} times, and a number of one "
         "half is set against one of the other: audits with half of the images."
     )
+
+
+def _made(document: Record, kind: str) -> str:
+    """Which images a mitigation has beside the run's own."""
+    made = document["further"].get(kind)
+    if made is None:
+        return ""
+    known = document["mitigated_axes"] if kind == "other_model" else ()
+    meant = f", known to mitigate {named(known)}" if known else ""
+    return f" ({made['images']:,} images of each, {name(made['model'], 300)}{meant})"
 
 
 def _agreement(what: str, found: Sequence[Record]) -> Iterator[list[Cell]]:

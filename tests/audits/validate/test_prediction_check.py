@@ -66,6 +66,9 @@ def validated(built: Path) -> Path:
     shutil.copytree(built, directory, copy_function=shutil.copy2)
     done = biasgraph("validate", directory, *ALL)
     assert "fresh prompts: 56 images of sandbox:stereotyped" in done.stderr
+    shown = " ".join(done.stdout.split())
+    assert "fresh prompts (8 images of each, sandbox:stereotyped): new images" in shown
+    assert "(8 images of each, sandbox:debiased, known to mitigate gender)" in shown
     return directory
 
 
