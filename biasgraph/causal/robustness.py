@@ -29,6 +29,8 @@ STRENGTHS = (0.0, 0.1, 0.3, 0.5, 1.0)
 """Between these values of the whole run's V, differences of edges are counted apart."""
 STABLE = 0.9
 """The share of audits that must repeat a verdict of the run for it to be called stable."""
+FEWEST_AUDITS = 10
+"""With fewer audits of a size, their share says nothing of what is stable."""
 FEWEST_PAIRS = 3
 """With fewer pairs, neither slope nor rank correlation means anything."""
 MEASURES = (
@@ -319,7 +321,8 @@ def verdict_stability(whole: Claims, apart: Mapping[int, Sequence[Claims]]) -> l
 
     Returns:
         `same`: the share of audits of each size with the run's verdict; `stable_from`: the smallest
-        size from which on that is `STABLE` at least, None where it is not even at the largest one.
+        size from which on that is `STABLE` at least, None where it is not even at the largest one
+        of those with `FEWEST_AUDITS` or more.
     """
     records = []
     for place in np.flatnonzero(whole.defined):
@@ -333,7 +336,7 @@ def verdict_stability(whole: Claims, apart: Mapping[int, Sequence[Claims]]) -> l
             for size, audits in sorted(apart.items())
         ]
         stable = None
-        for one in reversed(same):
+        for one in reversed([one for one in same if one["audits"] >= FEWEST_AUDITS]):
             if one["share"] < STABLE:
                 break
             stable = one["images"]

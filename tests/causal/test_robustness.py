@@ -130,12 +130,16 @@ def test_edges_are_sorted_by_the_strength_of_the_whole_run() -> None:
 def test_a_verdict_is_stable_from_where_it_stays() -> None:
     whole = claims(verdict=np.array(["towards", "undecided", "away"]))
     lost = claims(verdict=np.array(["undecided", "undecided", "away"]))
-    apart = {24: [whole, whole], 16: [whole, lost], 12: [whole, whole], 32: [whole, whole]}
+    apart = {
+        24: [whole] * 10, 16: [whole, lost] * 5, 12: [whole] * 10, 32: [whole] * 10, 48: [lost],
+    }  # fmt: skip
     towards, undecided, away = verdict_stability(whole, apart)
-    assert [one["images"] for one in towards["same"]] == [12, 16, 24, 32]
-    assert [one["share"] for one in towards["same"]] == [1, 0.5, 1, 1]
+    assert [one["images"] for one in towards["same"]] == [12, 16, 24, 32, 48]
+    assert [one["share"] for one in towards["same"]] == [1, 0.5, 1, 1, 0]
     assert (towards["stable_from"], undecided["stable_from"]) == (24, 12)
-    assert verdict_stability(whole, {24: [lost]})[0]["stable_from"] is None
+    assert verdict_stability(whole, {24: [lost] * 10})[0]["stable_from"] is None
+    few = verdict_stability(whole, {24: [whole] * 9})[0]
+    assert (few["same"][0]["audits"], few["stable_from"]) == (9, None)
     assert away["cramers_v"] == 0.05
 
 
