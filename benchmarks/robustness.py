@@ -15,13 +15,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.exact import VARIABLES, WORLDS, draw_audit
+from benchmarks.exact import VARIABLES, WORLDS, draw_audit, measured_truth, sensitivities
 from benchmarks.resuming import measure_cases
 from benchmarks.shares import Estimate, shown, table, write_json
 from biasgraph.causal.judge_errors import RATES, WorseJudge
@@ -29,6 +29,7 @@ from biasgraph.causal.robustness import (
     Auditor,
     Claims,
     FewerImages,
+    agreement_of,
     differences,
 )
 from biasgraph.causal.settings import AnalysisSettings
@@ -37,6 +38,9 @@ from biasgraph.causal.transport import resolve_ideals
 from biasgraph.sandbox.world import OCCUPATIONS
 
 DRAWS = 3
+LARGE = (48, 3000)
+"""Images at which the attenuation by errors is set against the formula."""
+SLOPES = ("expected", "slope")
 SIZES = (24, 48)
 """Of audits; runs are twice as large."""
 NESTED = (40, 32)
@@ -101,6 +105,33 @@ def audit(case: Case) -> dict[str, Any]:
     return record
 
 
+def attenuation(case: Case) -> list[dict[str, Any]]:
+    """Slopes of IS by errors to another attribute, beside those that are expected."""
+    settings = AnalysisSettings.resolve(noise_draws=0)
+    ideals = resolve_ideals(VARIABLES, None, None, None)
+    auditor = Auditor("robustness", ideals, settings, settings.prompt_rule)
+    rng = np.random.default_rng([5_5, WORLDS.index(case.world), OCCUPATIONS.index(case.occupation)])
+    rows = []
+    for size in LARGE:
+        run = draw_audit(case.world, case.occupation, size, rng)
+        before = sensitivities(measured_truth(run))
+        pairs = tuple((pair.source, pair.target) for pair in measured_truth(run).pairs)
+        n = len(pairs)
+        verdicts = np.full(n, "undecided")
+        whole = Claims(pairs, before, np.ones(n), np.zeros(n, dtype=bool), verdicts)
+        worse = WorseJudge(auditor, [run], whole, DRAWS, 0, {})
+        for rate in RATES:
+            after = [
+                sensitivities(measured_truth(worse.with_errors(run, rate, "another", rng)))
+                for _ in range(DRAWS)
+            ]
+            slopes = [agreement_of(one, before)["slope"] for one in after]
+            slope = float(np.mean([one for one in slopes if one is not None]))
+            expected = worse.expected_slope(rate)
+            rows.append({"images": size, "rate": rate, "slope": slope, "expected": expected})
+    return rows
+
+
 def _pairs(audits: Sequence[Claims]) -> list[dict[str, Any]]:
     """What every second audit says otherwise than the one before it."""
     found = []
@@ -143,6 +174,22 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             for rate in RATES
         ],
     }  # fmt: skip
+
+
+def shrunk(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The mean slopes of `attenuation` over occupations."""
+    return [
+        {
+            "images": size,
+            "rate": rate,
+            **{
+                name: _mean([row[name] for row in rows if (row["images"], row["rate"]) == key])
+                for name in SLOPES
+            },
+        }
+        for key in product(LARGE, RATES)
+        for size, rate in [key]
+    ]
 
 
 def _of(record: Mapping[str, Any], kind: str, name: str) -> float:
@@ -197,6 +244,15 @@ def markdown(summary: Mapping[str, Any]) -> str:
          *(shown(row[name], 2) for name in ("slope", "rank", "changed", "is_change"))]
         for row in summary["errors"]
     ]  # fmt: skip
+    slopes = [
+        [
+            str(row["images"]),
+            f"{row['rate']:.0%}",
+            shown(row["expected"], 3),
+            shown(row["slope"], 3),
+        ]
+        for row in summary.get("attenuation", ())
+    ]
     return "\n\n".join(
         [
             table(["images", "compared", "edges", "differ", "verdicts", "sum of \\|dIS\\|",
@@ -204,6 +260,7 @@ def markdown(summary: Mapping[str, Any]) -> str:
             table(["images", *(f"ratio of {name}" for name in names.values())], ratios),
             table(["errors", "to", "slope expected", "slope", "rank", "edges differ",
                    "sum of \\|dIS\\|"], errors),
+            table(["images", "errors", "slope expected", "slope"], slopes),
         ]
     )  # fmt: skip
 
@@ -217,6 +274,7 @@ def main() -> None:
     cases = planned(1 if options.small else None)
     path = options.work / f"robustness{'-small' if options.small else ''}.jsonl"
     summary = summarise(measure_cases(cases, audit, path, options.jobs))
+    summary["attenuation"] = shrunk([row for case in cases for row in attenuation(case)])
     write_json(path.with_suffix(".json"), summary)
     print(markdown(summary))
 

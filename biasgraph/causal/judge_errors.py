@@ -81,10 +81,10 @@ class WorseJudge:
         for draw in range(self.draws):
             names = ("errors", kind, f"{rate:g}", str(draw))
             rng = generator(self.seed, self.auditor.name, *names)
-            wrong = [self._with_errors(images, rate, kind, rng) for images in self.run]
+            wrong = [self.with_errors(images, rate, kind, rng) for images in self.run]
             audits.append((self.auditor.claims(wrong), self.whole))
             advance()
-        expected = 1.0 if kind == "unknown" else self._expected_slope(rate)
+        expected = 1.0 if kind == "unknown" else self.expected_slope(rate)
         about = {"rate": rate, "kind": kind, "slope_expected": expected}
         return {**about, **compare(audits, self.whole)}
 
@@ -96,7 +96,7 @@ class WorseJudge:
         labelled = self.labelled.get(variable.name)
         return destinations(variable, labelled, self._answers(variable))
 
-    def _with_errors(
+    def with_errors(
         self, images: CodedImages, rate: float, kind: Errors, rng: np.random.Generator
     ) -> CodedImages:
         """The images with so many of their valid answers wrong, or unknown."""
@@ -125,7 +125,7 @@ class WorseJudge:
             arms={arm: err(images.arms[arm]) for arm in sorted(images.arms)},
         )
 
-    def _expected_slope(self, rate: float) -> float | None:
+    def expected_slope(self, rate: float) -> float | None:
         """The slope of IS on the run's where counts are what they are on average."""
         pool = Pool.of(self.auditor.name, self.run)
         index = {variable.name: y for y, variable in enumerate(pool.variables)}

@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.robustness import _mean, _pairs, _ratio, markdown, planned, summarise
+from benchmarks.robustness import (
+    LARGE,
+    _mean,
+    _pairs,
+    _ratio,
+    attenuation,
+    markdown,
+    planned,
+    shrunk,
+    summarise,
+)
 from biasgraph.causal.robustness import Claims
 
 
@@ -56,3 +66,12 @@ def test_a_summary_of_invented_records() -> None:
     text = markdown(summary)
     assert "subsets of one run, no image shared" in text
     assert "| 40% | another | .600 [.600, .600] |" in text
+
+
+def test_errors_shrink_many_images_as_expected() -> None:
+    (case, *_) = planned(1)
+    rows = [row for row in attenuation(case) if row["images"] == LARGE[-1]]
+    for row in rows:
+        assert row["slope"] == pytest.approx(row["expected"], abs=0.1)
+    found = shrunk(rows)
+    assert [row["slope"]["n"] for row in found if row["images"] == LARGE[-1]] == [1] * 5

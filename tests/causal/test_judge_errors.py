@@ -31,7 +31,7 @@ def worse(
 
 def wrong(work: WorseJudge, rate: float, kind: str) -> CodedImages:
     rng = np.random.default_rng(1)
-    return work._with_errors(work.run[0], rate, kind, rng)  # type: ignore[arg-type]
+    return work.with_errors(work.run[0], rate, kind, rng)  # type: ignore[arg-type]
 
 
 def test_wrong_answers_go_where_the_judge_sends_them() -> None:
@@ -82,7 +82,7 @@ def test_even_errors_shrink_sensitivity_as_the_formula_says() -> None:
     work = worse(CodedImages("p", each, initial, arms))
     assert np.ptp(work.whole.sensitivity) > 0.1
     for rate in RATES:
-        assert work._expected_slope(rate) == pytest.approx(1 - rate * 3 / 2)
+        assert work.expected_slope(rate) == pytest.approx(1 - rate * 3 / 2)
 
 
 def test_simulated_errors_shrink_sensitivity_as_expected() -> None:
