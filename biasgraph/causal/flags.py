@@ -22,6 +22,17 @@ VERDICT_WORDS: dict[str, str] = {
     "undecided": "no link found, and none excluded",
 }
 
+VERDICT_NAMES: dict[str, str] = {
+    "towards": "towards ideal",
+    "away": "away from ideal",
+    "below_delta": "below delta",
+    "edge_undetermined": "undetermined",
+    "common_shift": "common shift",
+    "below_min_v": "below min. V",
+    "undecided": "undecided",
+}
+"""The same for columns of tables."""
+
 FLAG_WORDS: dict[str, str] = {
     # on nodes, pairs or both
     "small_sample": "fewer than 32 valid answers in at least one set of images",

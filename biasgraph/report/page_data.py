@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS, VERDICT_WORDS
+from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS, VERDICT_NAMES, VERDICT_WORDS
 from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import Images
 from biasgraph.errors import InputError
@@ -59,7 +59,12 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
             "graph": _shown_findings(graph["findings"], place),
             "nodes": [_shown_findings(node["findings"], place) for node in nodes],
         },
-        "words": {"flags": FLAG_WORDS, "status": STATUS_WORDS, "verdicts": VERDICT_WORDS},
+        "words": {
+            "flags": FLAG_WORDS,
+            "status": STATUS_WORDS,
+            "verdicts": VERDICT_WORDS,
+            "verdict_names": VERDICT_NAMES,
+        },
         "agreement": record and {"summary": judge_words.summary(record)},
     }
     return model, _context(document, pairs, documents)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from biasgraph.causal.flags import VERDICT_NAMES
 from biasgraph.causal.robustness import STABLE
 from biasgraph.data.findings import (
     Banner,
@@ -21,7 +22,7 @@ from biasgraph.data.findings import (
     Text,
     is_empty,
 )
-from biasgraph.report.words import arrow, counted, label, name, named
+from biasgraph.report.words import arrow, counted, label, named
 
 Record = Mapping[str, Any]
 
@@ -230,7 +231,7 @@ def _stability(verdicts: Sequence[Record]) -> Table:
     for verdict in dict.fromkeys(pair["verdict"] for pair in verdicts) if sizes else ():
         pairs = [pair for pair in verdicts if pair["verdict"] == verdict]
         stable = [sum(pair["stable_from"] == size for pair in pairs) for size in sizes]
-        cells.append([name(verdict), len(pairs), *stable, len(pairs) - sum(stable)])
+        cells.append([_verdict(verdict), len(pairs), *stable, len(pairs) - sum(stable)])
     caption = (
         f"Pairs by the smallest number of images from which on {STABLE:.0%} of the audits that "
         "share no image repeat the run's verdict."
@@ -239,9 +240,13 @@ def _stability(verdicts: Sequence[Record]) -> Table:
     return Table(columns, cells, caption, numeric=range(1, len(columns)))
 
 
+def _verdict(verdict: str | None) -> str:
+    return "none" if verdict is None else VERDICT_NAMES[verdict]
+
+
 def _edges(verdicts: Sequence[Record]) -> Iterator[str]:
     for pair in verdicts:
         if pair["edge"] and pair["same"]:
             shares = ", ".join(f"{one['share']:.0%} at {one['images']}" for one in pair["same"])
             told = f"stable from {pair['stable_from']}" if pair["stable_from"] else "not yet stable"
-            yield f"{arrow(pair)}, {name(pair['verdict'])}: {told} ({shares})."
+            yield f"{arrow(pair)}, {_verdict(pair['verdict'])}: {told} ({shares})."
