@@ -24,7 +24,7 @@ from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.devices import Portions
 from biasgraph.models.inference_options import ModelOptions, Spec
-from biasgraph.models.library_loading import explain_loading_errors, shorten_error
+from biasgraph.models.library_loading import explain_working_errors
 from biasgraph.models.transformers_model import TransformersModel, locate, place_tensors
 
 if TYPE_CHECKING:
@@ -117,17 +117,10 @@ class ClipJudge(TransformersModel):
         import torch
 
         colours = [image.convert("RGB") for image in images]
-        processor = self._processor
-        with explain_loading_errors(self.spec):  # its settings are read only now
+        processor, model = self._processor, self._model
+        with explain_working_errors(self.spec), torch.no_grad():
             batch = processor(images=colours, return_tensors="pt")
-        try:
-            with torch.no_grad():
-                features = self._model.get_image_features(**place_tensors(batch, self._model))
-        except ValueError as error:  # pictures of another size than the model's
-            raise ModelError(
-                f"{printable(self.spec)} does not take pictures as its own settings prepare them: "
-                f"{shorten_error(error)}"
-            ) from error
+            features = model.get_image_features(**place_tensors(batch, model))
         return self._unit(features)
 
     def _embed_text_batch(self, texts: Sequence[str]) -> np.ndarray:
@@ -136,9 +129,11 @@ class ClipJudge(TransformersModel):
         # SigLIP reads at the end of its window, so its texts are always filled up to that.
         padding = "max_length" if "siglip" in self._model.config.model_type else True
         filled = {"padding": padding, "max_length": self._window}
-        batch = self._tokenizer(list(texts), truncation=True, return_tensors="pt", **filled)
-        with torch.no_grad():
-            return self._unit(self._model.get_text_features(**place_tensors(batch, self._model)))
+        tokenizer, model = self._tokenizer, self._model
+        with explain_working_errors(self.spec), torch.no_grad():
+            batch = tokenizer(list(texts), truncation=True, return_tensors="pt", **filled)
+            features = model.get_text_features(**place_tensors(batch, model))
+        return self._unit(features)
 
     def _choose(self, logits: np.ndarray) -> list[Answer]:
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -155,10 +150,11 @@ class ClipJudge(TransformersModel):
 
         One at a time, because a batch pads to its longest and that moves the last bits.
         """
-        window = self._window
+        window, tokenizer = self._window, self._tokenizer
         for caption in captions:
             if caption not in self._embedded:
-                count = len(self._tokenizer(caption)["input_ids"])
+                with explain_working_errors(self.spec):
+                    count = len(tokenizer(caption)["input_ids"])
                 if window is not None and count > window:
                     raise InputError(
                         f"'{printable(caption)}' has {count} tokens, and {printable(self.spec)} "
@@ -206,8 +202,6 @@ class ClipJudge(TransformersModel):
                 f"{printable(self.spec)} has no token that fills up texts: its tokenizer's files "
                 "are damaged"
             )
-        if not isinstance(tokenizer.model_max_length, int | float):
-            raise ModelError(f"{printable(self.spec)} has a tokenizer of no length: it is damaged")
         return tokenizer
 
     @cached_property

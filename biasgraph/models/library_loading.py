@@ -59,6 +59,26 @@ def explain_loading_errors(spec: str) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def explain_working_errors(spec: str) -> Iterator[None]:
+    """Whatever a model's own files make go wrong while it works, as a line of ModelError.
+
+    Lack of memory passes: smaller portions may fit. For calls of the libraries alone.
+    """
+    import numpy as np
+
+    try:
+        with np.errstate(all="ignore"):  # what comes of it is looked at
+            yield
+    except Exception as error:  # a setting may be anything, and is read anywhere
+        if is_out_of_memory(error):
+            raise
+        raise ModelError(
+            f"{printable(spec)} fails at what it is made for, its files may be damaged: "
+            f"{shorten_error(error)}"
+        ) from error
+
+
 def shorten_error(error: BaseException) -> str:
     """A library's own words on one line, cut."""
     words = printable(" ".join(str(error).split()))
