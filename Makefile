@@ -9,10 +9,8 @@ endif
 
 unexport PYTHONDONTWRITEBYTECODE # the tests start hundreds of interpreters
 
-# Tests wait for a third of their time, on browsers, servers and disks.
-WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(8, 3 * os.cpu_count() // 2))")
-# Whole files go to the workers, so that the runs that a file makes are made once.
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# Whole files go to the cores, so that the runs that a file makes are made once.
+PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-all lint bench docs clean
 
