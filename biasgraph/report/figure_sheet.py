@@ -113,6 +113,14 @@ class FigureSheet:
         room = 0.97 * share * (self.width - 2 * MARGIN)
         return textwrap.wrap(words, int(len(words) * room / max(wide, room / 200)))
 
+    def settle(self) -> None:
+        """Lay out several axes once, to a millionth: the solver's last bits differ each time."""
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
+        for axes in self.figure.axes:
+            left, bottom, width, height = (round(v, 6) for v in axes.get_position().bounds)
+            axes.set_position((left, bottom, width, height))
+
     def save(self, kind: str, title: str, description: str) -> bytes:
         """The sheet without a date.
 
