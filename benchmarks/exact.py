@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from biasgraph.causal.tables import CodedImages, Codes, Tallies, Variable
 from biasgraph.data.axes import load_axis_set
 from biasgraph.sandbox.planted_truth import Truth, metrics_of, truth, truth_of
-from biasgraph.sandbox.world import AXES, Scene, World, sample, world
+from biasgraph.sandbox.world import AXES, OCCUPATIONS, Scene, World, sample, world
 
 WORLDS = ("stereotyped", "debiased")
 AXIS_SET = load_axis_set("occupation")
@@ -20,6 +22,24 @@ VARIABLES = tuple(
     for axis in AXIS_SET.axes
 )
 _COLUMNS = [list(AXES).index(variable.name) for variable in VARIABLES]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Which world and occupation to audit, and with how many images a prompt."""
+
+    world: str
+    occupation: str
+    images: int
+
+    def name(self) -> list[Any]:
+        """What tells this audit from all others."""
+        return [self.world, self.occupation, self.images]
+
+
+def planned(images: int, limit: int | None) -> list[Audit]:
+    """Both worlds of every occupation, or of the first `limit` ones."""
+    return [Audit(name, job, images) for job in OCCUPATIONS[:limit] for name in WORLDS]
 
 
 def draw_audit(world_name: str, occupation: str, n: int, rng: np.random.Generator) -> CodedImages:

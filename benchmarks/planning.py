@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
@@ -23,7 +23,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.exact import METRICS, VARIABLES, WORLDS, draw_audit, planted_truth
+from benchmarks.exact import (
+    METRICS,
+    VARIABLES,
+    WORLDS,
+    Audit,
+    draw_audit,
+    planned,
+    planted_truth,
+)
 from benchmarks.planning_summary import PLANS, TIE, markdown, summarise
 from benchmarks.resuming import measure_cases
 from benchmarks.shares import write_json
@@ -68,24 +76,6 @@ def true_joint(world_name: str, occupation: str, chosen: tuple[str, ...]) -> Map
             scene = intervene(scene, axis, attribute)
         parts.append(marginals(world(world_name), scene))
     return {axis: np.mean([part[axis] for part in parts], axis=0) for axis in AXES}
-
-
-@dataclass(frozen=True)
-class Audit:
-    """Which world and occupation to audit, and with how many images a prompt."""
-
-    world: str
-    occupation: str
-    images: int
-
-    def name(self) -> list[Any]:
-        """What tells this audit from all others."""
-        return [self.world, self.occupation, self.images]
-
-
-def planned(images: int, limit: int | None) -> list[Audit]:
-    """Both worlds of every occupation, or of the first `limit` ones."""
-    return [Audit(name, job, images) for job in OCCUPATIONS[:limit] for name in WORLDS]
 
 
 def audit(case: Audit) -> dict[str, Any]:

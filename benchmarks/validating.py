@@ -15,13 +15,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.exact import METRICS, VARIABLES, WORLDS, draw_audit, planted_truth
+from benchmarks.exact import (
+    METRICS,
+    VARIABLES,
+    WORLDS,
+    Audit,
+    draw_audit,
+    planned,
+    planted_truth,
+)
 from benchmarks.resuming import measure_cases
 from benchmarks.shares import write_json
 from benchmarks.validating_summary import markdown, summarise
@@ -48,24 +56,6 @@ EVENED = ("gender", "age")
 """What the debiased model makes even."""
 EDGE = 0.1  # the population V of a planted edge
 CLOSER = 0.01  # an axis counts as truly mitigated by another model that brings it closer by more
-
-
-@dataclass(frozen=True)
-class Audit:
-    """Which world and occupation to audit, and with how many images a prompt."""
-
-    world: str
-    occupation: str
-    images: int
-
-    def name(self) -> list[Any]:
-        """What tells this audit from all others."""
-        return [self.world, self.occupation, self.images]
-
-
-def planned(images: int, limit: int | None) -> list[Audit]:
-    """Both worlds of every occupation, or of the first `limit` ones."""
-    return [Audit(name, job, images) for job in OCCUPATIONS[:limit] for name in WORLDS]
 
 
 def true_changes(world_name: str, occupation: str) -> dict[str, Floats]:

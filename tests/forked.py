@@ -58,6 +58,13 @@ def biasgraph(
     return subprocess.CompletedProcess(arguments, process.exitcode, *texts)
 
 
+def run_command(*arguments: str | Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    """The same, which must end with this exit code."""
+    done = biasgraph(*map(str, arguments))
+    assert done.returncode == expect, done.stderr
+    return done
+
+
 def _command(
     arguments: Sequence[str], outputs: Sequence[Path], cwd: Path, environment: Mapping[str, str]
 ) -> int:

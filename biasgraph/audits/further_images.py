@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.compare.evidence import coded_like
-from biasgraph.audits.plan.verification import axis_set_of, planned_again
+from biasgraph.audits.plan.verification import asked_besides, axis_set_of, planned_again
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.result import why_no_run
 from biasgraph.errors import InputError, printable, shown
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from biasgraph.data.axes import AxisSet
     from biasgraph.data.result import Result
     from biasgraph.prompts.counterfactuals import Prompt, PromptPlan
-    from biasgraph.runs.directory import Run
     from biasgraph.runs.progress import Progress
 
 FOLDER = "other-models"
@@ -192,26 +191,11 @@ class FurtherImages:
             InputError: The run was made with another generator, judge or seed.
             ModelError: A model or the disk failed.
         """
-        gate, questions = questions_about(self.axes)
-        with self.job.opened() as run:
-            self.job.declare(run, questions, gate)
-            try:
-                self._request(run, self.wanted, self.first + self.images)
-                self.job.complete(run, questions, gate)
-                answers = run.answers(self.job.vqa)
-            finally:  # who reads the run's request finds its own prompts again
-                if self.first:
-                    self._request(run, [plan.prompts for plan in self.plans], self.first)
+        wanted = self.wanted, self.first + self.images
+        own = ([plan.prompts for plan in self.plans], self.first) if self.first else None
+        with asked_besides(self.job, self.axes, wanted, own) as run:
+            answers = run.answers(self.job.vqa)
         return coded_like(self.result, _from_number(answers, self.first))
-
-    def _request(self, run: Run, prompts: Sequence[Sequence[Prompt]], images: int) -> None:
-        run.request(
-            prompts,
-            images=images,
-            targets=[axis.name for axis in self.axes.axes],
-            settings=run.settings or {"images": images},
-            command=self.job.command,
-        )
 
 
 def _from_number(answers: pd.DataFrame, first: int) -> pd.DataFrame:

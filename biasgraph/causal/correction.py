@@ -219,7 +219,7 @@ class CorrectedTarget:
     def answers(self) -> CorrectedAnswers:
         """What a node says of it; intervals are 95 %."""
         ends = np.quantile(self.drawn_shares, [TAIL, 1 - TAIL], axis=0)
-        farthest = float(self.metric.distance(np.eye(len(self.ideal)), self.ideal).max())
+        farthest = replace(self.metric, shares=self.ideal).farthest
         return CorrectedAnswers(
             distribution=tuple(self.shares.tolist()),
             distribution_ci=tuple(map(tuple, ends.T.tolist())),

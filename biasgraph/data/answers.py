@@ -8,6 +8,7 @@ a second; the line of a bad row is looked up only when there is one.
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +36,8 @@ UNDECIDED = "unknown"
 LONGEST = 500  # characters of a problem that quotes a cell
 
 Mask = npt.NDArray[np.bool_]
+Place = tuple[str, str]
+"""An image and a target."""
 Problem = Callable[[dict[str, str]], str]
 
 
@@ -166,21 +169,14 @@ class Answers:
         raise InputError(f"{where}: {printable(problem)}{others}")
 
     def _by_majority(self) -> Answers:
-        """One row for each image and target: what most annotators say, unknown where as many."""
+        """One row for each image and target: what most annotators say."""
         asked = ["image", "target"]
-        counts = self.frame.groupby([*asked, "answer"], observed=True, sort=False).size()
-        votes = counts.rename("votes").reset_index()
-        most = votes[
-            votes["votes"] == votes.groupby(asked, observed=True)["votes"].transform("max")
-        ]
-        tied = most.duplicated(asked, keep=False)
-        said = most["answer"].astype(object).where(~tied, UNDECIDED)
-        chosen = pd.Series(said.to_numpy(), index=pd.MultiIndex.from_frame(most[asked]))
-        chosen = chosen[~chosen.index.duplicated()]
+        everywhere = zip(*(self.frame[name].tolist() for name in asked), strict=True)
+        said = majority(zip(everywhere, self.frame["answer"].tolist(), strict=True))
         rows = self.frame.drop(columns=["annotator", "confidence"], errors="ignore")
         rows = rows.drop_duplicates(asked)
-        answer = chosen.reindex(pd.MultiIndex.from_frame(rows[asked])).to_numpy()
-        rows = rows.assign(answer=pd.Categorical(answer))
+        places = zip(*(rows[name].tolist() for name in asked), strict=True)
+        rows = rows.assign(answer=pd.Categorical([said[place] for place in places]))
         if "judge" not in rows:
             rows["judge"] = pd.Categorical([PEOPLE] * len(rows))
         return replace(self, frame=rows, annotators=int(self.frame["annotator"].nunique()))
@@ -261,6 +257,18 @@ def _arm_codes(frame: pd.DataFrame) -> npt.NDArray[np.int64]:
         column = frame[name].cat
         codes = codes * (len(column.categories) + 1) + column.codes.to_numpy() + 1
     return codes
+
+
+def majority(votes: Iterable[tuple[Place, str]]) -> dict[Place, str]:
+    """What most say at each place; unknown where as many say otherwise."""
+    counts: dict[Place, Counter[str]] = {}
+    for place, answer in votes:
+        counts.setdefault(place, Counter())[answer] += 1
+    ranked = {place: votes.most_common(2) for place, votes in counts.items()}
+    return {
+        place: UNDECIDED if len(best) == 2 and best[0][1] == best[1][1] else best[0][0]
+        for place, best in ranked.items()
+    }
 
 
 def _normalised(frame: pd.DataFrame, source: str) -> pd.DataFrame:

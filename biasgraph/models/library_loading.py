@@ -70,6 +70,8 @@ def explain_working_errors(spec: str) -> Iterator[None]:
     try:
         with np.errstate(all="ignore"):  # what comes of it is looked at
             yield
+    except BiasgraphError:
+        raise
     except Exception as error:  # a setting may be anything, and is read anywhere
         if is_out_of_memory(error):
             raise

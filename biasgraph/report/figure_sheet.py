@@ -113,7 +113,7 @@ class FigureSheet:
         room = 0.97 * share * (self.width - 2 * MARGIN)
         return textwrap.wrap(words, int(len(words) * room / max(wide, room / 200)))
 
-    def settle(self) -> None:
+    def _settle(self) -> None:
         """Lay out several axes once, to a millionth: the solver's last bits differ each time."""
         self.figure.draw_without_rendering()
         self.figure.set_layout_engine("none")
@@ -133,6 +133,7 @@ class FigureSheet:
         ours = (
             {"Date": None, "Creator": "biasgraph"} if kind == "svg" else {"Software": "biasgraph"}
         )
+        self._settle()
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format=kind, dpi=DPI, metadata=about | ours)
         return buffer.getvalue()

@@ -62,7 +62,6 @@ def robustness_figure(document: Record, kind: str, columns: int = 2) -> bytes:
             if axes.get_legend_handles_labels()[1]:
                 axes.legend(fontsize="small")
         sheet.set_content(HEIGHT * columns / 2, caption, graph["toy"])
-        sheet.settle()
         return sheet.save(kind, about, caption)
 
 

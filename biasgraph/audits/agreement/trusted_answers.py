@@ -6,7 +6,6 @@ All of them end as the same table: image, target, answer.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from biasgraph.audits.agreement.sampling import sample
-from biasgraph.data.answers import Answers
+from biasgraph.data.answers import Answers, majority
 from biasgraph.data.file_names import RECORD
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile
@@ -154,25 +153,10 @@ def from_answers(
         path.name,
         "answers",
         digest,
-        _majority(people.values()),
+        majority(vote for said in people.values() for vote in said.items()),
         by_people=by_people,
         people={name or NAMELESS: said for name, said in people.items()} if several else {},
     )
-
-
-def _majority(people: Collection[Said]) -> Said:
-    """What most of them say about each image and axis; unknown where as many say otherwise."""
-    if len(people) == 1:
-        return next(iter(people))
-    votes: dict[tuple[str, str], Counter[str]] = {}
-    for said in people:
-        for place, answer in said.items():
-            votes.setdefault(place, Counter())[answer] += 1
-    ranked = {place: counts.most_common(2) for place, counts in votes.items()}
-    return {
-        place: UNKNOWN if len(best) == 2 and best[0][1] == best[1][1] else best[0][0]
-        for place, best in ranked.items()
-    }
 
 
 def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -> TrustedAnswers:

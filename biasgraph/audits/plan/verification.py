@@ -6,8 +6,8 @@ kept: the same call does nothing twice. The run's request is as it was when the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -124,24 +124,10 @@ class JointPlan:
             InputError: The run was made with another generator, judge or seed.
             ModelError: A model or the disk failed.
         """
-        gate, questions = questions_about(self.axes)
-        with self.job.opened() as run:
-            self.job.declare(run, questions, gate)
-            try:
-                self._request(run, self.prompts, self.images)
-                self.job.complete(run, questions, gate)
-                return self._codes(run, variables)
-            finally:  # who reads the run's request finds its own prompts again
-                self._request(run, self.plan.prompts[1:], self.usual_images)
-
-    def _request(self, run: Run, prompts: Sequence[Prompt], images: int) -> None:
-        run.request(
-            [[self.plan.initial, *prompts]],
-            images=images,
-            targets=[axis.name for axis in self.axes.axes],
-            settings=run.settings,
-            command=self.job.command,
-        )
+        wanted = [[self.plan.initial, *self.prompts]], self.images
+        own = [self.plan.prompts], self.usual_images
+        with asked_besides(self.job, self.axes, wanted, own) as run:
+            return self._codes(run, variables)
 
     def _codes(self, run: Run, variables: Sequence[Variable]) -> list[Codes]:
         """(images, variables) for each joint prompt."""
@@ -160,6 +146,47 @@ def _code(answer: str, variable: Variable) -> int:
     if answer in variable.attributes:
         return variable.attributes.index(answer)
     return GATED if answer == "gated" else UNKNOWN
+
+
+Request = tuple[Sequence[Sequence[Prompt]], int]
+"""Prompts, an initial one first in each group, and how many images of each."""
+
+
+@contextmanager
+def asked_besides(job: Job, axes: AxisSet, wanted: Request, own: Request | None) -> Iterator[Run]:
+    """A run with images beside its own made and asked about.
+
+    Args:
+        job: The models that work, and where.
+        axes: The axis set that the run was built with.
+        wanted: What is made besides.
+        own: The run's own request: who reads the run afterwards finds it again.
+
+    Raises:
+        Interrupted: The user stopped it; the same command resumes it.
+        InputError: The run was made with another generator, judge or seed.
+        ModelError: A model or the disk failed.
+    """
+
+    def request(run: Run, prompts: Sequence[Sequence[Prompt]], images: int) -> None:
+        run.request(
+            prompts,
+            images=images,
+            targets=[axis.name for axis in axes.axes],
+            settings=run.settings or {"images": images},
+            command=job.command,
+        )
+
+    gate, questions = questions_about(axes)
+    with job.opened() as run:
+        job.declare(run, questions, gate)
+        try:
+            request(run, *wanted)
+            job.complete(run, questions, gate)
+            yield run
+        finally:
+            if own is not None:
+                request(run, *own)
 
 
 def axis_set_of(directory: Path, result: Result, given: str | None) -> AxisSet:

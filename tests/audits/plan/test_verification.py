@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,8 @@ from biasgraph.data.result import load
 from biasgraph.errors import InputError
 from biasgraph.runs.directory import Run
 from tests import forked
+from tests.forked import run_command
+from tests.ledger_queries import IMAGES, REQUEST, query
 from tests.shared_runs import copy_run
 
 TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml")
@@ -26,26 +26,6 @@ BUILD = (
     "build", "--prompt", "a [librarian] at a conference", "--images", "8", "--only",
     "gender,environment", "--min-valid", "2", "--bootstrap", "200", "-q",
 )  # fmt: skip
-
-
-def biasgraph(*arguments: str | Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
-    done = forked.biasgraph(*map(str, arguments))
-    assert done.returncode == expect, done.stderr
-    return done
-
-
-def query(directory: Path, sql: str) -> list[Any]:
-    ledger = sqlite3.connect(directory / "ledger.sqlite")
-    rows = ledger.execute(sql).fetchall()
-    ledger.close()
-    return rows
-
-
-REQUEST = (
-    "SELECT prompts.id, position, (SELECT images FROM request), (SELECT count(*) FROM targets)"
-    " FROM prompts WHERE position IS NOT NULL ORDER BY position"
-)
-IMAGES = "SELECT images.id, role, sha256 FROM images JOIN prompts ON prompts.id = prompt"
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +39,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def verified(built: Path) -> Path:
     directory = built.with_name("verified")
     shutil.copytree(built, directory, copy_function=shutil.copy2)
-    biasgraph("plan", directory, "--verify", "--verify-images", "10")
+    run_command("plan", directory, "--verify", "--verify-images", "10")
     return directory
 
 
@@ -99,10 +79,10 @@ def test_nothing_is_made_twice_and_a_build_is_not_confused(
 ) -> None:
     directory = Path(shutil.copytree(verified, tmp_path / "run", copy_function=shutil.copy2))
     images, plan = query(directory, IMAGES), (directory / "plan.json").read_bytes()
-    biasgraph("plan", directory, "--verify", "--verify-images", "10", "-q")
+    run_command("plan", directory, "--verify", "--verify-images", "10", "-q")
     assert query(directory, IMAGES) == images
     assert (directory / "plan.json").read_bytes() == plan
-    biasgraph(*BUILD, "-o", directory)
+    run_command(*BUILD, "-o", directory)
     assert query(directory, IMAGES) == images
     for name in TABLES:
         assert (directory / name).read_bytes() == (built / name).read_bytes()
@@ -130,10 +110,10 @@ def test_a_verification_that_died_confuses_nobody(built: Path, tmp_path: Path) -
     made = [one for one in query(directory, IMAGES) if one[1] == "other"]
     assert 0 < len(made) < 64
     again = Path(shutil.copytree(directory, tmp_path / "again", copy_function=shutil.copy2))
-    biasgraph(*BUILD, "-o", again)
+    run_command(*BUILD, "-o", again)
     for name in TABLES:
         assert (again / name).read_bytes() == (built / name).read_bytes()
-    biasgraph("plan", directory, "--verify", "--verify-images", "16", "-q")
+    run_command("plan", directory, "--verify", "--verify-images", "16", "-q")
     assert set(made) < set(query(directory, IMAGES))
     assert query(directory, REQUEST) == query(built, REQUEST)
 
@@ -174,7 +154,7 @@ def test_bad_input_leaves_nothing(built: Path, tmp_path: Path) -> None:
     before = sorted(path.name for path in directory.iterdir()), query(directory, IMAGES)
     targets = tmp_path / "targets.yaml"
     targets.write_text("gendr: {weight: 2}\n")
-    done = biasgraph("plan", directory, "--targets", targets, "--verify", expect=2)
+    done = run_command("plan", directory, "--targets", targets, "--verify", expect=2)
     assert done.stdout == ""
     assert "Did you mean 'gender'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -183,14 +163,14 @@ def test_bad_input_leaves_nothing(built: Path, tmp_path: Path) -> None:
         ["--verify", "--axes", "nowhere.yaml"],
         ["--steps", "0"],
     ):
-        biasgraph("plan", directory, *options, expect=2)
+        run_command("plan", directory, *options, expect=2)
     assert (sorted(path.name for path in directory.iterdir()), query(directory, IMAGES)) == before
 
 
 def test_a_single_intervention_needs_no_joint_images(built: Path, tmp_path: Path) -> None:
     directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
     images = query(directory, IMAGES)
-    done = biasgraph("plan", directory, "--verify", "--steps", "1", "--json")
+    done = run_command("plan", directory, "--verify", "--steps", "1", "--json")
     assert json.loads(done.stdout)["verification"] == {
         "axes": [json.loads(done.stdout)["plan"]["steps"][0]["axis"]],
         "status": "nothing_joint",

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import biasgraph
 from biasgraph.commands import main
 from biasgraph.data.file_names import RECORD
-from tests import forked
 from tests.answer_tables import librarian_table
+from tests.forked import run_command
+from tests.ledger_queries import query
 from tests.shared_runs import copy_run
 
 TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv")
@@ -23,19 +22,6 @@ BUILD = (
     "--min-valid", "2", "--bootstrap", "100", "-q",
 )  # fmt: skip
 TRY = ("--fresh-images", "6", "--draws", "2")
-
-
-def run_command(*arguments: str | Path, expect: int = 0) -> str:
-    done = forked.biasgraph(*map(str, arguments))
-    assert done.returncode == expect, done.stderr
-    return done.stdout if expect == 0 else done.stderr
-
-
-def query(directory: Path, sql: str) -> list[Any]:
-    ledger = sqlite3.connect(directory / "ledger.sqlite")
-    rows = ledger.execute(sql).fetchall()
-    ledger.close()
-    return rows
 
 
 REQUEST = "SELECT id, position, (SELECT images FROM request) FROM prompts ORDER BY id"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,8 @@ from biasgraph.data.result import load
 from biasgraph.errors import InputError
 from biasgraph.runs.directory import Run
 from tests import forked
+from tests.forked import run_command
+from tests.ledger_queries import IMAGES, REQUEST, query
 from tests.shared_runs import copy_run
 
 TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv")
@@ -32,24 +32,6 @@ ALL = (
 PROMPTS = 1 + 2 + 2 + 2
 
 
-def biasgraph(*arguments: str | Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
-    done = forked.biasgraph(*map(str, arguments))
-    assert done.returncode == expect, done.stderr
-    return done
-
-
-def query(directory: Path, sql: str) -> list[Any]:
-    ledger = sqlite3.connect(directory / "ledger.sqlite")
-    rows = ledger.execute(sql).fetchall()
-    ledger.close()
-    return rows
-
-
-REQUEST = (
-    "SELECT prompts.id, position, (SELECT images FROM request), (SELECT count(*) FROM targets)"
-    " FROM prompts WHERE position IS NOT NULL ORDER BY position"
-)
-IMAGES = "SELECT images.id, role, sha256 FROM images JOIN prompts ON prompts.id = prompt"
 ANSWERS = "SELECT count(*) FROM answers"
 
 
@@ -64,7 +46,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def validated(built: Path) -> Path:
     directory = built.with_name("validated")
     shutil.copytree(built, directory, copy_function=shutil.copy2)
-    done = biasgraph("validate", directory, *ALL)
+    done = run_command("validate", directory, *ALL)
     assert "fresh prompts: 56 images of sandbox:stereotyped" in done.stderr
     shown = " ".join(done.stdout.split())
     assert "fresh prompts (8 images of each, sandbox:stereotyped): new images" in shown
@@ -111,12 +93,12 @@ def test_nothing_is_made_or_asked_twice(built: Path, validated: Path, tmp_path: 
     counts = [query(place, sql) for place in (directory, other(directory))
               for sql in (IMAGES, ANSWERS)]  # fmt: skip
     written = (directory / "validation.json").read_bytes()
-    done = biasgraph("validate", directory, *ALL, "--json")
+    done = run_command("validate", directory, *ALL, "--json")
     assert json.loads(done.stdout) == json.loads(written)
     assert (directory / "validation.json").read_bytes() == written
     assert counts == [query(place, sql) for place in (directory, other(directory))
                       for sql in (IMAGES, ANSWERS)]  # fmt: skip
-    biasgraph(*BUILD, "-o", directory)
+    run_command(*BUILD, "-o", directory)
     assert "Predictions against mitigations" in (directory / "report.html").read_text("utf-8")
     assert query(directory, IMAGES) == counts[0]
     for name in TABLES:
@@ -143,10 +125,10 @@ def test_a_validation_that_died_goes_on(built: Path, validated: Path, tmp_path: 
     made = query(directory, IMAGES)
     assert len(query(built, IMAGES)) < len(made) < len(query(validated, IMAGES))
     again = Path(shutil.copytree(directory, tmp_path / "again", copy_function=shutil.copy2))
-    biasgraph(*BUILD, "-o", again)
+    run_command(*BUILD, "-o", again)
     for name in TABLES:
         assert (again / name).read_bytes() == (built / name).read_bytes()
-    biasgraph("validate", directory, *ALL, "-q")
+    run_command("validate", directory, *ALL, "-q")
     assert set(query(directory, IMAGES)) == set(query(validated, IMAGES))
     assert query(directory, REQUEST) == query(built, REQUEST)
     assert (directory / "validation.json").read_bytes() == (
@@ -174,7 +156,7 @@ def test_bad_input_leaves_nothing(
 ) -> None:
     directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
     before = sorted(path.name for path in directory.iterdir()), query(directory, IMAGES)
-    done = biasgraph("validate", directory, *arguments, expect=2)
+    done = run_command("validate", directory, *arguments, expect=2)
     assert done.stdout == ""
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
