@@ -145,7 +145,61 @@ class Text:
     tone: Literal["plain", "warning"] = "plain"
 
 
-Part = Number | Table | Ranking | Bars | Images | Text
+@dataclass(frozen=True)
+class MarkedWord:
+    """A word of a prompt, shaded by its share.
+
+    Attributes:
+        text: The word as it stands in the prompt.
+        after: What stands between it and the next word.
+        value: Its share of what all words of the prompt have together, 0 to 1; None: not ranked.
+        low: The lower end of the share's 95 % interval.
+        high: The upper end; it may lie above 1.
+        note: What else there is to say; of a word that is not ranked, the reason.
+        mark: Whether it ranks first, or cannot be told from the first.
+    """
+
+    text: str
+    after: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+    mark: Literal["", "first", "tied"] = ""
+
+    def __post_init__(self) -> None:
+        _check_value(self.text, self.value, self.low, self.high)
+        if self.value is None and (self.mark or not self.note):
+            raise ValueError(f"{self.text!r} is not ranked: it needs a reason, and has no mark")
+        if self.value is not None and not 0 <= self.value <= 1:
+            raise ValueError(f"{self.text!r} has a share of {self.value}, not 0 to 1")
+
+
+@dataclass(frozen=True)
+class MarkedView:
+    """A prompt's words, all of them and in order, as one measurement shades them.
+
+    Attributes:
+        label: Which, such as an axis and a method.
+        words: The words.
+        note: What they show in all, or why none is shaded.
+    """
+
+    label: str
+    words: Sequence[MarkedWord]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class MarkedText:
+    """Prompts with their words shaded; pages show one of the views and switch between them."""
+
+    kind: ClassVar[str] = "marked_text"
+    views: Sequence[MarkedView]
+    caption: str = ""
+
+
+Part = Number | Table | Ranking | Bars | Images | Text | MarkedText
 """What findings are told in."""
 
 
@@ -202,6 +256,8 @@ def is_empty(part: ScreenPart) -> bool:
     """Whether there is nothing to draw."""
     if isinstance(part, Banner):
         return not part.text
+    if isinstance(part, MarkedText):
+        return not part.views
     return isinstance(part, Table | Sentences | Facts) and not part.rows
 
 

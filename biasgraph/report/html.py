@@ -96,7 +96,7 @@ def render_parts(
     return render(
         "parts.html",
         model={},
-        styles=["parts.css"],
+        styles=["parts.css", "marked_text.css"],
         drawn=False,
         title=title,
         brand=brand,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from biasgraph.data.result import Result
 
 SCRIPTS = ("findings.js", "agreement.js", "panel.js", "tables.js", "page.js")
-STYLES = ("report.css",)
+STYLES = ("report.css", "marked_text.css")
 
 
 def report_html(result: Result, *, images: bool = True, links: bool = True) -> bytes:

@@ -6,7 +6,8 @@ control characters in them are made visible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rich import box
@@ -18,7 +19,7 @@ from rich.text import Text
 
 from biasgraph.data import findings
 from biasgraph.errors import printable
-from biasgraph.report import words
+from biasgraph.report import style, words
 
 
 def show(console: Console, parts: Iterable[findings.ScreenPart]) -> None:
@@ -74,6 +75,36 @@ def _ranking(part: findings.Ranking | findings.Bars) -> RenderableType:
     return _table(findings.Table(("", "Value", "Against"), rows, part.caption, (1, 2)))
 
 
+def _marked_text(part: findings.MarkedText) -> RenderableType:
+    lines = [line for view in part.views for line in _view(view)]
+    return Group(*lines, *([plain(part.caption, "italic")] if part.caption else []))
+
+
+def _view(view: findings.MarkedView) -> Iterator[Text]:
+    """A prompt with the shares behind its words, and below it the words that are not ranked."""
+    if view.label:
+        yield plain(view.label, "bold")
+    line, unranked = Text(), dict[str, list[str]]()
+    for word in view.words:
+        line.append_text(_word(word)).append_text(plain(re.sub(r"\s+", " ", word.after)))
+        if word.value is None:
+            unranked.setdefault(word.note, []).append(word.text)
+    yield line
+    for note, texts in unranked.items():
+        yield plain(f"not ranked, {note}: {', '.join(dict.fromkeys(texts))}", "dim")
+    if view.note:
+        yield plain(view.note)
+
+
+def _word(word: findings.MarkedWord) -> Text:
+    if word.value is None:
+        return plain(word.text)
+    share = f"{100 * word.value:.0f}%"
+    shade = f"black on {style.blend('#ffffff', style.FAR, word.value)}"
+    behind = f" [{', '.join(filter(None, (share, word.mark)))}]"
+    return plain(word.text, shade).append(behind, "bold" if word.mark else "")
+
+
 def _facts(part: findings.Facts) -> Table:
     grid = Table.grid(padding=(0, 2))
     for title, text in part.rows:
@@ -98,5 +129,6 @@ _DRAWN: dict[str, Callable[[Any], RenderableType]] = {
     "number": _number,
     "ranking": _ranking,
     "bars": _ranking,
+    "marked_text": _marked_text,
 }
 """Of each kind of part, what draws it; pictures and details are for pages alone."""

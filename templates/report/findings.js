@@ -17,8 +17,11 @@
         part.items.map((item) => el("li", null, name(item.label), " ", withInterval(item.value, item.low, item.high))))),
     bars: (part) => el("figure", null, caption(part), bars(part.items)),
     images: (part) => el("figure", { class: "pictures" }, caption(part), part.items.map(picture)),
+    marked_text: markedText,
     text: (part) => el("p", { class: part.tone === "warning" ? "flag" : null }, name(part.text)),
   };
+
+  const MARKS = { first: "the first", tied: "cannot be told from the first" };
 
   function findings(found) {
     return found.map((finding) => el("section", { class: "finding" },
@@ -57,6 +60,42 @@
     return el("div", { class: "captioned" },
       el("img", { src: image.src, alt: text, title: text }),
       item.caption ? el("small", null, name(item.caption)) : null);
+  }
+
+  // Words shaded by their shares. A radio's label and the view it opens stand beside each other, so
+  // that style alone switches; a form of its own keeps the radios apart from those of other parts.
+  function markedText(part) {
+    const several = part.views.length > 1;
+    return el("figure", null, el("form", { class: "marked", method: "dialog" },
+      part.views.map((view, i) => [
+        several ? el("label", { class: "view-name" }, el("input", { type: "radio", name: "view", checked: i === 0 }), " ", name(view.label))
+          : view.label && el("strong", { class: "view-name" }, name(view.label)),
+        el("div", { class: "view" },
+          el("p", { class: "marked-words" }, view.words.map((word) => [markedWord(word), el("bdi", null, word.after)])),
+          el("p", { class: "note hint" }, "Point at a word, or go to it with the Tab key, for its numbers."),
+          view.note && el("p", null, name(view.note)))]),
+      legend()), caption(part));
+  }
+
+  function markedWord(word) {
+    return el("span", { class: `marked-word ${word.value === null ? "unranked" : shade(word.value)} ${word.mark}`, tabindex: 0 },
+      el("bdi", null, word.text),
+      el("span", { class: "readout" }, el("strong", null, el("bdi", null, word.text)), " ",
+        word.value === null ? el("span", { class: "undefined" }, "not ranked: ", name(word.note))
+          : [withInterval(word.value, word.low, word.high), word.mark && [", ", el("strong", null, MARKS[word.mark])],
+            word.note && ["; ", name(word.note)]]));
+  }
+
+  function legend() {
+    const sample = (kind, text) => el("li", null, el("span", { class: `marked-word ${kind}` }, "word"), ` ${text}`);
+    return el("ul", { class: "legend marked-legend" },
+      el("li", null, "share 0 % ", el("span", { class: "shades" },
+        Array.from({ length: 11 }, (_, level) => el("i", { class: `shade-${level}` }))), " 100 %"),
+      sample("shade-4 first", MARKS.first), sample("shade-3 tied", MARKS.tied), sample("unranked", "not ranked"));
+  }
+
+  function shade(value) {
+    return `shade-${Math.ceil(10 * value)}`;
   }
 
   function unknownPart() {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Callable
@@ -110,6 +111,34 @@ def test_a_field_that_does_not_fit_is_named(
     with pytest.raises(InputError, match=rf"graph\.json is damaged: .*{field}") as refused:
         load(run)
     assert "\n" not in str(refused.value)
+
+
+MARKED = {
+    "kind": "marked_text", "caption": "",
+    "views": [{"label": "gender", "note": "", "words": [
+        {"text": "a", "after": " ", "value": None, "low": None, "high": None,
+         "note": "stop word", "mark": ""},
+        {"text": "librarian", "after": "", "value": 1.0, "low": 0.5, "high": 1.5,
+         "note": "", "mark": "first"},
+    ]}],
+}  # fmt: skip
+
+
+def test_a_prompt_with_shaded_words_is_read_back(run: Path) -> None:
+    edited(run, put("nodes", 0, "findings", "openbias", "show", 0, MARKED))
+    assert load(run).document["nodes"][0]["findings"]["openbias"]["show"][0] == MARKED
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("value", 2.0), ("value", None), ("mark", "second"), ("text", 7), ("high", 0.25)],
+)
+def test_a_shaded_word_that_makes_no_sense_is_refused(run: Path, field: str, value: object) -> None:
+    damaged = copy.deepcopy(MARKED)
+    put("views", 0, "words", 1, field, value)(damaged)
+    edited(run, put("nodes", 0, "findings", "openbias", "show", 0, damaged))
+    with pytest.raises(InputError, match=r"graph\.json is damaged: .*findings\.openbias"):
+        load(run)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])

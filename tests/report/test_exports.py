@@ -19,6 +19,7 @@ import pyarrow.parquet
 import pytest
 
 import biasgraph
+from biasgraph.data.findings import Finding, MarkedText, MarkedView, MarkedWord
 from biasgraph.errors import InputError, MissingExtra
 from biasgraph.report.exports import DEFAULT, FORMATS, LISTING, export, formats_in
 from tests.answer_tables import AXES, librarian_table
@@ -66,6 +67,21 @@ def test_every_format_writes_its_files(result: biasgraph.Result, tmp_path: Path)
     assert all(
         toy in b" ".join(path.read_bytes().split()) for path in again if path.suffix != ".png"
     )
+
+
+def test_shaded_words_are_in_the_way_of_no_format(result: biasgraph.Result, tmp_path: Path) -> None:
+    word = MarkedWord(HOSTILE[0], " ", 1.0, 0.5, 1.5, "", "first")
+    words = MarkedText([MarkedView("gender", [word, MarkedWord("a", note="stop word")])])
+    found = Finding("Words", "About.", [words], {"threshold": 0.5}).to_json()
+    document = deepcopy(result.document)
+    document["graph"]["findings"]["words"] = document["nodes"][0]["findings"]["words"] = found
+    marked = dataclasses.replace(result, document=document)
+    export(marked, list(FORMATS), tmp_path)
+    graph = json.loads((tmp_path / "graph.json").read_text())
+    assert graph["nodes"][0]["findings"]["words"] == found
+    nodes = pd.read_csv(tmp_path / "nodes.csv")
+    assert nodes["findings.words.threshold"].tolist()[0] == 0.5
+    assert json.loads(nodes["findings.words.show"][0]) == found["show"]
 
 
 def test_of_many_prompts_the_global_graph_is_exported(tmp_path: Path) -> None:

@@ -16,7 +16,15 @@ from tests.hostile import HOSTILE, UNWRITABLE
 def every_part(text: str) -> list[findings.ScreenPart]:
     bar = findings.Bar(text, 0.5, 0.25, 0.75, 0.125)
     cells = (text, 1234, 0.25, None, bar, (text, bar))
+    words = (
+        findings.MarkedWord(text, f" {text} ", 0.5, 0.25, 1.25, text, "first"),
+        findings.MarkedWord(text, text, 0.25, mark="tied"),
+        findings.MarkedWord(text, note=text),
+    )
+    views = [findings.MarkedView(label, words, text) for label in (text, f"{text} again")]
     return [
+        findings.MarkedText(views, text),
+        findings.MarkedText(views[:1]),
         findings.Banner(text),
         findings.Facts([("Model", text)]),
         findings.Heading(text),
@@ -56,8 +64,47 @@ def test_cells_link_to_the_sections_they_name() -> None:
 
 def test_nothing_stands_for_what_is_empty() -> None:
     empty = [findings.Banner(None), findings.Sentences("Title of none", []), findings.Facts([])]
-    assert screen([*empty, findings.Table(["Column"], [])]) == ""
+    assert screen([*empty, findings.Table(["Column"], []), findings.MarkedText([])]) == ""
     assert "Title of none" not in page([*empty])
+    assert "<form" not in page([findings.MarkedText([])])
+
+
+def nurse(first: float = 0.625, label: str = "gender, by gradient") -> findings.MarkedView:
+    words = (
+        findings.MarkedWord("a", " ", note="stop word"),
+        findings.MarkedWord("tired", "\n ", 0.0),
+        findings.MarkedWord("nurse", " ", first, 0.5, 0.75, "score 0.2", "first"),
+        findings.MarkedWord("with", " ", note="stop word"),
+        findings.MarkedWord("a", " ", note="stop word"),
+        findings.MarkedWord("syringe", ".", 1 - first, mark="tied"),
+    )
+    return findings.MarkedView(label, words, "Two words stand out.")
+
+
+def test_a_marked_text_is_readable_without_colour() -> None:
+    shown = screen([findings.MarkedText([nurse(), nurse(0.5, "age")], "Of 10 images.")])
+    assert shown.splitlines()[:5] == [
+        "gender, by gradient",
+        "a tired [0%] nurse [62%, first] with a syringe [38%, tied].",
+        "not ranked, stop word: a, with",
+        "Two words stand out.",
+        "age",
+    ]
+    assert "Of 10 images." in shown
+
+
+def test_a_marked_text_says_each_number_beside_its_word() -> None:
+    drawn = page([findings.MarkedText([nurse(), nurse(0.5, "age")], "Of 10 images.")])
+    assert drawn.count('type="radio"') == 2 and drawn.count('name="view" checked') == 1
+    assert '<span class="marked-word shade-7 first" tabindex="0"><bdi>nurse</bdi>' in drawn
+    assert "0.625 [0.500, 0.750], <strong>the first</strong>; score 0.2</span>" in drawn
+    assert '<span class="marked-word shade-0 " tabindex="0"><bdi>tired</bdi>' in drawn
+    assert '<span class="undefined">not ranked: stop word</span>' in drawn
+
+
+def test_one_view_needs_no_switch() -> None:
+    drawn = page([findings.MarkedText([nurse()])])
+    assert "radio" not in drawn and "gender, by gradient</bdi></strong>" in drawn
 
 
 def test_what_only_screens_need_is_not_in_the_file() -> None:
