@@ -75,6 +75,10 @@ class Vocabulary:
         self._before_pattern = _pattern(
             rf"{short_age}{adverbs}(?P<measure>\d+[\s-]years?[\s-])?(?P<word>{_any_of(self._before)})"
         )
+        named = {form for word in (axis.name, *axis.names) for form in (word, pluralize(word))}
+        named |= {*self._nouns, *self._before, *self._behind}
+        measure = rf"{short_age}(?:\d+[\s-]years?[\s-])?"
+        self._spoken_pattern = _pattern(rf"{measure}(?:{_any_of(named)})")
         self._behind_pattern = _pattern(
             rf"{_WHO} {_IS} {adverbs}(?P<measure>\d+ years? )?(?P<adjective>{_any_of(plain)})"
             rf"|(?P<phrase>{_any_of(self._behind)})"
@@ -160,6 +164,18 @@ class Vocabulary:
             else:
                 meaning = meaning or self._owners[place or self._form(known or "")] or word
         return ",".join(kept), meaning
+
+    def spoken(self, text: str) -> list[tuple[int, int]]:
+        """Where a text names the axis: by its name, an attribute, a phrase or a synonym.
+
+        Wherever the words stand, and whatever they say it of.
+        """
+        spans = [token.span() for token in re.finditer(r"\w+", text) if self.meaning(token.group())]
+        for match in self._spoken_pattern.finditer(text):
+            following = re.match(r"\W*([\w'-]*)", text[match.end() :].lower())
+            pair = (match.group().lower(), following[1] if following else "")
+            spans += [] if pair in word_rows("collocations") else [match.span()]
+        return spans
 
     def _form(self, text: str) -> str:
         return self._behind.get(text, self._before.get(text, text))
