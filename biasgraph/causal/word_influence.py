@@ -122,8 +122,9 @@ def rank_removals(
     )
     changes = answers.changes().reshape(n, -1)
     swapped = rng.choice([-1.0, 1.0], size=(replicates, n)) @ changes
-    null = np.abs(swapped).reshape(replicates, words, k).sum(axis=-1).max(axis=1)
-    return rank_words(removal_influence(answers), draws, null, most=MOST)
+    null = np.abs(swapped).reshape(replicates, words, k).sum(axis=-1)
+    scores = removal_influence(answers)
+    return rank_words(scores, draws, null.max(axis=1), errors=null, most=MOST)
 
 
 def mean_draws(images: Floats, rng: np.random.Generator, replicates: int = REPLICATES) -> Floats:
@@ -131,13 +132,21 @@ def mean_draws(images: Floats, rng: np.random.Generator, replicates: int = REPLI
     return resampled_sums(images, len(images), replicates, rng) / len(images)
 
 
-def rank_words(scores: Floats, draws: Floats, null: Floats, *, most: float = np.inf) -> Ranking:
+def rank_words(
+    scores: Floats,
+    draws: Floats,
+    null: Floats,
+    *,
+    errors: Floats | None = None,
+    most: float = np.inf,
+) -> Ranking:
     """Rank words by scores that cannot be below 0.
 
     Args:
         scores: (W,) W at least 1.
         draws: (B, W) bootstrap replicates; all words of one replicate have the same images.
         null: (M,) the largest of the words' scores, in draws in which no word matters.
+        errors: (M, W) errors that scores near 0 have, where the bootstrap draws too few of them.
         most: The largest score there can be.
     """
     threshold = float(np.quantile(null, LEVEL, method="higher"))
@@ -145,7 +154,8 @@ def rank_words(scores: Floats, draws: Floats, null: Floats, *, most: float = np.
     total = float(scores.sum())
     words = []
     for word, score in enumerate(scores.tolist()):
-        low, high = Interval.of(score, draws[:, word]).within(0.0, most)
+        others = () if errors is None else (errors[:, word],)
+        low, high = Interval.of(score, draws[:, word], others).within(0.0, most)
         behind = float(scores[first]) - score
         least, _ = Interval.of(behind, draws[:, first] - draws[:, word]).hull
         words.append(

@@ -61,6 +61,27 @@ class Media(Protocol):
         They are spread evenly over the texts; those that a service withheld are left out.
         """
 
+    def judged_in_pairs(
+        self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int
+    ) -> Judged:
+        """What the judge says of `count` images of prompts, and of texts that belong to them.
+
+        Image i of a prompt and image i of each of its texts come from one seed.
+
+        Args:
+            texts: Prompt -> texts, such as the prompt without one of its words.
+            axes: What is asked, with the set's gate question.
+            count: Images of the prompt, and of each text.
+
+        Returns:
+            Prompt -> text, the prompt itself among them -> axis -> its answers by number: an
+            attribute, "unknown" or "gated", which withheld images are.
+        """
+
+
+Judged = Mapping[str, Mapping[str, Mapping[str, Sequence[str]]]]
+"""Prompt -> text -> axis -> the answers about its images in their order."""
+
 
 @dataclass(frozen=True)
 class MethodPlan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 SCHEMA_VERSION = 2
 MOST_IMAGES = 1_000_000
@@ -120,6 +120,8 @@ UPSERT_FILE = (
 
 CONTROL = "control"
 """The role of a prompt's neutral rewordings."""
+OTHER: Final = "other"
+"""The role of prompts that stand in no table."""
 GATE = ""
 """The target under which the answer to the gate question is kept."""
 

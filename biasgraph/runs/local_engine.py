@@ -96,12 +96,14 @@ def ask(
     only: Collection[str] | None = None,
     about: Mapping[str, Sequence[str]] | None = None,
     at_most: int | None = None,
+    beside: Callable[[], Sequence[ImageRow]] | None = None,
 ) -> int:
     """Ask the judge what it has not answered about the requested images; returns how many images.
 
     only: the ids of those to ask about; all unless given. about: what to ask, as targets, about
     the images of each prompt by its text, where that differs; everything unless given.
-    at_most: images of a batch, where that is fewer than the judge's own.
+    at_most: images of a batch, where that is fewer than the judge's own. beside: looks up other
+    images, which are asked about instead of the requested ones.
 
     The gate question goes with the others in one call; an image it says no to is ``gated`` on
     every axis; without one, every image is asked about. Pictures are read back from disk: one that
@@ -112,7 +114,7 @@ def ask(
     """
     keys = declare(run, judge, questions, gate)
     by_target = _by_target(questions, gate)
-    asking = _Asking(run, judge, generator, by_target, keys, only, about, at_most)
+    asking = _Asking(run, judge, generator, by_target, keys, only, about, at_most, beside)
     asked = 0
     # An image that had to be drawn anew on the way has lost all its answers: look once more.
     while work := asking.work():
@@ -150,12 +152,14 @@ class _Asking:
     only: Collection[str] | None
     about: Mapping[str, Sequence[str]] | None
     at_most: int | None
+    beside: Callable[[], Sequence[ImageRow]] | None
 
     def work(self) -> _Work | None:
         """What is left to ask; None when nothing is."""
         only, ledger = self.only, self.run.ledger
         answered = ledger.answered(self.judge.spec)
-        images = [image for image in ledger.images() if only is None or image.id in only]
+        there = self.beside or ledger.images
+        images = [image for image in there() if only is None or image.id in only]
         missing = {
             image.key: set(self._targets(image)) - answered.get(image.key, {}).keys()
             for image in images
@@ -166,7 +170,8 @@ class _Asking:
         what = [size, list(self.questions), [image.id for image in images]]
         if self.about is not None:
             what.append([self._targets(image) for image in images])
-        plan = self.run.plan(f"answers of {self.judge.spec}", what)
+        work = f"answers of {self.judge.spec}" + (" beside" if self.beside else "")
+        plan = self.run.plan(work, what)
         gated: list[AnswerRow] = []
         groups: dict[tuple[str, ...], list[ImageRow]] = {}
         for image in images:

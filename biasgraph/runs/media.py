@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,17 @@ from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.base import Describer
 from biasgraph.models.image_files import reduce_to_kept
-from biasgraph.runs.other_images import imagine
+from biasgraph.models.registry import traits_of
+from biasgraph.runs.local_engine import ask
+from biasgraph.runs.other_images import PairedImages, imagine
 from biasgraph.runs.progress import showing
+from biasgraph.runs.questions import questions_about
 from biasgraph.runs.transcripts import answered, written_by
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from biasgraph.data.axes import AxisSet
     from biasgraph.models.base import Embedder, LanguageModel, Message
     from biasgraph.models.json_replies import Schema
     from biasgraph.prompts.counterfactuals import Prompt
@@ -131,6 +135,33 @@ class RunMedia:
         """The vectors of images made of other texts, outside the tables."""
         made = imagine(self.run, self.job.generator, prompt, texts, count, self.job.progress)
         return self._embedded([row for row in made if row.withheld is None])
+
+    def judged_in_pairs(
+        self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int
+    ) -> dict[str, dict[str, dict[str, tuple[str, ...]]]]:
+        """What the judge says of images of prompts, and of other texts from the same seeds."""
+        job = self.job
+        if job.judge is None or traits_of(job.vqa).people:
+            raise InputError("a judge is needed that can be asked about further images")
+        gate, questions = questions_about(axes)
+        job.declare(self.run, questions, gate)
+        pairs = PairedImages.of(self.run, texts, count)
+        pairs.make(job.generator, job.progress)
+        ask(
+            self.run, job.asked, questions, gate, generator=job.generator, progress=job.progress,
+            beside=pairs.there,
+        )  # fmt: skip
+        said = self.run.ledger.answered(job.vqa)
+        return {
+            prompt: {
+                text: {
+                    axis.name: tuple(said[image.key][axis.name].answer for image in images)
+                    for axis in axes.axes
+                }
+                for text, images in by_text.items()
+            }
+            for prompt, by_text in pairs.by_text().items()
+        }
 
     @property
     def _embedding(self) -> Embedder:

@@ -1,22 +1,25 @@
 """Images of prompts that stand in no table, beside a run's request, which stays as it is.
 
-Their role is `other`: variations of a prompt, made to see what the model could do. They are kept in
-the run as all images are, and made once.
+Their role is `other`: variations of a prompt, made to see what the model could do, and prompts
+short of a word, whose images are made from the seeds of the prompt's own. They are kept in the run
+as all images are, and made once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.runs.ledger_rows import OTHER
 from biasgraph.runs.local_engine import make_missing
-from biasgraph.runs.wanted_images import prompt_rows, wanted_images
+from biasgraph.runs.wanted_images import PAIRED, prompt_rows, wanted_images
 
 if TYPE_CHECKING:
     from biasgraph.models.base import ImageGenerator
     from biasgraph.runs.directory import Run
-    from biasgraph.runs.ledger_rows import ImageRow
+    from biasgraph.runs.ledger_rows import ImageRow, NewImage, PromptRow
     from biasgraph.runs.progress import Progress
 
 
@@ -54,3 +57,54 @@ def imagine(
 
     make_missing(run, generator, "other images", wanted, made, progress)
     return made()
+
+
+@dataclass(frozen=True)
+class PairedImages:
+    """Images of initial prompts and of other texts, image i of each from one seed.
+
+    Attributes:
+        run: The run that keeps them.
+        rows: Initial prompt -> the prompts as the run has them, the initial one first.
+        wanted: The images, each prompt's first, each prompt's second ...
+    """
+
+    run: Run
+    rows: Mapping[str, Sequence[PromptRow]]
+    wanted: Sequence[NewImage]
+
+    @classmethod
+    def of(cls, run: Run, texts: Mapping[str, Sequence[str]], count: int) -> PairedImages:
+        """`count` images of each prompt and of each of the texts that belong to it."""
+        rows = {
+            initial: prompt_rows(
+                [Prompt(initial, "initial")]
+                + [Prompt(text, OTHER, "", PAIRED) for text in dict.fromkeys(others)]
+            )
+            for initial, others in texts.items()
+        }
+        every = [row for own in rows.values() for row in own]
+        return cls(run, rows, wanted_images(every, count, run.seed, run.model))
+
+    def make(self, generator: ImageGenerator, progress: Progress | None = None) -> None:
+        """Make those that the run lacks, in batches that mix prompts and texts; as `imagine`."""
+        every = [row for own in self.rows.values() for row in own]
+        generator.check_prompts([row.text for row in every])
+        self.run.ledger.add_prompts(every)
+        make_missing(self.run, generator, "paired images", self.wanted, self.there, progress)
+
+    def there(self) -> list[ImageRow]:
+        """Those that are made."""
+        prompts = [row.id for own in self.rows.values() for row in own]
+        found = {image.id: image for id in prompts for image in self.run.ledger.images_of(id)}
+        return [found[image.id] for image in self.wanted if image.id in found]
+
+    def by_text(self) -> dict[str, dict[str, list[ImageRow]]]:
+        """Initial prompt -> text, the prompt itself among them -> its images by number."""
+        of: dict[str, list[ImageRow]] = {}
+        for image in self.there():
+            of.setdefault(image.id.rpartition("-")[0], []).append(image)
+        return {
+            initial: {row.text: of.get(row.id, []) for row in own}
+            for initial, own in self.rows.items()
+        }

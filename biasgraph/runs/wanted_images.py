@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasgraph.errors import InputError, printable, shown
-from biasgraph.runs.ledger_rows import CONTROL, Given, NewImage, PromptRow
+from biasgraph.runs.ledger_rows import CONTROL, OTHER, Given, NewImage, PromptRow
 from biasgraph.runs.storage import NEW_RUN
 
 if TYPE_CHECKING:
     from biasgraph.prompts.counterfactuals import Prompt
 
+PAIRED = "same seeds"
+"""The attribute of a prompt of the role `other` whose images have its initial prompt's seeds."""
 NAMED = 3
 """Pictures that a message names."""
 
@@ -55,7 +57,12 @@ def wanted_images(
     texts = {prompt.id: prompt.text for prompt in prompts}
 
     def seeded(prompt: PromptRow) -> str:
-        """Its text; what is worded as its initial prompt must not repeat that one's images."""
+        """Its text, or that of its initial prompt whose images its own are paired with.
+
+        What else is worded as its initial prompt must not repeat that one's images.
+        """
+        if prompt.role == OTHER and prompt.attribute == PAIRED:
+            return texts[prompt.initial]
         if prompt.id == prompt.initial or prompt.text != texts[prompt.initial]:
             return prompt.text
         return f"{prompt.text}\n{prompt.axis}: {prompt.attribute}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from biasgraph.errors import ModelError
+from biasgraph.data.axes import load_axis_set
+from biasgraph.errors import InputError, ModelError
 from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.job import Job
 from biasgraph.runs.local_engine import generate
@@ -64,3 +66,55 @@ def test_a_model_that_leaves_one_out_is_named(run: Run) -> None:
     with pytest.raises(ModelError, match="fake:judge was asked about"):
         media.described(ids, "What is it?")
     assert run.ledger.texts("fake:judge", "What is it?") == {}
+
+
+TEXTS = {"a nurse": ["a person", "nurse"]}
+
+
+def test_pairs_are_judged_once_on_the_axes_of_the_run(run: Run) -> None:
+    axes = load_axis_set("occupation").only(["gender", "age"])
+    judge = FakeJudge()
+    media = RunMedia(run, Job(directory=run.directory, generator=FakeGenerator(), judge=judge))
+    said = media.judged_in_pairs(TEXTS, axes, 6)
+    assert [*said["a nurse"]] == ["a nurse", "a person", "nurse"]
+    for answers in said["a nurse"].values():
+        assert [*answers] == ["gender", "age"]
+        for axis in axes.axes:
+            assert len(answers[axis.name]) == 6
+            assert {*answers[axis.name]} <= {*axis.names, "unknown", "gated"}
+    calls = len(judge.calls)
+    assert media.judged_in_pairs(TEXTS, axes, 6) == said
+    assert len(judge.calls) == calls
+    fewer = media.judged_in_pairs(TEXTS, axes, 2)["a nurse"]["nurse"]["age"]
+    assert fewer == said["a nurse"]["nurse"]["age"][:2]
+    assert len(judge.calls) == calls
+    assert run.ledger.requested_targets() == [*TARGETS]
+
+
+def test_withheld_images_are_gated_and_nobody_is_asked(run: Run) -> None:
+    class Withholding(FakeGenerator):
+        def generate(self, prompts, seeds):
+            return [
+                replace(picture, withheld="not safe") if text == "nurse" else picture
+                for text, picture in zip(prompts, super().generate(prompts, seeds), strict=True)
+            ]
+
+    axes = load_axis_set("occupation").only(["gender"])
+    judge = FakeJudge()
+    media = RunMedia(run, Job(directory=run.directory, generator=Withholding(), judge=judge))
+    said = media.judged_in_pairs(TEXTS, axes, 4)["a nurse"]
+    assert {*said["nurse"]["gender"]} == {"gated"}
+    assert {*said["a nurse"]["gender"]} != {"gated"}
+
+
+def test_people_cannot_be_asked_about_pairs(run: Run) -> None:
+    class Person(FakeJudge):
+        def __init__(self) -> None:
+            super().__init__(spec="human:table.csv")
+
+    generator = FakeGenerator()
+    for judge in (None, Person()):
+        job = Job(directory=run.directory, generator=generator, judge=judge)
+        with pytest.raises(InputError, match="a judge is needed that can be asked"):
+            RunMedia(run, job).judged_in_pairs(TEXTS, load_axis_set("occupation"), 2)
+    assert generator.batches == []

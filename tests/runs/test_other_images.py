@@ -17,7 +17,7 @@ from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.job import Job
 from biasgraph.runs.local_engine import generate
 from biasgraph.runs.media import RunMedia
-from biasgraph.runs.other_images import imagine
+from biasgraph.runs.other_images import PairedImages, imagine
 from tests.fake_models import TARGETS, FakeGenerator, FakeJudge, plan_of
 
 TEXTS = [Prompt(f"a nurse, {i}", "other") for i in range(6)]
@@ -83,6 +83,61 @@ def test_what_was_made_before_a_failure_is_kept(run: Run) -> None:
     generator = FakeGenerator()
     assert len(made(run, 6, generator)) == 6
     assert len(generator.batches) == 1
+
+
+SHORT = {"a nurse": ["a person", "nurse"], "a chef at work": ["a chef", "a person at work"]}
+
+
+def test_a_text_short_of_a_word_takes_the_seeds_of_its_prompt(run: Run) -> None:
+    generate(run, FakeGenerator())
+    before = {row.id: row for row in run.ledger.images()}
+    made(run, 6)  # variations keep the seeds of their own
+    pairs = PairedImages.of(run, SHORT, 3)
+    generator = FakeGenerator()
+    pairs.make(generator)
+    found = pairs.by_text()
+    assert {initial: [*texts] for initial, texts in found.items()} == {
+        initial: [initial, *texts] for initial, texts in SHORT.items()
+    }
+    for initial, texts in found.items():
+        for images in texts.values():
+            assert [image.seed for image in images] == [image.seed for image in texts[initial]]
+            assert [image.id[-4:] for image in images] == ["0000", "0001", "0002"]
+    assert all(before[image.id] == image for image in found["a nurse"]["a nurse"])
+    assert all(len({text for text, _ in batch}) > 1 for batch in generator.batches)
+    assert sum(map(len, generator.batches)) == 5 * 3 + 1  # the last batch is filled up
+    assert run.ledger.images() == [*before.values()]
+
+
+def test_a_text_may_also_be_a_variation_with_seeds_of_its_own(run: Run) -> None:
+    text = TEXTS[0].text
+    own = {row.id: row.seed for row in made(run, 6)}
+    pairs = PairedImages.of(run, {"a nurse": [text]}, 1)
+    pairs.make(FakeGenerator())
+    (image,) = pairs.by_text()["a nurse"][text]
+    assert image.id not in own and image.seed not in own.values()
+
+
+def test_pairs_are_made_once_and_more_extend_them(run: Run) -> None:
+    class Failing(FakeGenerator):
+        def generate(self, prompts, seeds):
+            if len(self.batches) == 2:
+                raise ModelError("out of order")
+            return super().generate(prompts, seeds)
+
+    first = Failing()
+    with pytest.raises(ModelError, match="out of order"):
+        PairedImages.of(run, SHORT, 3).make(first)
+    generator = FakeGenerator()
+    PairedImages.of(run, SHORT, 3).make(generator)
+    once = [item for model in (first, generator) for batch in model.batches for item in {*batch}]
+    assert len(once) == len({*once}) == 6 * 3
+    before = PairedImages.of(run, SHORT, 3).there()
+    PairedImages.of(run, SHORT, 5).make(generator)
+    assert {*before} < {*PairedImages.of(run, SHORT, 5).there()}
+    calls = len(generator.batches)
+    PairedImages.of(run, SHORT, 5).make(generator)
+    assert len(generator.batches) == calls
 
 
 class FakeEmbedder:
