@@ -41,6 +41,13 @@ class WordScore(GraphRow):
         "why it is not ranked", unit="text", range="any", source="Word influence", default=""
     )
 
+    @property
+    def share_ends(self) -> tuple[float, float] | None:
+        """The interval of its score as `share` has it, the sum of the scores taken as known."""
+        if not self.score or self.share is None or self.low is None or self.high is None:
+            return None
+        return self.low * self.share / self.score, self.high * self.share / self.score
+
 
 @dataclass(frozen=True, kw_only=True)
 class WordInfluence:
