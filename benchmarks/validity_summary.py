@@ -19,7 +19,7 @@ COLUMNS = (
 )  # fmt: skip
 HEADER = (
     "row", "n", "pairs", "towards", "away", "alone", "told", "found", "IS covered", "regular",
-    "matched", "W1", "false verdicts", "not near", "floor",
+    "matched", "W1", "false verdicts", "not near",
 )  # fmt: skip
 NOMINAL = 0.025
 DELTA, MIN_V = 0.05, 0.3
@@ -57,21 +57,18 @@ class Found:
         row: The row.
         pairs: One line for each pair that counts, as COLUMNS.
         nodes: (n, 3) k, whether w1_ci covers, whether near the ideal.
-        floors: Whether the sum of |IS| is above its floor, for some of the audits.
     """
 
     row: Row
     pairs: pd.DataFrame
     nodes: npt.NDArray[np.int64]
-    floors: Sequence[int]
 
     @classmethod
     def of(cls, row: Row, records: Sequence[dict[str, Any]]) -> Found:
         """From the records of a row."""
         kept = [pair for record in records for pair in record["pairs"] if pair]
         nodes = np.array([node for record in records for node in record["nodes"]])
-        floors = [hit for record in records for hit in record["floors"]]
-        return cls(row, pd.DataFrame(kept, columns=list(COLUMNS)), nodes, floors)
+        return cls(row, pd.DataFrame(kept, columns=list(COLUMNS)), nodes)
 
     def line(self) -> str:
         """The row of the table."""
@@ -89,13 +86,12 @@ class Found:
                 f"{matched.min():.3f} to {matched.max():.3f}",
                 f"{min(self.nodes[self.nodes[:, 0] == k, 1].mean() for k in sizes):.3f}",
                 self.verdicts(), f"{near:.3f}" if self.row.reference else "",
-                f"{np.mean(self.floors):.3f}" if self.floors else "",
             )
         )  # fmt: skip
 
     def faults(self) -> Iterator[str]:
-        """What is beyond its nominal value: claims, verdicts and floors for sure (all rows and
-        sides together, Bonferroni), coverage by what was counted."""
+        """What is beyond its nominal value: claims and verdicts for sure (all rows and sides
+        together, Bonferroni), coverage by what was counted."""
         level = FAMILY / len(ROWS)
         for side, words in ((1, "towards"), (-1, "away")):
             hits = self.wrong("both", side)
@@ -116,12 +112,6 @@ class Found:
         strange = int((1 - self.nodes[:, 2]).sum())
         if self.row.reference and limits(strange, len(self.nodes), level)[0] > FAMILY:
             yield f"not near its own reference: {strange / len(self.nodes):.4f}"
-        if (
-            self.floors
-            and self.pairs[["is", "moved", "v"]].eq(0).all(axis=None)
-            and limits(sum(self.floors), len(self.floors), level)[0] > FAMILY
-        ):
-            yield f"sum of |IS| above its floor: {np.mean(self.floors):.4f}"
 
     def wrong(self, what: str, side: int) -> int:
         """Claims of a side on which the truth is not."""

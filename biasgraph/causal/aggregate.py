@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from biasgraph.causal.intervals import noise_floor
-from biasgraph.causal.resampling import pool_counts
+from biasgraph.causal.permuted_images import permuted_counts
 from biasgraph.causal.sensitivity import mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
 from biasgraph.causal.tables import Floats, Pool
@@ -52,11 +52,11 @@ def amplification(
     """The amplification: the sum of |IS| over all pairs x != y, edges or not.
 
     The sum and its noise floor are over the defined pairs alone, and their number stands beside
-    them; without any, all are None. `noise_floor` is the mean and 95 % quantile when the initial
-    images and all arms are drawn with replacement from the initial images, so that no intervention
-    does anything; they are drawn within each prompt, and then summed. `above_floor` is the sum less
-    that mean. There is no interval: a sum of |IS| leans upwards by more than resamples can tell;
-    the hull of two bootstrap intervals covered in 74 % of simulations (STATISTICS (k), 5).
+    them; without any, all are None. `noise_floor` is the mean and 95 % quantile when images change
+    places at random (`permuted_counts`), so that no intervention does anything. `above_floor` is
+    the sum less that mean. There is no interval: a sum of |IS| leans upwards by more than
+    resamples can tell; the hull of two bootstrap intervals covered in 74 % of simulations
+    (STATISTICS (k), 5).
 
     Args:
         pool: The images.
@@ -87,10 +87,10 @@ def amplification(
 def _noise(
     pool: Pool, ideals: Sequence[Ideal], pairs: Sequence[Pair], settings: AnalysisSettings
 ) -> Floats:
-    """Totals without any effect; those that lost a whole distribution are left out."""
+    """Totals without any effect; none where the initial images have no answer at all."""
     rng = generator(settings.seed, pool.name, "noise")
     sources = sorted({x for x, _ in pairs})
-    initial, arms = pool_counts(pool, sources, settings.noise_draws, rng, noise=True)
+    initial, arms = permuted_counts(pool, sources, settings.noise_draws, rng)
     totals = np.zeros(settings.noise_draws)
     with np.errstate(invalid="ignore"):
         for y in sorted({y for _, y in pairs}):

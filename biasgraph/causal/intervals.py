@@ -73,10 +73,14 @@ def middle(draws: Floats) -> Ends:
 
 
 def noise_floor(draws: Floats) -> dict[str, float | None]:
-    """Mean and 95 % quantile of what appears without any effect; None without replicates."""
+    """Mean and 95 % quantile of what appears without any effect; None without replicates.
+
+    The quantile is one that a further draw exceeds with a chance of .05 (numpy's "weibull").
+    """
     if not len(draws):
         return {"mean": None, "q95": None}
-    return {"mean": float(draws.mean()), "q95": float(np.quantile(draws, 0.95))}
+    q95 = np.quantile(draws, 0.95, method="weibull")
+    return {"mean": float(draws.mean()), "q95": float(q95)}
 
 
 def wilson(hits: npt.ArrayLike, n: int) -> Floats:

@@ -13,6 +13,8 @@ import numpy as np
 
 from biasgraph.causal.tables import Arm, CodedImages, Codes, Counts, Floats, Pool
 
+Take = Sequence[Mapping[Arm | None, int]] | None
+
 PSEUDO = 2.0
 BLOCK = 4_000_000  # cells of the replicates x images matrix held at once
 
@@ -105,7 +107,7 @@ def pool_counts(
     rng: np.random.Generator,
     *,
     noise: bool,
-    take: Sequence[Mapping[Arm | None, int]] | None = None,
+    take: Take = None,
     replace: bool = True,
 ) -> tuple[list[Counts], dict[int, list[Counts]]]:
     """Whole-image replicates of a pool, each prompt resampled by itself and then summed.

@@ -14,10 +14,11 @@ import numpy as np
 
 from biasgraph.causal.comparing import Estimate, first_shares, growth_of
 from biasgraph.causal.intervals import noise_floor
-from biasgraph.causal.resampling import image_sizes, pool_counts
+from biasgraph.causal.permuted_images import permuted_counts
+from biasgraph.causal.resampling import Take, image_sizes, pool_counts
 from biasgraph.causal.sensitivity import UNEQUAL, mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Arm, Counts, Floats, Pool
+from biasgraph.causal.tables import Counts, Floats, Pool
 from biasgraph.causal.transport import Ideal
 
 REPLICATES = 1000
@@ -25,7 +26,6 @@ NOISE_DRAWS = 500
 SUM_FIELDS = ("value", "above_floor", "floor")
 
 Fields = dict[str, Any]
-Take = Sequence[Mapping[Arm | None, int]] | None
 
 
 @dataclass(frozen=True)
@@ -143,14 +143,14 @@ class Strengths:
 
     def _drawn(self, run: int, how: str, take: Take) -> Floats:
         """(R, axes, axes) |IS| of whole-image replicates, of subsets, or without any effect."""
-        noise = how == "noise"
+        pool, sources = self.pools[run], self._sources
         rng = generator(self.settings.seed, "compare sums", how, str(run))
-        replicates = self.noise_draws if noise else self.replicates
-        replace = how != "subsets"
-        counts = pool_counts(
-            self.pools[run], self._sources, replicates, rng, noise=noise, take=take, replace=replace
+        if how == "noise":
+            return self._magnitudes(*permuted_counts(pool, sources, self.noise_draws, rng, take))
+        drawn = pool_counts(
+            pool, sources, self.replicates, rng, noise=False, take=take, replace=how != "subsets"
         )
-        return self._magnitudes(*counts)
+        return self._magnitudes(*drawn)
 
     @property
     def _sources(self) -> list[int]:

@@ -84,7 +84,7 @@ def _found(row: Row, **given: Any) -> Found:
          for c in COLUMNS]
         for audit in range(100)
     ]  # fmt: skip
-    return Found.of(row, [{"pairs": pairs, "nodes": [[2, 1, 0]] * 100, "floors": [0] * 100}])
+    return Found.of(row, [{"pairs": pairs, "nodes": [[2, 1, 0]] * 100}])
 
 
 def test_what_fails_is_named() -> None:
