@@ -7,10 +7,11 @@ every number below is an expectation and a ranking of equal scores is the random
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -25,8 +26,8 @@ MORE_UNITS = {1: 2, 2: 4, 3: 4}
 FEW_UNITS = "no prompt ranks at least {} words"
 
 Ties = Literal["any", "first"]
-"""Where several units are first in truth: any of them is a hit, as in the paper; or one of them
-alone is the truth, each as likely as the others."""
+"""What is a hit where several units are first in truth: any of them, as in the paper; or one alone,
+each that has the largest score as likely to be the one as the others."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,82 @@ class MeanOverPrompts:
     prompts: int
     how: Literal["wilson", "bootstrap", ""] = ""
     reason: str = field(default="", kw_only=True)
+
+
+@dataclass(frozen=True)
+class RankedPair:
+    """The units of one prompt along one axis, as the truth and as methods score them.
+
+    Attributes:
+        prompt: Pairs of the same prompt are resampled together.
+        truth: (n,) finite scores.
+        predicted: (n,) finite scores by method; a method may be missing.
+        tied: (n,) whether a unit is to count as first with that of the largest score, such as one
+            whose interval cannot be told from its; left out: only units with the same score are.
+    """
+
+    prompt: Hashable
+    truth: Floats
+    predicted: Mapping[str, Floats]
+    tied: Sequence[bool] = ()
+
+
+@dataclass(frozen=True)
+class AccuracyRow:
+    """How often one method's first k units have the truth's first.
+
+    Attributes:
+        method: Its name.
+        top: k.
+        ties: What counted where several are first in truth.
+        accuracy: The share of pairs.
+        ahead_of: By the name of another method, how much more often than it on the same pairs.
+    """
+
+    method: str
+    top: int
+    ties: Ties
+    accuracy: MeanOverPrompts
+    ahead_of: Mapping[str, MeanOverPrompts]
+
+
+def accuracy_rows(
+    pairs: Sequence[RankedPair],
+    rng: np.random.Generator,
+    references: Sequence[str] = ("random", "tree"),
+) -> list[AccuracyRow]:
+    """GradBias, table 3, for every method, k and way to count ties.
+
+    Args:
+        pairs: What is ranked.
+        rng: To draw with.
+        references: Methods that every other one is held against, where they are there.
+    """
+    methods = list(dict.fromkeys(name for pair in pairs for name in pair.predicted))
+    prompts = [pair.prompt for pair in pairs]
+    rows = []
+    for ties, k in itertools.product(get_args(Ties), TOPS):
+        hits = {name: _hits(pairs, name, k, ties) for name in methods}
+        for name in methods:
+            ahead = {
+                other: mean_difference(hits[name], hits[other], prompts, rng)
+                for other in references
+                if other in hits and other != name
+            }
+            mean = mean_hits(hits[name], prompts, rng, k)
+            rows.append(AccuracyRow(name, k, ties, mean, ahead))
+    return rows
+
+
+def _hits(pairs: Sequence[RankedPair], method: str, k: int, ties: Ties) -> Floats:
+    return np.array([
+        top_hit(
+            pair.predicted[method],
+            first_units(pair.truth, pair.tied if ties == "any" else ()), k, ties,
+        )
+        if method in pair.predicted else math.nan
+        for pair in pairs
+    ])  # fmt: skip
 
 
 def first_units(scores: Floats, tied: Sequence[bool] = ()) -> np.ndarray:

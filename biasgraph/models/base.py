@@ -190,6 +190,14 @@ class Telling(Protocol):
         """Call `hear` with a line now and then while replying."""
 
 
+@runtime_checkable
+class YesNo(Protocol):
+    """A power of language models that show the scores of what they might say next."""
+
+    def yes_probability(self, messages: Sequence[Message]) -> float:
+        """How probable "yes" is as the next turn, "yes" and "no" together being 1."""
+
+
 class LanguageModel(ConfiguredModel, Protocol):
     """Continues a conversation.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,12 @@ from biasgraph.errors import ModelError, printable
 from biasgraph.models.base import CannotContinue, Message, Setting
 from biasgraph.models.devices import is_out_of_memory, out_of_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
-from biasgraph.models.transformers_model import TransformersModel, greedy_decoding, locate
+from biasgraph.models.transformers_model import (
+    TransformersModel,
+    greedy_decoding,
+    locate,
+    whole_tokens,
+)
 
 LONGEST_REPLY = 2_048  # tokens
 SECONDS = 90.0
@@ -102,16 +108,48 @@ class TransformersLanguageModel(TransformersModel):
         tokens = self._encode(messages)
         room = self._room(tokens.shape[1])
         self._clock.begin(messages)
-        try:
+        with self._enough_memory():
             made = self._generate(tokens, min(room, self.longest_reply))
-        except (MemoryError, RuntimeError) as error:
-            if not is_out_of_memory(error):
-                raise
-            raise ModelError(out_of_memory(f"a reply of {printable(self.spec)}")) from error
         text: str = self._tokenizer.decode(made, skip_special_tokens=True)
         if not self._has_template:
             text = text.partition(f"\n{ROLES['user']}:")[0]
         return text.strip()
+
+    def yes_probability(self, messages: Sequence[Message]) -> float:
+        """How probable "yes" is as the next turn, "yes" and "no" together being 1.
+
+        Of the next token's scores, over all tokens that say the one or the other: in small
+        letters, with a capital and in capitals, with and without a space before them.
+
+        Raises:
+            ModelError: as `reply`, or the model has no such tokens.
+        """
+        import torch
+
+        yes, no = ([word, word.title(), word.upper()] for word in ("yes", "no"))
+        said = [whole_tokens(self._tokenizer, *texts) for texts in (yes, no)]
+        if not all(said):
+            raise ModelError(
+                f"{printable(self.spec)} has no tokens of their own for yes and no, so it cannot "
+                "be asked which is more probable"
+            )
+        tokens = self._encode(messages)
+        self._room(tokens.shape[1])
+        with self._enough_memory(), torch.inference_mode():
+            read = tokens.to(self._model.device)
+            scores = self._model(read, attention_mask=torch.ones_like(read)).logits[0, -1].float()
+        of_yes, of_no = (scores[ids].logsumexp(0) for ids in said)
+        return float(torch.sigmoid(of_yes - of_no))
+
+    @contextmanager
+    def _enough_memory(self) -> Iterator[None]:
+        """What runs out of memory becomes a ModelError."""
+        try:
+            yield
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise ModelError(out_of_memory(f"a reply of {printable(self.spec)}")) from error
 
     def _encode(self, messages: Sequence[Message]) -> Any:
         """(1, n) token ids of a conversation up to where the reply begins.

@@ -110,6 +110,12 @@ def greedy_decoding(model: Any, tokenizer: Any, **more: Any) -> Any:
     )
 
 
+def whole_tokens(tokenizer: Any, *texts: str) -> list[int]:
+    """The tokens that say one of some texts by themselves, with and without a space before it."""
+    spelt = tokenizer([*texts, *(f" {text}" for text in texts)], add_special_tokens=False)
+    return sorted({tokens[0] for tokens in spelt["input_ids"] if len(tokens) == 1})
+
+
 def place_tensors(tensors: Any, model: Any) -> dict[str, Any]:
     """Tensors by name, moved to a model's device, and pixels to its number format."""
     return {

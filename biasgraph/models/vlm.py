@@ -26,7 +26,7 @@ from biasgraph.models.multiple_choice import (
     combine_shares,
     letter_question,
 )
-from biasgraph.models.transformers_model import TransformersModel, locate
+from biasgraph.models.transformers_model import TransformersModel, locate, whole_tokens
 from biasgraph.models.vlm_prompts import Prompter, load_processor
 from biasgraph.models.vlm_scoring import Prompts, Scorer
 
@@ -119,11 +119,7 @@ class VlmJudge(TransformersModel):
 
     def _letter_ids(self, count: int) -> list[list[int]]:
         """The tokens that say each letter, with and without a space before it."""
-        tokenizer = self._prompter.tokenizer
-        ids = []
-        for letter in LETTERS[:count]:
-            spelt = tokenizer([letter, f" {letter}"], add_special_tokens=False)["input_ids"]
-            ids.append(sorted({tokens[0] for tokens in spelt if len(tokens) == 1}))
+        ids = [whole_tokens(self._prompter.tokenizer, letter) for letter in LETTERS[:count]]
         if not all(ids) or len({token for some in ids for token in some}) < sum(map(len, ids)):
             raise ModelError(
                 f"{printable(self.spec)} has no tokens of their own for the letters A to "

@@ -14,6 +14,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from biasgraph.causal.word_accuracy import (
     MORE_UNITS,
+    RankedPair,
+    accuracy_rows,
     first_units,
     mean_difference,
     mean_hits,
@@ -139,3 +141,30 @@ def test_intervals_cover_what_new_prompts_would_show() -> None:
         assert found.low is not None and found.high is not None
         inside += found.low <= 0.5 <= found.high
     assert inside >= 0.92 * 300
+
+
+def test_every_method_is_held_against_the_references() -> None:
+    truth = np.array([0.9, 0.9, 0.2, 0.1])
+    good, poor = np.array([2.0, 3.0, 1.0, 0.0]), np.array([0.0, 1.0, 2.0, 3.0])
+    pairs = [
+        RankedPair(prompt, truth, {"random": np.zeros(4), "one": good if prompt % 4 else poor})
+        for prompt in range(40)
+    ] + [RankedPair(40, np.array([1.0, 0.0]), {"random": np.zeros(2)})]
+    rows = {(row.method, row.ties, row.top): row for row in accuracy_rows(pairs, rng())}
+    assert len(rows) == 2 * 2 * 3
+    assert rows["one", "any", 1].accuracy.value == 0.75
+    assert rows["one", "first", 1].accuracy.value == 0.375
+    assert rows["one", "any", 1].accuracy.pairs == 40
+    assert rows["random", "any", 1].accuracy.pairs == 41
+    assert rows["random", "any", 2].accuracy.pairs == 40
+    assert rows["random", "any", 2].accuracy.value == pytest.approx(1 - 1 / 6)
+    ahead = rows["one", "any", 1].ahead_of["random"]
+    assert ahead.value == pytest.approx(0.25) and ahead.pairs == 40
+    assert ahead.low is not None and ahead.low > 0
+    assert rows["random", "any", 1].ahead_of == {}
+
+
+def test_a_tie_by_chance_counts_where_it_is_said() -> None:
+    pair = RankedPair("p", np.array([3.0, 2.0]), {"one": np.array([0.0, 1.0])}, [True, True])
+    found = {(row.ties, row.top): row.accuracy.value for row in accuracy_rows([pair], rng())}
+    assert (found["any", 1], found["first", 1]) == (1.0, 0.0)

@@ -12,7 +12,7 @@ import pytest
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models import lm
-from biasgraph.models.base import LanguageModel, Message
+from biasgraph.models.base import LanguageModel, Message, YesNo
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError, chat
 from biasgraph.models.lm import TransformersLanguageModel
@@ -59,6 +59,36 @@ def test_a_reply_is_greedy_whatever_the_model_asks_for(model, folder: Path) -> N
     assert reply == model.reply(TALK) == again.reply(TALK)
     assert reply != model.reply([*TALK, Message("assistant", "Me."), Message("user", "And?")])
     assert model.settings["decoding"] == "greedy"
+
+
+YES, NO = (["yes", "Yes", "YES", " yes"], ["no", " No"])
+
+
+def test_how_probable_yes_is_is_read_off_the_next_token(tmp_path: Path) -> None:
+    """Against every token's probability by itself."""
+    import torch
+
+    folder = tiny_lm.save_gpt2(tmp_path / "talks", words=[*YES, *NO])
+    model = load_language_model(f"lm:{folder}")
+    assert isinstance(model, TransformersLanguageModel) and isinstance(model, YesNo)
+    with torch.no_grad():
+        shares = model._model(model._encode(TALK)).logits[0, -1].softmax(0)
+    ids = model._tokenizer.convert_tokens_to_ids
+    yes, no = (sum(float(shares[ids(text)]) for text in texts) for texts in (YES, NO))
+    assert model.yes_probability(TALK) == pytest.approx(yes / (yes + no), rel=1e-4)
+    assert 0 < model.yes_probability(TALK) < 1
+    assert model.yes_probability(TALK) != model.yes_probability(TALK[1:])
+
+
+def test_a_model_that_spells_yes_is_refused(model) -> None:
+    with pytest.raises(ModelError, match="no tokens of their own for yes and no"):
+        model.yes_probability(TALK)
+
+
+def test_yes_needs_room_for_the_question(tmp_path: Path) -> None:
+    folder = tiny_lm.save_gpt2(tmp_path / "short", positions=16, words=["yes", "no"])
+    with pytest.raises(ModelError, match="reads 16"):
+        load_language_model(f"lm:{folder}").yes_probability(TALK)
 
 
 def test_what_decides_replies_is_on_record(model, folder: Path, tmp_path: Path) -> None:

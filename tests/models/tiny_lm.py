@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ PARTS = (
 )
 
 
-def tokenizer(template: str | None) -> Any:
-    """One token a byte, and two control tokens."""
+def tokenizer(template: str | None, words: Sequence[str] = ()) -> Any:
+    """One token a byte, one for each of some words, and two control tokens."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -32,21 +33,27 @@ def tokenizer(template: str | None) -> Any:
     found = PreTrainedTokenizerFast(
         tokenizer_object=bytewise, eos_token=END, additional_special_tokens=[TURN]
     )
+    found.add_tokens(list(words))
     found.chat_template = template
     return found
 
 
-def save_gpt2(folder: Path, template: str | None = TEMPLATE, positions: int = 4_096) -> Path:
+def save_gpt2(
+    folder: Path,
+    template: str | None = TEMPLATE,
+    positions: int = 4_096,
+    words: Sequence[str] = (),
+) -> Path:
     """A GPT-2 whose own configuration asks for wild sampling."""
     with silence_libraries():
         import torch
         from transformers import GPT2Config, GPT2LMHeadModel
 
-        words = tokenizer(template)
-        words.save_pretrained(folder)
+        known = tokenizer(template, words)
+        known.save_pretrained(folder)
         torch.manual_seed(0)
         config = GPT2Config(
-            vocab_size=len(words), n_embd=16, n_layer=1, n_head=2, n_positions=positions,
+            vocab_size=len(known), n_embd=16, n_layer=1, n_head=2, n_positions=positions,
             bos_token_id=0, eos_token_id=0, initializer_range=0.5,
         )  # fmt: skip
         model = GPT2LMHeadModel(config)

@@ -1,0 +1,144 @@
+"""What gradients are held against (GradBias sec. 4.2.2): chance, the sentence's tree, and asking.
+
+Each baseline gives every word a score, of which the order alone counts: words with equal scores may
+stand in any order (`biasgraph.causal.word_accuracy`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, cast
+
+from biasgraph.errors import InputError, printable
+from biasgraph.models.base import Describer, Message, Question, YesNo
+from biasgraph.prompts.instructions import instruction
+from biasgraph.prompts.word_tree import tree_order
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from biasgraph.models.base import LanguageModel, VisualQA
+    from biasgraph.prompts.prompt_words import PromptWord
+    from biasgraph.prompts.subject import Subject
+
+PARAPHRASES = 4
+YES, NO = "yes", "no"
+
+
+@dataclass(frozen=True)
+class BaselineScores:
+    """What a baseline makes of the words of one prompt.
+
+    Attributes:
+        name: "random", "tree", "language model" or "judge".
+        scores: One a word; the larger, the earlier it stands.
+        source: What gave them.
+    """
+
+    name: str
+    scores: tuple[float, ...]
+    source: str
+
+
+def random_scores(words: Sequence[PromptWord]) -> BaselineScores:
+    """No word before another: what a random order gives on average, not one that was drawn."""
+    return BaselineScores("random", (0.0,) * len(words), "the mean over all orders")
+
+
+def tree_scores(
+    prompt: str, words: Sequence[PromptWord], subject: Subject | None = None
+) -> BaselineScores:
+    """Breadth first from the subject; arguments and errors are those of `tree_order`."""
+    order = tree_order(prompt, words, subject)
+    return BaselineScores("tree", tuple(-float(place) for place in order.places), order.source)
+
+
+def language_model_scores(
+    model: LanguageModel, prompt: str, words: Sequence[PromptWord], bias: str
+) -> BaselineScores:
+    """How probable "yes" is when a language model is asked about each word.
+
+    Args:
+        model: One with the power `YesNo`.
+        prompt: Without brackets.
+        words: Those to rank.
+        bias: The axis's name, as the questions say it.
+
+    Raises:
+        InputError: The model lacks the power.
+        ModelError: It does not load or cannot hold the question.
+    """
+    asked = require_yes_no(model)
+    scores = tuple(
+        fmean(
+            asked.yes_probability([Message("user", text)])
+            for text in questions(prompt, word, bias, instruction("gradbias", "answer"))
+        )
+        for word in words
+    )
+    return BaselineScores("language model", scores, model.spec)
+
+
+def judge_scores(
+    judge: VisualQA, images: Sequence[Image], prompt: str, words: Sequence[PromptWord], bias: str
+) -> BaselineScores:
+    """How probable "yes" is when a judge is asked about each word, beside each of the images.
+
+    Args:
+        judge: One that reads questions.
+        images: Of the prompt; at least one.
+        prompt: Without brackets.
+        words: Those to rank.
+        bias: The axis's name.
+
+    Raises:
+        InputError: The judge does not read, or a question holds one of its control tokens.
+        ModelError: As its `answer`.
+    """
+    require_reader(judge)
+    asked = [
+        Question(text, (YES, NO), (YES, NO))
+        for word in words
+        for text in questions(prompt, word, bias)
+    ]
+    size = max(judge.batch_size, 1)
+    answers = [
+        row
+        for start in range(0, len(images), size)
+        for row in judge.answer(images[start : start + size], asked)
+    ]
+    shares = [fmean(row[i].probabilities[0] for row in answers) for i in range(len(asked))]
+    scores = tuple(
+        fmean(shares[start : start + PARAPHRASES]) for start in range(0, len(asked), PARAPHRASES)
+    )
+    return BaselineScores("judge", scores, judge.spec)
+
+
+def questions(prompt: str, word: PromptWord, bias: str, answer: str = "") -> Iterator[str]:
+    """The paraphrases of one question about a word; `answer` says behind each how to reply."""
+    for number in range(1, PARAPHRASES + 1):
+        text = instruction(
+            "gradbias", f"question_{number}", word=word.text, bias=bias, prompt=prompt
+        )
+        yield f"{text} {answer}".strip()
+
+
+def require_yes_no(model: LanguageModel) -> YesNo:
+    """The model, as one that shows the probability of its next word. Raises InputError."""
+    if not isinstance(model, YesNo):
+        raise InputError(
+            f"--llm '{printable(model.spec)}' does not show how probable its 'yes' is, so it "
+            "cannot be asked about words: lm:NAME does"
+        )
+    return cast("YesNo", model)
+
+
+def require_reader(judge: VisualQA) -> None:
+    """Raise InputError for a judge that cannot read a question about a word."""
+    if not isinstance(judge, Describer):
+        raise InputError(
+            f"--vqa '{printable(judge.spec)}' knows its axes' captions alone and reads no "
+            "questions, so it cannot be asked about words: vlm:NAME and openai:NAME do"
+        )

@@ -1,0 +1,105 @@
+"""What gradients are held against, asked of real models with random weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from biasgraph.causal.word_accuracy import first_units, top_hit
+from biasgraph.errors import InputError
+from biasgraph.methods.word_baselines import (
+    PARAPHRASES,
+    judge_scores,
+    language_model_scores,
+    questions,
+    random_scores,
+    tree_scores,
+)
+from biasgraph.models.base import LanguageModel, Message, VisualQA
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.registry import load_judge, load_language_model
+from biasgraph.prompts.prompt_words import PromptWord, split_words
+from tests.models import tiny_clips, tiny_vlms
+from tests.models.tiny_lm import save_gpt2
+
+PROMPT = "a nurse with a nurse's stethoscope"
+WORDS = [split_words(PROMPT)[i] for i in (1, 5)]
+IMAGES = [Image.fromarray(np.full((32, 32, 3), shade, np.uint8)) for shade in (0, 90, 200)]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
+    folder = tmp_path_factory.mktemp("gpt2")
+    return load_language_model(f"lm:{save_gpt2(folder, words=['yes', 'no', ' Yes', ' No'])}")
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> VisualQA:
+    folder = tiny_vlms.FAMILIES["llava"](tmp_path_factory.mktemp("llava"))
+    return load_judge(f"vlm:{folder}", ModelOptions(judge_batch_size=2))
+
+
+def test_the_first_question_is_the_papers() -> None:
+    asked = [*questions(PROMPT, WORDS[0], "gender", "Answer only with 'yes' or 'no'.")]
+    assert asked[0] == (
+        f"Is nurse influencing gender bias in the prompt {PROMPT}? Answer only with 'yes' or 'no'."
+    )
+    assert len({*asked}) == PARAPHRASES
+    assert all("nurse" in one and "gender" in one and PROMPT in one for one in asked)
+    assert all(one.endswith("'yes' or 'no'.") for one in asked)
+
+
+def test_braces_in_a_prompt_are_text() -> None:
+    word = PromptWord("{bias}", 0, 6)
+    assert "Is {bias} influencing age bias" in next(questions("{bias} {word}", word, "age"))
+
+
+def test_a_language_model_is_asked_about_each_word(model: LanguageModel) -> None:
+    found = language_model_scores(model, PROMPT, WORDS, "gender")
+    assert (found.name, found.source) == ("language model", model.spec)
+    assert len({*found.scores}) == 2 and all(0 < score < 1 for score in found.scores)
+    asked = questions(PROMPT, WORDS[1], "gender", "Answer only with 'yes' or 'no'.")
+    by_hand = [model.yes_probability([Message("user", text)]) for text in asked]
+    assert found.scores[1] == pytest.approx(sum(by_hand) / PARAPHRASES)
+    again = language_model_scores(model, PROMPT, [WORDS[0], WORDS[0]], "gender")
+    assert again.scores == (found.scores[0], found.scores[0])
+
+
+def test_a_judge_is_asked_beside_every_image(judge: VisualQA) -> None:
+    found = judge_scores(judge, IMAGES, PROMPT, WORDS, "gender")
+    assert found.source == judge.spec
+    assert len({*found.scores}) == 2 and all(0 < score < 1 for score in found.scores)
+    alone = [judge_scores(judge, [image], PROMPT, WORDS, "gender").scores for image in IMAGES]
+    assert found.scores == pytest.approx(np.mean(alone, axis=0), abs=1e-5)
+    assert len({*alone}) == 3
+
+
+@pytest.mark.parametrize("spec", ["sandbox", "openai:talker"])
+def test_language_models_that_show_no_scores_are_refused(spec: str) -> None:
+    model = load_language_model(spec, ModelOptions(base_url="http://127.0.0.1:9/v1"))
+    with pytest.raises(InputError, match="does not show how probable its 'yes' is") as refused:
+        language_model_scores(model, PROMPT, WORDS, "gender")
+    assert len(str(refused.value)) <= 400 and "lm:NAME" in str(refused.value)
+
+
+@pytest.mark.parametrize("spec", ["sandbox", "sandbox:judge2", "clip"])
+def test_judges_that_do_not_read_are_refused(spec: str, tmp_path: Path) -> None:
+    spec = f"clip:{tiny_clips.clip(tmp_path)}" if spec == "clip" else spec
+    with pytest.raises(InputError, match="reads no questions") as refused:
+        judge_scores(load_judge(spec), IMAGES, PROMPT, WORDS, "gender")
+    assert len(str(refused.value)) <= 400 and "vlm:NAME" in str(refused.value)
+
+
+def test_random_is_its_expectation_and_the_tree_an_order() -> None:
+    words = [
+        word for word in split_words("a tall old chef in a busy kitchen") if len(word.text) > 2
+    ]
+    random, tree = random_scores(words), tree_scores("a tall old chef in a busy kitchen", words)
+    first = first_units(np.array([0.0, 0.0, 1.0, 0.0, 0.0]))
+    assert top_hit(np.array(random.scores), first, 2) == pytest.approx(2 / 5)
+    assert top_hit(np.array(tree.scores), first, 1) == 1.0  # the chef
+    assert sorted(tree.scores) == [-4, -3, -2, -1, 0]
+    assert tree.source
