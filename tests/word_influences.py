@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from biasgraph.data.word_influence import Method, WordInfluence, WordScore
-
 from biasgraph.prompts.prompt_words import split_words
 
 PROMPT = "a tired nurse, with a nurse"

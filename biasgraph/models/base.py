@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
+    from biasgraph.models.prompt_trace import PromptTrace
+
 Setting = str | int | float | bool | None
 
 
@@ -141,6 +143,35 @@ class Describer(Protocol):
 
     def describe(self, images: Sequence[Image], question: str) -> list[str]:
         """One text for each image: the answer to an open question, or a caption if it asks so."""
+
+
+@runtime_checkable
+class DifferentiableJudge(Protocol):
+    """A power of judges that gradients can be traced through: their answers as tensors."""
+
+    @property
+    def spec(self) -> str:
+        """What the user typed."""
+
+    def log_probabilities(self, images: Any, questions: Sequence[Question]) -> list[Any]:
+        """For each question an (n, choices) float32 tensor; its exponentials sum to one in a row.
+
+        `images` is an (n, 3, h, w) tensor in [0, 1], and gradients reach it. The likeliest choice
+        is that of :meth:`VisualQA.answer`, where that is not unknown.
+
+        Raises InputError where the judge's own processing of pictures has no gradient.
+        """
+
+
+@runtime_checkable
+class TraceableGenerator(Protocol):
+    """A power of generators whose every step can be run again with gradients to the prompt."""
+
+    def trace(self, prompts: Sequence[str], seeds: Sequence[int]) -> PromptTrace:
+        """The images as :meth:`ImageGenerator.generate` makes them, with what made them.
+
+        Raises InputError where the pipeline gives no gradients.
+        """
 
 
 @runtime_checkable

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.devices import Portions
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.library_loading import explain_working_errors
+from biasgraph.models.pixel_map import PixelMap, sample_image
 from biasgraph.models.transformers_model import TransformersModel, locate, place_tensors
 
 if TYPE_CHECKING:
@@ -90,6 +91,49 @@ class ClipJudge(TransformersModel):
             for question in questions
         ]
         return [list(row) for row in zip(*chosen, strict=True)]
+
+    def log_probabilities(self, images: Any, questions: Sequence[Question]) -> list[Any]:
+        """For each question (n, choices), with gradients to (n, 3, h, w) images in [0, 1].
+
+        Raises:
+            InputError: What the image processor does has no gradient.
+            ModelError: As `answer`.
+        """
+        import torch
+
+        with explain_working_errors(self.spec):
+            read, beside = self._pixels(tuple(images.shape[-2:]))
+            beside = {
+                name: tensor.expand(len(images), *tensor.shape[1:])
+                for name, tensor in beside.items()
+            }
+            pixels = read(images.to(self._model.device)).to(self._model.dtype)
+            features = self._model.get_image_features(pixel_values=pixels, **beside)
+            raw = getattr(features, "pooler_output", features).float()
+            vectors = raw / raw.norm(dim=-1, keepdim=True)
+            scale = self._model.logit_scale.detach().float().exp()
+        logs = []
+        for question in questions:
+            captions = torch.from_numpy(self._embed_captions(question.captions)).to(vectors)
+            logs.append(torch.log_softmax(scale * vectors @ captions.T, dim=-1))
+        return logs
+
+    @cached_property
+    def _pixels(self) -> Callable[[tuple[int, int]], tuple[PixelMap, dict[str, Any]]]:
+        """How pictures of a size become what the model reads, and what it reads beside."""
+
+        @lru_cache(maxsize=1)
+        def made(size: tuple[int, int]) -> tuple[PixelMap, dict[str, Any]]:
+            sample = sample_image(size)
+            batch = place_tensors(
+                self._processor(images=[sample], return_tensors="pt"), self._model
+            )
+            own = batch.pop("pixel_values")
+            mapped = PixelMap.of(processor, size, self.spec)
+            mapped.check(sample, own.float().cpu().numpy(), self.spec)
+            return mapped, batch
+
+        return made
 
     def embed_images(self, images: Sequence[Image]) -> np.ndarray:
         """(n, d) float32 unit vectors in the space of :meth:`embed_texts`.

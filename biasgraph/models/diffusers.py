@@ -13,11 +13,16 @@ from biasgraph.errors import BiasgraphError, InputError, MissingExtra, ModelErro
 from biasgraph.models.base import Picture, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
-from biasgraph.models.library_loading import shorten_error, silence_libraries
+from biasgraph.models.library_loading import (
+    explain_working_errors,
+    shorten_error,
+    silence_libraries,
+)
 from biasgraph.models.model_source import Source, SourcedModel
 from biasgraph.models.pipeline_card import Card
 from biasgraph.models.pipeline_loading import Adapter, load_pipeline
 from biasgraph.models.prompt_encodings import EncodingCache
+from biasgraph.models.prompt_trace import PromptTrace
 from biasgraph.models.token_windows import Window, find_window
 
 ON_CPU, ON_GPU = 4, 16
@@ -128,6 +133,23 @@ class DiffusersGenerator(SourcedModel):
         made = dict(zip(once, self._portions.run(once, self._draw), strict=True))
         return [made[item] for item in wanted]
 
+    def trace(self, prompts: Sequence[str], seeds: Sequence[int]) -> PromptTrace:
+        """The images of prompts and seeds, as `generate` makes them, ready for gradients.
+
+        Raises:
+            InputError: The pipeline gives no gradients.
+            ModelError: It fails.
+        """
+        with explain_working_errors(self.spec), silence_libraries():
+            return PromptTrace.record(
+                self._pipeline, {**self._negatives(len(prompts)), **self._call}, prompts, seeds
+            )
+
+    def _negatives(self, count: int) -> dict[str, Any]:
+        """The negative prompt, for each of `count` images."""
+        negative = self._card.negative(self.options.negative_prompt)
+        return {} if negative is None else {"negative_prompt": [negative] * count}
+
     def _draw(self, items: Sequence[tuple[str, int]]) -> list[Picture]:
         """Pictures for prompts and seeds, in one call of the pipeline.
 
@@ -135,15 +157,14 @@ class DiffusersGenerator(SourcedModel):
         """
         import torch
 
-        pipeline, negative = self._pipeline, self._card.negative(self.options.negative_prompt)
-        negatives = {} if negative is None else {"negative_prompt": [negative] * len(items)}
+        pipeline = self._pipeline
         try:
             with silence_libraries():
                 made = pipeline(
                     prompt=[prompt for prompt, _ in items],
                     generator=[torch.Generator().manual_seed(seed) for _, seed in items],
                     output_type="pil",
-                    **negatives,
+                    **self._negatives(len(items)),
                     **self._call,
                 )
         except BiasgraphError:

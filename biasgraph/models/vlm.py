@@ -17,7 +17,11 @@ from biasgraph.errors import ModelError, printable
 from biasgraph.models.base import Answer, Question, Setting
 from biasgraph.models.devices import Portions
 from biasgraph.models.inference_options import ModelOptions, Spec
-from biasgraph.models.library_loading import explain_loading_errors, silence_libraries
+from biasgraph.models.library_loading import (
+    explain_loading_errors,
+    explain_working_errors,
+    silence_libraries,
+)
 from biasgraph.models.multiple_choice import (
     LETTERS,
     PERMUTATIONS,
@@ -27,6 +31,7 @@ from biasgraph.models.multiple_choice import (
     letter_question,
 )
 from biasgraph.models.transformers_model import TransformersModel, locate, whole_tokens
+from biasgraph.models.vlm_gradients import DifferentiableReader
 from biasgraph.models.vlm_prompts import Prompter, load_processor
 from biasgraph.models.vlm_scoring import Prompts, Scorer
 
@@ -88,6 +93,33 @@ class VlmJudge(TransformersModel):
         return self._portions.run(
             images, lambda some: self._answer_portion(some, questions, asked, prompts)
         )
+
+    def log_probabilities(self, images: Any, questions: Sequence[Question]) -> list[Any]:
+        """For each question (n, choices), with gradients to (n, 3, h, w) images in [0, 1].
+
+        Letters of all orders are averaged as in `answer`; unknown is set aside.
+
+        Raises:
+            InputError: What the image processor does has no gradient.
+            ModelError: As `answer`.
+        """
+        import torch
+
+        asked = [letter_question(question, self.permutations) for question in questions]
+        letter_ids = self._letter_ids(max(len(some[0].letters) for some in asked))
+        read = DifferentiableReader(self._scorer, tuple(images.shape[-2:]), self.spec)
+        logs = []
+        for question, sheets in zip(questions, asked, strict=True):
+            means = torch.zeros(len(images), len(question.choices), device=images.device)
+            for sheet in sheets:
+                with explain_working_errors(self.spec):
+                    scores = read(images, self._prompter.prompt(sheet.text))
+                shares = torch.softmax(_log_shares(letter_ids[: len(sheet.letters)], scores), -1)
+                for place, choice in enumerate(sheet.order):
+                    if choice is not None:
+                        means[:, choice] += shares[:, place].to(means) / len(sheets)
+            logs.append(torch.log(means / means.sum(dim=1, keepdim=True)))
+        return logs
 
     def describe(self, images: Sequence[Image], question: str) -> list[str]:
         """One text for each image, the likeliest token each time. Raises as :meth:`answer`."""

@@ -221,7 +221,7 @@ class Scorer:
                 **whole,
                 **pictures,
                 **needed,
-                **self._decoder(len(whole["input_ids"])),
+                **self.decoder_start(len(whole["input_ids"])),
                 mm_encoder_outputs={"image": copy.copy(seen)},
             )
             scores.append(batch.pick(made.logits[:, -1].float()))
@@ -234,13 +234,13 @@ class Scorer:
         scores = []
         for image in batch.images:
             for text in batch.prompts.texts:
-                made = self.model(**self.tensors(image, text), **self._decoder(1))
+                made = self.model(**self.tensors(image, text), **self.decoder_start(1))
                 scores.append(batch.pick(made.logits[:, -1].float()))
         return torch.cat(scores).reshape(len(batch.images), len(batch.prompts.texts), -1)
 
     def _prefix(self, batch: PictureBatch) -> Any:
         """The keys and values of what all prompts share."""
-        if self._decoder(1):
+        if self.decoder_start(1):
             raise ValueError("a decoder that reads by cross-attention has no prefix")
         made = self.model(
             **{**batch.tensors, **self._cut_tail(batch)}, use_cache=True, **self._limit_scores([0])
@@ -274,7 +274,7 @@ class Scorer:
             return {}
         return {"logits_to_keep": torch.tensor(list(places), device=self.model.device)}
 
-    def _decoder(self, count: int) -> dict[str, Any]:
+    def decoder_start(self, count: int) -> dict[str, Any]:
         """What the decoder of an encoder-decoder starts from; empty for other models."""
         import torch
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from biasgraph.data.word_influence import WordInfluence
 
+from biasgraph.data.word_influence import WordInfluence
 from biasgraph.methods.word_findings import marked_text, word_table
 from tests.word_influences import PROMPT, influence, undefined
 
