@@ -124,10 +124,8 @@ class ClipJudge(TransformersModel):
 
         @lru_cache(maxsize=1)
         def made(size: tuple[int, int]) -> tuple[PixelMap, dict[str, Any]]:
-            sample = sample_image(size)
-            batch = place_tensors(
-                self._processor(images=[sample], return_tensors="pt"), self._model
-            )
+            sample, processor = sample_image(size), self._processor
+            batch = place_tensors(processor(images=[sample], return_tensors="pt"), self._model)
             own = batch.pop("pixel_values")
             mapped = PixelMap.of(processor, size, self.spec)
             mapped.check(sample, own.float().cpu().numpy(), self.spec)

@@ -14,7 +14,6 @@ from biasgraph.models.base import Picture, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.library_loading import (
-    explain_working_errors,
     shorten_error,
     silence_libraries,
 )
@@ -140,10 +139,8 @@ class DiffusersGenerator(SourcedModel):
             InputError: The pipeline gives no gradients.
             ModelError: It fails.
         """
-        with explain_working_errors(self.spec), silence_libraries():
-            return PromptTrace.record(
-                self._pipeline, {**self._negatives(len(prompts)), **self._call}, prompts, seeds
-            )
+        call = {**self._negatives(len(prompts)), **self._call}
+        return PromptTrace.record(self.spec, self._pipeline, call, prompts, seeds)
 
     def _negatives(self, count: int) -> dict[str, Any]:
         """The negative prompt, for each of `count` images."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 BILINEAR = 2
 """Pillow's number of the filter where none is named."""
+
+Read = Callable[..., Mapping[str, Any]]
+"""Takes `images` and settings of an image processor; returns "pixel_values" and more."""
 
 NEAR = 0.02
 """How far values may be from the processor's own on average, in standard deviations of pixels: it
@@ -72,12 +75,15 @@ class PixelMap:
     shape: tuple[int, ...]
 
     @classmethod
-    def of(cls, processor: Any, size: tuple[int, int], spec: str) -> PixelMap:
+    def of(
+        cls, processor: Any, size: tuple[int, int], spec: str, read: Read | None = None
+    ) -> PixelMap:
         """What a processor does to images of a size.
 
         Args:
             processor: An image processor of transformers, of its Pillow backend.
             size: (height, width) of the images.
+            read: What calls it, with its settings for a model; None where it stands alone.
             spec: Whose it is, for errors.
 
         Raises:
@@ -90,7 +96,7 @@ class PixelMap:
         processor.resize = numbering
         try:
             plain = {"do_rescale": False, "do_normalize": False}
-            places = _read(processor, image.astype(np.float64), **plain)
+            places = _read(read or processor, image.astype(np.float64), **plain)
         except Exception as error:  # of somebody's image processor
             raise _unknown(spec) from error
         finally:
@@ -104,7 +110,7 @@ class PixelMap:
             mean, deviation = np.array(processor.image_mean), np.array(processor.image_std)
         factor = 255 * (processor.rescale_factor if processor.do_rescale else 1.0)
         colour, there = colours[places.ravel()], places.ravel() > 0
-        empty = _read(processor, np.zeros(image.shape, dtype=np.uint8)).ravel()
+        empty = _read(read or processor, np.zeros(image.shape, dtype=np.uint8)).ravel()
         return cls(
             numbering.resized,
             torch.from_numpy(places.ravel()),
@@ -187,11 +193,9 @@ def _colours(numbers: np.ndarray) -> np.ndarray:
     return np.repeat(np.arange(3), numbers[0].size)
 
 
-def _read(processor: Any, pixels: np.ndarray, **how: bool) -> np.ndarray:
-    """What a processor makes of one image of (3, h, w) pixels."""
-    made = processor(
-        images=[pixels], input_data_format="channels_first", do_convert_rgb=False, **how
-    )
+def _read(read: Read, pixels: np.ndarray, **how: bool) -> np.ndarray:
+    """What a model is given of one image of (3, h, w) pixels."""
+    made = read(images=[pixels], input_data_format="channels_first", do_convert_rgb=False, **how)
     values = np.asarray(made["pixel_values"], dtype=np.float64)
     return values[0] if len(values) == 1 else values
 

@@ -13,9 +13,11 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 
 from biasgraph.errors import InputError, printable
+from biasgraph.models.library_loading import explain_working_errors, silence_libraries
 from biasgraph.models.prompt_encodings import EncodingCache
 from biasgraph.models.scheduled_steps import clean_latents, previous_sample, with_sample
 from biasgraph.models.token_spans import Span, find_tokens
@@ -62,6 +64,7 @@ class PromptTrace:
     """A batch of images as a pipeline made them, step by step.
 
     Attributes:
+        spec: What the user typed.
         pipeline: Of diffusers.
         call: What it was called with, less the generators.
         seeds: One an image.
@@ -69,6 +72,7 @@ class PromptTrace:
         images: (n, 3, h, w) float32 in [0, 1], as they came out.
     """
 
+    spec: str
     pipeline: Any
     call: Mapping[str, Any]
     seeds: Sequence[int]
@@ -79,11 +83,17 @@ class PromptTrace:
 
     @classmethod
     def record(
-        cls, pipeline: Any, call: Mapping[str, Any], prompts: Sequence[str], seeds: Sequence[int]
+        cls,
+        spec: str,
+        pipeline: Any,
+        call: Mapping[str, Any],
+        prompts: Sequence[str],
+        seeds: Sequence[int],
     ) -> PromptTrace:
         """Make the images and keep what is needed to run each step again.
 
         Args:
+            spec: What the user typed.
             pipeline: Of diffusers, with its weights.
             call: What it is called with beside prompts and generators.
             prompts: One an image.
@@ -92,17 +102,18 @@ class PromptTrace:
         Raises:
             InputError: The pipeline has no denoiser, text encoder or scheduler that can be
                 followed.
+            ModelError: It fails.
         """
         recording = _Recording()
         given = {**call, "prompt": list(prompts), "output_type": "pt"}
-        with _followed(pipeline, _Recorder(recording)):
+        with _working(spec), _followed(pipeline, _Recorder(recording)):
             images = pipeline(**given, generator=_generators(seeds)).images
         if not (recording.encoded and recording.denoised and recording.ends):
             raise InputError(
-                f"{type(pipeline).__name__} gives no gradients: it runs without a text encoder, a "
-                "denoiser or a scheduler that can be followed step by step"
+                f"{printable(spec)} gives no gradients: its pipeline runs without a text encoder, "
+                "a denoiser or a scheduler that can be followed step by step"
             )
-        return cls(pipeline, given, seeds, prompts, images.detach().float(), recording)
+        return cls(spec, pipeline, given, seeds, prompts, images.detach().float(), recording)
 
     @property
     def steps(self) -> int:
@@ -129,7 +140,7 @@ class PromptTrace:
             if len(own) < len(self.prompts):
                 raise InputError(
                     f"cannot tell the words of '{printable(self.prompts[len(own)][:80])}' apart in "
-                    f"what {name} of {type(self.pipeline).__name__} reads"
+                    f"what {name} of {printable(self.spec)} reads"
                 )
         return [[own[image] for own in rows.values()] for image in range(len(self.prompts))]
 
@@ -141,7 +152,7 @@ class PromptTrace:
             noisy: Decode the next noisy latents instead.
 
         Returns:
-            (n, 3, h, w) float32 in [0, 1].
+            (n, 3, h, w) in [0, 1], float32 at least.
 
         Raises:
             InputError: The pipeline's embeddings take no gradient, or its scheduler's clean image
@@ -153,14 +164,14 @@ class PromptTrace:
         call = type(self.pipeline).__call__
         call = getattr(call, "__wrapped__", call)  # without its torch.no_grad
         replayer = _Replayer(self._recording, step, noisy, self._leaves)
-        with torch.enable_grad(), _followed(self.pipeline, replayer):
+        with torch.enable_grad(), _working(self.spec), _followed(self.pipeline, replayer):
             images = call(self.pipeline, **self.call, generator=_generators(self.seeds)).images
         if not (torch.is_tensor(images) and images.requires_grad):
             raise InputError(
-                f"{type(self.pipeline).__name__} gives no gradients: its call cuts the way from "
-                "the prompt's embeddings to the image"
+                f"{printable(self.spec)} gives no gradients: its pipeline cuts the way from the "
+                "prompt's embeddings to the image"
             )
-        return images.float()
+        return images.to(torch.promote_types(images.dtype, torch.float32))
 
     def gradients(self, losses: Sequence[Any]) -> list[list[list[Any]]]:
         """Gradients of losses of the images predicted last, to the embeddings of their prompts.
@@ -183,7 +194,8 @@ class PromptTrace:
             by_call: dict[int, tuple[Any, Any]] = {}
             for (call, leaf), grad in zip(self._leaves, grads, strict=True):
                 if grad is not None and grad.any():
-                    by_call[call] = (grad.float(), leaf.detach().float())
+                    before = by_call[call][0] if call in by_call else 0
+                    by_call[call] = (before + grad.float(), leaf.detach().float())
             every.append([[_rows(by_call, one) for one in own] for own in self.encodings()])
         return every
 
@@ -286,6 +298,12 @@ class _Replayer:
 
 
 @contextmanager
+def _working(spec: str) -> Iterator[None]:
+    with explain_working_errors(spec), silence_libraries():
+        yield
+
+
+@contextmanager
 def _followed(pipeline: Any, follower: _Recorder | _Replayer) -> Iterator[None]:
     """The pipeline with its text encoders, denoiser and scheduler called by way of a follower."""
     denoiser = next((part for name in DENOISERS if (part := getattr(pipeline, name, None))), None)
@@ -313,6 +331,9 @@ def _followed(pipeline: Any, follower: _Recorder | _Replayer) -> Iterator[None]:
 
 
 def _by(follow: Callable[..., Any], *first: Any) -> Callable[..., Any]:
+    """A function that a follower answers; pipelines look which parameters the own one has."""
+
+    @wraps(first[-1])
     def call(*args: Any, **kwargs: Any) -> Any:
         return follow(*first, args, kwargs)
 

@@ -57,11 +57,14 @@ def clean_latents(scheduler: Any, step: Step, given: Mapping[str, Any]) -> Any:
 
 def _of_flow(scheduler: Any, given: Mapping[str, Any]) -> Any:
     """x0 = x - sigma v, as flow matching has it."""
+    import torch
+
     index = scheduler.step_index
     if index is None:
         index = scheduler.begin_index or scheduler.index_for_timestep(given["timestep"])
-    sample = given["sample"].float()
-    return sample - scheduler.sigmas[index].to(sample) * given["model_output"].float()
+    made = given["model_output"]
+    sample = given["sample"].to(torch.promote_types(made.dtype, torch.float32))
+    return (sample - scheduler.sigmas[index].to(sample) * made).to(made.dtype)
 
 
 def _by_sigma(scheduler: Any, given: Mapping[str, Any], index: int) -> Any:

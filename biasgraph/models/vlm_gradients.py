@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from biasgraph.models.pixel_map import PixelMap, sample_image
@@ -41,8 +42,9 @@ class DifferentiableReader:
         tensors = self.scorer.tensors(sample, prompt)
         own = tensors.pop("pixel_values")
         if self._pixels is None:
+            read = partial(prompter.processor, text=[prompt], return_tensors="np")
             processor = prompter.processor.image_processor
-            self._pixels = PixelMap.of(processor, self.size, self.spec)
+            self._pixels = PixelMap.of(processor, self.size, self.spec, read)
             self._pixels.check(sample, own.float().cpu().numpy(), self.spec)
         scores = []
         for image in images:
