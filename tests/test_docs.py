@@ -63,7 +63,8 @@ def test_a_documented_command_is_understood(page: str, line: str) -> None:
 
 def _understood(command: click.Command, words: list[str]) -> None:
     """Parse as click does, but do not look whether files are there, and run nothing."""
-    if isinstance(command, click.Group):
+    alone = isinstance(command, click.Group) and command.invoke_without_command
+    if isinstance(command, click.Group) and not (alone and words and words[0].startswith("-")):
         _, inner, rest = command.resolve_command(click.Context(command), words)
         assert inner is not None
         return _understood(inner, rest)

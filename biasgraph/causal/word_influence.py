@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.resampling import image_counts, resampled_sums
+from biasgraph.causal.settings import TAIL
 from biasgraph.causal.tables import Codes, Floats
 
 REPLICATES = 2_000
@@ -88,16 +90,16 @@ class PairedAnswers:
         return PairedAnswers(self.full, self.without[:, list(words)], self.size)
 
     def changes(self) -> Floats:
-        """(n, W, k) what each pair adds to the change of each share."""
+        """(n, W, k) what each pair adds to the change of each count: -1, 0 or 1."""
         attributes = np.arange(self.size)
         full = (self.full[:, None, None] == attributes).astype(np.float64)
         change = full - (self.without[:, :, None] == attributes)
-        return np.asarray(change * self.valid[:, :, None] / np.maximum(self.pairs, 1)[:, None])
+        return np.asarray(change * self.valid[:, :, None])
 
 
 def removal_influence(answers: PairedAnswers) -> Floats:
     """(W,) influences in [0, 2] of words that have at least one pair of answers each."""
-    return np.asarray(np.abs(answers.changes().sum(axis=0)).sum(axis=-1))
+    return np.asarray(np.abs(answers.changes().sum(axis=0)).sum(axis=-1) / answers.pairs)
 
 
 def rank_removals(
@@ -122,7 +124,7 @@ def rank_removals(
     )
     changes = answers.changes().reshape(n, -1)
     swapped = rng.choice([-1.0, 1.0], size=(replicates, n)) @ changes
-    null = np.abs(swapped).reshape(replicates, words, k).sum(axis=-1)
+    null = np.abs(swapped).reshape(replicates, words, k).sum(axis=-1) / answers.pairs
     scores = removal_influence(answers)
     return rank_words(scores, draws, null.max(axis=1), errors=null, most=MOST)
 
@@ -170,3 +172,15 @@ def rank_words(
             )
         )
     return Ranking(tuple(words), threshold)
+
+
+def mean_share(shares: Sequence[float]) -> tuple[float, float | None, float | None]:
+    """The mean of a word's shares over prompts, with Student's 95 % interval, cut to [0, 1].
+
+    One prompt has no interval.
+    """
+    n, mean = len(shares), float(np.mean(shares))
+    if n < 2:
+        return mean, None, None
+    half = float(stdtrit(n - 1, 1 - TAIL) * np.std(shares, ddof=1) / np.sqrt(n))
+    return mean, max(0.0, mean - half), min(1.0, mean + half)

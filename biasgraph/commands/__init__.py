@@ -34,6 +34,7 @@ COMMANDS = {
     "sandbox": "The built-in models: toys whose biases are known because they were planted.",
     "show": "Show the graph in the directory RUN: axes, edges, and what could not be determined.",
     "validate": "Check what the finished RUN predicts of mitigations against what they do.",
+    "words": "Tell which words of a prompt carry a bias (GradBias).",
 }
 """Each is a module here with a command of its name, whose help begins with this line."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from biasgraph.causal.fields import GraphRow, columns
 from biasgraph.causal.rows import CountRow, LinkRow, NodeRow, PairRow
+from biasgraph.data.word_influence import WordRow
 
 PAGE = Path(__file__).parents[2] / "docs" / "files.md"
 ROWS: dict[str, type[GraphRow]] = {
@@ -15,6 +16,7 @@ ROWS: dict[str, type[GraphRow]] = {
     "links": LinkRow,
     "pairs": PairRow,
     "counts": CountRow,
+    "words": WordRow,
 }
 
 

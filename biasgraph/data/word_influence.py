@@ -1,13 +1,16 @@
 """How much each word of a prompt carries an axis's bias, by removal or by gradients (GradBias)."""
 
+# ruff: noqa: RUF009  (every call makes a field, none a value)
+
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
 from biasgraph.causal.fields import GraphRow, measure
+from biasgraph.causal.word_influence import RankedWord
 
 Method = Literal["gradient", "removal"]
 Setting = str | int | float | bool | None
@@ -40,6 +43,14 @@ class WordScore(GraphRow):
     reason: str = measure(
         "why it is not ranked", unit="text", range="any", source="Word influence", default=""
     )
+    images: int | None = measure(
+        "images, or pairs of images, behind its score",
+        unit="images", range=">= 1", source="Word influence", default=None,
+    )  # fmt: skip
+    note: str = measure(
+        "what else changed in the prompt when it was left out",
+        unit="text", range="any", source="Word influence", default="",
+    )  # fmt: skip
 
     @property
     def share_ends(self) -> tuple[float, float] | None:
@@ -47,6 +58,32 @@ class WordScore(GraphRow):
         if not self.score or self.share is None or self.low is None or self.high is None:
             return None
         return self.low * self.share / self.score, self.high * self.share / self.score
+
+    @classmethod
+    def ranked_as(
+        cls, ranked: RankedWord, word: str, start: int, end: int, **more: Any
+    ) -> WordScore:
+        """A word with what it was ranked as; more: further fields."""
+        return cls(word=word, start=start, end=end, **asdict(ranked), **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfPrompt(GraphRow):
+    prompt: str = measure(
+        "the prompt, without brackets", unit="text", range="any", source="Word influence"
+    )
+    axis: str = measure("the axis", unit="name", range="an axis", source="Word influence")
+    method: Method = measure(
+        "how scores were got", unit="name", range="removal, gradient", source="Word influence"
+    )
+    threshold: float | None = _score(
+        "the 95 % quantile of the largest score where no word matters", default=None
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordRow(WordScore, _OfPrompt):
+    """A word of one prompt along one axis, as words.csv has it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +121,19 @@ class WordInfluence:
     def named(self) -> tuple[WordScore, ...]:
         """Those of them that stand out; none where no word can be said to matter."""
         return tuple(word for word in self.ranked if word.stands_out)
+
+    def rows(self) -> list[WordRow]:
+        """The words with what they are of."""
+        return [
+            WordRow(
+                prompt=self.prompt,
+                axis=self.axis,
+                method=self.method,
+                threshold=self.threshold,
+                **word.record(),
+            )
+            for word in self.words
+        ]
 
     def record(self) -> dict[str, Any]:
         """In JSON types, as words.json holds it."""

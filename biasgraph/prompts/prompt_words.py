@@ -128,8 +128,11 @@ def leave_out(
     kept = [token.lower for i, token in enumerate(tokens) if i not in dropped]
     if not any(any(map(str.isalnum, one)) and one not in words("stop_words") for one in kept):
         return Removal(None, "nothing would be left of the prompt")
-    along = [tokens[i].text for i in sorted(dropped - {at} - put.keys()) if tokens[i].is_word]
-    notes = [f"with it went '{' '.join(along)}'"] if along else []
+    notes = []
+    if along := [i for i in sorted(dropped - {at} - put.keys()) if tokens[i].is_word]:
+        gaps = ["" if i - 1 in along or i == along[0] else "... " for i in along]
+        said = " ".join(gap + tokens[i].text for gap, i in zip(gaps, along, strict=True))
+        notes.append(f"with it went '{said}'")
     notes += [f"'{said}' stands for '{tokens[i].text}'" for i, said in put.items()]
     return Removal(left, "; ".join(notes))
 

@@ -160,6 +160,7 @@ def test_what_else_changed_is_noted() -> None:
     assert without("an old chef", "old").note == ""
     assert without("an old chef", "chef").note == "the subject noun becomes 'person'"
     assert without("a chef in a kitchen", "kitchen").note == "with it went 'in a'"
+    assert without("a nurse with a cup of tea", "cup").note == "with it went 'a ... of'"
     assert without("a chef cooking rice", "cooking").note == "'with' stands for 'cooking'"
 
 

@@ -1,0 +1,226 @@
+"""The story of `biasgraph words`: prompts, their words, images, answers, influences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.audits.words.over_prompts import over_prompts
+from biasgraph.audits.words.words_options import WordsOptions
+from biasgraph.causal.fields import columns
+from biasgraph.data.axes import AxisSet, load_axis_set
+from biasgraph.data.frames import with_label
+from biasgraph.data.graph_document import to_json
+from biasgraph.data.word_influence import WordInfluence, WordRow
+from biasgraph.errors import InputError
+from biasgraph.io.csv_files import to_csv
+from biasgraph.io.folder_names import folder_name, slug
+from biasgraph.io.text_files import at_place
+from biasgraph.io.writing import write_files
+from biasgraph.methods.word_removal import (
+    IMAGES,
+    ShortPrompts,
+    influence_by_removal,
+    read_prompts,
+)
+from biasgraph.models.registry import traits_of
+from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.prompts.tokens import excerpt
+from biasgraph.report.words_figure import words_figure
+from biasgraph.runs.job import AXES, MODEL, Job, directory_for, judge_of
+from biasgraph.runs.media import RunMedia
+from biasgraph.runs.questions import questions_about
+from biasgraph.runs.record import installed_versions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biasgraph.runs.directory import Run
+    from biasgraph.runs.progress import Progress
+
+SCHEMA = "biasgraph-words/1"
+DOCUMENT, TABLE, FIGURE = "words.json", "words.csv", "words"
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class WordsFound:
+    """What was found; document: everything words.json holds."""
+
+    document: Record
+    directory: Path
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each word, axis and prompt, words that are not ranked included."""
+        import pandas as pd
+
+        influences = map(WordInfluence.of_record, self.document["influences"])
+        rows = [row.record() for influence in influences for row in influence.rows()]
+        frame = pd.DataFrame(rows, columns=list(columns(WordRow)), dtype=object)
+        return with_label(frame, self.document["toy"])
+
+    def files(self) -> dict[str, bytes]:
+        """The contents of all files by their names; figures are of one prompt."""
+        files = {DOCUMENT: to_json(self.document), TABLE: to_csv(self.frame())}
+        if len(self.document["prompts"]) == 1:
+            influences = [WordInfluence.of_record(one) for one in self.document["influences"]]
+            origin = "Generator: {model}; judge: {vqa}.".format(**self.document)
+            for kind in ("svg", "png"):
+                files[f"{FIGURE}.{kind}"] = words_figure(
+                    influences, kind, origin=origin, toy=self.document["toy"]
+                )
+        return files
+
+
+def measure(
+    options: WordsOptions, progress: Progress | None = None, command: Sequence[str] = ()
+) -> WordsFound:
+    """Measure the influence of the prompts' words; what the run has already is not done again.
+
+    command: what was typed, for the run's record.
+
+    Raises:
+        InputError: the options or a prompt are wrong; nothing has been written then.
+        ModelError: a model, the machine or the network failed.
+        Interrupted: the user stopped the work; the same call goes on from there.
+    """
+    work = _Work.of(options, progress, command)
+    job = work.job
+    gate, questions = questions_about(work.axes)
+    with job.opened() as run:
+        job.declare(run, questions, gate)
+        run.request(
+            [[Prompt(short.prompt, "initial")] for short in work.prompts],
+            images=work.images,
+            targets=[axis.name for axis in work.axes.axes],
+            settings={"models": job.options.record(), **work.settings()},
+            command=job.command,
+        )
+        influences = influence_by_removal(
+            work.prompts, work.axes, RunMedia(run, job), work.images, options.seed
+        )
+        found = WordsFound(work.document(run, influences), job.directory)
+        write_files(job.directory, found.files())
+    return found
+
+
+def plan(options: WordsOptions) -> Record:
+    """What `measure` would do, in JSON types: nothing is made, asked or written.
+
+    Raises:
+        InputError: As `measure` does.
+    """
+    work = _Work.of(options, None, ())
+    texts = sum(1 + len(short.texts) for short in work.prompts)
+    asked = 1 + sum(len(about.questions) for about in questions_about(work.axes)[1])
+    images = texts * work.images
+    return {
+        "removals": list(map(_removals, work.prompts)),
+        "axes": [axis.name for axis in work.axes.axes],
+        "images": images,
+        "questions": images * asked,
+        "seconds": work.job.seconds(images),
+        "directory": str(work.job.directory),
+    }
+
+
+def _removals(short: ShortPrompts) -> Record:
+    return {
+        "prompt": short.prompt,
+        "without": [
+            {"word": word.text, "start": word.start, "prompt": removal.text, "note": removal.note}
+            for word, removal in short.removals.items()
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Who does what, and where."""
+
+    options: WordsOptions
+    job: Job
+    axes: AxisSet
+    prompts: Sequence[ShortPrompts]
+
+    @classmethod
+    def of(cls, options: WordsOptions, progress: Progress | None, command: Sequence[str]) -> _Work:
+        """Raises InputError for what does not fit; nothing is written."""
+        spec = options.model or MODEL
+        if traits_of(spec).pictures_given:
+            raise InputError(
+                "words makes images of prompts short of a word, and a folder makes none: name a "
+                "generator with --model"
+            )
+        vqa = judge_of(spec, options.vqa)
+        if traits_of(vqa).people:
+            raise InputError(
+                "words asks about images that it makes, and people cannot be asked on the way: "
+                "name a model with --vqa"
+            )
+        axes = load_axis_set(options.axes or AXES)
+        axes = axes.only(options.axis) if options.axis else axes
+        listed = options.listed()
+        prompts: dict[str, ShortPrompts] = {}
+        for text, place in listed.prompts:
+            with at_place(place):
+                (short,) = read_prompts([text], axes)
+                if short.prompt in prompts:
+                    raise InputError(f"the prompt '{excerpt(short.prompt)}' stands there twice")
+                prompts[short.prompt] = short
+        name = slug(listed.name) if options.prompts is not None else folder_name(listed.name)
+        job = Job.begin(
+            directory_for(spec, f"words-{name}", options.output),
+            model=spec,
+            vqa=vqa,
+            options=options.model_options(),
+            seed=options.seed,
+            fresh=options.fresh,
+            plans_only=options.dry_run,
+            command=command,
+            progress=progress,
+        )
+        for (_, place), short in zip(listed.prompts, prompts.values(), strict=True):
+            with at_place(place):
+                job.generator.check_prompts([short.prompt, *short.texts])
+        return cls(options, job, axes, tuple(prompts.values()))
+
+    @property
+    def images(self) -> int:
+        """Of each prompt, and of the prompt without each of its words."""
+        return self.options.images or IMAGES
+
+    def settings(self) -> Record:
+        """What influences depend on beside the models, in JSON types."""
+        return {
+            "by": self.options.by,
+            "axes": self.axes.name,
+            "axis": [axis.name for axis in self.axes.axes],
+            "images": self.images,
+            "seed": self.options.seed,
+        }
+
+    def document(self, run: Run, influences: Sequence[WordInfluence]) -> Record:
+        """Everything words.json holds."""
+        job = self.job
+        texts = [text for short in self.prompts for text in (short.prompt, *short.texts)]
+        return {
+            "schema": SCHEMA,
+            "toy": job.toy,
+            **job.identities(),
+            "axes": {"name": self.axes.name, "digest": self.axes.digest()},
+            "settings": self.settings(),
+            "prompts": [short.prompt for short in self.prompts],
+            "removals": list(map(_removals, self.prompts)),
+            "influences": [influence.record() for influence in influences],
+            "over_prompts": over_prompts(influences),
+            "unseen_words": job.generator.unseen_words(texts),
+            "notes": [
+                *job.withheld_notes(run, "left out, with their pairs"),
+                *job.notes(),
+            ],
+            "seed": self.options.seed,
+            "versions": installed_versions(),
+        }

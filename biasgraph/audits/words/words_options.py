@@ -1,0 +1,94 @@
+"""The options of `biasgraph words`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from biasgraph.audits.build_options import AUDIT, OUTPUT, BuildOptions, PromptOptions, RunOptions
+from biasgraph.data.options import option, optional, reuse, settings
+from biasgraph.errors import InputError
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.prompts.prompt_lists import PromptList
+
+WORDS = "Words"
+"""A panel of ``--help``."""
+
+
+@settings(panel=AUDIT)
+class WordsOptions(ModelOptions):
+    """What to look for in which prompts; None means "not given".
+
+    Raises:
+        InputError: Options contradict each other, or a value is invalid.
+    """
+
+    prompt: str | None = reuse(
+        PromptOptions,
+        "prompt",
+        default=None,
+        kw_only=False,
+        help="The prompt whose words to look at: 'a chef in a kitchen'. Bracket the subject if it "
+        "is ambiguous.",
+    )
+    prompts: str | Path | Sequence[str] | None = reuse(
+        PromptOptions,
+        "prompts",
+        default=None,
+        help="Several prompts, and which words matter over all of them: a shipped list "
+        "('occupations'), or a file with a prompt on each line.",
+    )
+    model: str | None = reuse(RunOptions, "model", default=None)
+    vqa: str | None = reuse(BuildOptions, "vqa", default=None)
+    images: int | None = reuse(
+        RunOptions,
+        "images",
+        default=None,
+        help="Images of each prompt, and of the prompt without each of its words.",
+        usual="48",
+    )
+    seed: int = reuse(RunOptions, "seed", default=0)
+    by: Literal["removal"] = option(
+        "How to measure influence: by removal, leave each word out, make images from the same "
+        "seeds and compare the answers.",
+        default="removal",
+        panel=WORDS,
+    )
+    axis: str | Sequence[str] | None = optional(
+        "The axes whose bias the words may carry.",
+        kind=list,
+        metavar="AXIS,...",
+        panel=WORDS,
+        usual="all of the axis set",
+    )
+    axes: str | None = optional(
+        "The axis set, shipped or your own YAML file.",
+        metavar="NAME|FILE",
+        panel=WORDS,
+        usual="occupation",
+    )
+    output: Path | None = reuse(
+        RunOptions,
+        "output",
+        default=None,
+        usual="outputs/MODEL/words-PROMPT or outputs/MODEL/words-LIST",
+    )
+    fresh: bool = reuse(RunOptions, "fresh", default=False)
+    dry_run: bool = reuse(BuildOptions, "dry_run", default=False, panel=OUTPUT)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.prompt is None) == (self.prompts is None):
+            both = "--prompt and --prompts exclude each other: put the prompt on a line of the list"
+            raise InputError(
+                both
+                if self.prompt is not None
+                else "no prompt: give --prompt 'a chef in a kitchen', or --prompts FILE"
+            )
+
+    def listed(self) -> PromptList:
+        """The prompts, each with its place for messages; raises InputError as `PromptList.of`."""
+        if self.prompts is not None:
+            return PromptList.of(self.prompts)
+        return PromptList(str(self.prompt), ((str(self.prompt), "--prompt"),))

@@ -1,0 +1,58 @@
+"""`biasgraph words`: which words of a prompt carry a bias."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import rich_click as click
+
+from biasgraph.audits.words.words_options import WordsOptions
+from biasgraph.commands.click_options import options_from
+from biasgraph.commands.output import Output, output_options
+from biasgraph.errors import printable
+
+
+class CommandWithSubcommands(click.RichGroup):
+    """A command that works by itself unless one of its subcommands is named."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the subcommand alone, or the command."""
+        named = [*ctx._protected_args, *ctx.args]
+        own = self.callback
+        self.callback = None if named else own
+        try:
+            return super().invoke(ctx)
+        finally:
+            self.callback = own
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a subcommand; raises click.UsageError for a prompt that stands in its place."""
+        if args and self.get_command(ctx, args[0]) is None:
+            meant = printable(args[0][:80])
+            raise click.UsageError(
+                f"unexpected argument '{meant}'. Did you mean --prompt '{meant}'?", ctx
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=CommandWithSubcommands, invoke_without_command=True)
+@options_from(WordsOptions)
+@output_options("words.json")
+def words(options: WordsOptions, output: Output) -> None:
+    """Tell which words of a prompt carry a bias (GradBias).
+
+    By removal: each content word is left out, images are made from the same seeds, and a word's
+    influence on an axis is how much the answers change. Words that chance could have moved as far
+    are not named. A rerun makes and asks only what the run lacks.
+    """
+    from biasgraph.audits.words import measurement
+    from biasgraph.audits.words.words_summary import summarize_plan, summarize_words
+
+    if options.dry_run:
+        output.present(measurement.plan(options), summarize_plan)
+        return
+    found = measurement.measure(options, output.progress(), command=sys.argv[1:])
+    output.present(found.document, summarize_words, found.directory, "words.svg")
