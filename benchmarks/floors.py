@@ -87,7 +87,7 @@ def markdown(records: Sequence[dict[str, Any]]) -> str:
             exceeded = wilson(int((value > q95).sum()), len(value))
             means = [number(float(each.mean())) for each in (value, floor)]
             lines.append([row.name, str(row.images), f"{len(value):,}", shown(exceeded), *means])
-    return table(["world", "n", "audits", "exceeded", "sum of |IS|", "floor's mean"], lines)
+    return table(["world", "n", "audits", "exceeded", "sum", "floor (mean)"], lines)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ and reports every problem of a file at once, each with its line.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -181,7 +182,14 @@ def load_axis_set(spec: str) -> AxisSet:
     What ends in .yaml or .yml or holds a path separator is a path. Raises InputError: an unknown
     name, a file that cannot be read, or every problem of its content, each with its line.
     """
+    if spec in shipped_axis_sets():
+        return _shipped_axis_set(spec)
     return _validated(axis_document(spec))
+
+
+@functools.cache
+def _shipped_axis_set(name: str) -> AxisSet:
+    return _validated(axis_document(name))
 
 
 def shipped_axis_sets() -> list[str]:

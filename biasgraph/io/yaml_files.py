@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,8 +101,8 @@ def parse_yaml(text: str, source: str, what: str) -> YamlDocument:
 
 def _bracket_depth(text: str) -> int:
     depth = deepest = 0
-    for character in text:
-        depth += (character in "[{") - (character in "]}")
+    for bracket in re.findall(r"[][{}]", text):
+        depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
     return deepest
 

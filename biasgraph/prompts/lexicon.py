@@ -58,6 +58,7 @@ def noun_senses(word: str) -> str:
     return noun_senses(singular) if singular else own
 
 
+@functools.lru_cache(maxsize=4096)
 def singular_of(word: str) -> str | None:
     """The listed noun that a word is the plural of, or None."""
     irregular = _irregular().get(word, "")

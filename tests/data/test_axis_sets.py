@@ -112,6 +112,10 @@ def test_every_set_that_ships_is_tested() -> None:
     }  # fmt: skip
 
 
+def test_a_set_that_ships_is_read_once() -> None:
+    assert load_axis_set("occupation") is load_axis_set("occupation")
+
+
 def test_tibets_questions_are_those_of_table_4() -> None:
     assert {axis.name: axis.question for axis in SETS["tibet"].axes} == TIBET
     assert SETS["tibet"].axis("age").names == ("young", "middle", "old")
