@@ -6,21 +6,26 @@ stand in any order (`biasgraph.causal.word_accuracy`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
+from biasgraph.causal.tables import Floats
+from biasgraph.causal.word_accuracy import RankedPair
+from biasgraph.data.word_influence import WordInfluence
 from biasgraph.errors import InputError, printable
 from biasgraph.models.base import Describer, Message, Question, YesNo
 from biasgraph.prompts.instructions import instruction
+from biasgraph.prompts.prompt_words import PromptWord
 from biasgraph.prompts.word_tree import tree_order
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
     from biasgraph.models.base import LanguageModel, VisualQA
-    from biasgraph.prompts.prompt_words import PromptWord
     from biasgraph.prompts.subject import Subject
 
 PARAPHRASES = 4
@@ -114,6 +119,48 @@ def judge_scores(
         fmean(shares[start : start + PARAPHRASES]) for start in range(0, len(asked), PARAPHRASES)
     )
     return BaselineScores("judge", scores, judge.spec)
+
+
+def shared_words(
+    truth: WordInfluence, others: Iterable[WordInfluence] = ()
+) -> tuple[PromptWord, ...]:
+    """The words of a prompt that the truth and every other way of ranking have a rank for."""
+    ranked = [{(word.start, word.end) for word in one.ranked} for one in (truth, *others)]
+    return tuple(
+        PromptWord(word.word, word.start, word.end)
+        for word in truth.words
+        if all((word.start, word.end) in places for places in ranked)
+    )
+
+
+def ranked_pair(
+    words: Sequence[PromptWord],
+    truth: WordInfluence,
+    others: Mapping[str, WordInfluence],
+    baselines: Iterable[BaselineScores] = (),
+    *,
+    within_chance: bool = False,
+) -> RankedPair:
+    """One prompt along one axis, to be counted by `accuracy_rows`.
+
+    Args:
+        words: Of `shared_words`; at least one.
+        truth: By removal.
+        others: Of the same prompt and axis, by the name of what is held against the truth.
+        baselines: Their scores are of `words`.
+        within_chance: Count as first, beside the words of the largest score, those that cannot be
+            told from the truth's first.
+    """
+    true = {word.start: word for word in truth.ranked}
+    predicted = {name: _scores(words, one) for name, one in others.items()}
+    predicted |= {one.name: np.array(one.scores) for one in baselines}
+    tied = [true[word.start].tied for word in words] if within_chance else []
+    return RankedPair(truth.prompt, _scores(words, truth), predicted, tied)
+
+
+def _scores(words: Sequence[PromptWord], influence: WordInfluence) -> Floats:
+    scores = {word.start: word.score for word in influence.ranked}
+    return np.array([scores[word.start] for word in words], dtype=np.float64)
 
 
 def questions(prompt: str, word: PromptWord, bias: str, answer: str = "") -> Iterator[str]:

@@ -21,6 +21,7 @@
     text: (part) => el("p", { class: part.tone === "warning" ? "flag" : null }, name(part.text)),
   };
 
+  const MANY_VIEWS = 8;
   const MARKS = { first: "the first", tied: "cannot be told from the first" };
 
   function findings(found) {
@@ -64,17 +65,22 @@
 
   // Words shaded by their shares. A radio's label and the view it opens stand beside each other, so
   // that style alone switches; a form of its own keeps the radios apart from those of other parts.
+  // Views too many for a row of radios are folded away below each other.
   function markedText(part) {
-    const several = part.views.length > 1;
+    const count = part.views.length;
     return el("figure", null, el("form", { class: "marked", method: "dialog" },
-      part.views.map((view, i) => [
-        several ? el("label", { class: "view-name" }, el("input", { type: "radio", name: "view", checked: i === 0 }), " ", name(view.label))
+      part.views.map((view, i) => count > MANY_VIEWS
+        ? el("details", { class: "view", open: i === 0 }, el("summary", { class: "view-name" }, name(view.label)), markedView(view))
+        : [count > 1 ? el("label", { class: "view-name" }, el("input", { type: "radio", name: "view", checked: i === 0 }), " ", name(view.label))
           : view.label && el("strong", { class: "view-name" }, name(view.label)),
-        el("div", { class: "view" },
-          el("p", { class: "marked-words" }, view.words.map((word) => [markedWord(word), el("bdi", null, word.after)])),
-          el("p", { class: "note hint" }, "Point at a word, or go to it with the Tab key, for its numbers."),
-          view.note && el("p", null, name(view.note)))]),
+        el("div", { class: "view" }, markedView(view))]),
       legend()), caption(part));
+  }
+
+  function markedView(view) {
+    return [el("p", { class: "marked-words" }, view.words.map((word) => [markedWord(word), el("bdi", null, word.after)])),
+      el("p", { class: "note hint" }, "Point at a word, or go to it with the Tab key, for its numbers."),
+      view.note && el("p", null, name(view.note))];
   }
 
   function markedWord(word) {

@@ -107,6 +107,28 @@ def test_numbers_show_on_hover_and_on_focus(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
+@pytest.mark.parametrize("make", [in_report, on_its_own])
+def test_many_views_are_folded_away(
+    make: Any, windows: Windows, open_page: Open, tmp_path: Path
+) -> None:
+    views = [view(f"prompt {number}, a long one of many words", 0.5) for number in range(40)]
+    if make is in_report:
+        (tmp_path / "page.html").write_bytes(in_report(MarkedText(views)))
+        page = open_page(tmp_path / "page.html")
+    else:
+        page = opened_alone(windows, tmp_path / "page.html", MarkedText(views))
+    form = page.locator("form.marked").first
+    assert form.locator("input").count() == 0
+    assert [one.is_visible() for one in form.locator(".marked-words").all()] == [True] + [
+        False
+    ] * 39
+    form.locator("summary").nth(7).focus()
+    page.keyboard.press("Enter")
+    assert form.locator(".marked-words").nth(7).is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert windows.watch.seen == []
+
+
 def contrasts(page: Any) -> list[float]:
     """Of every shaded word in sight, its letters' contrast with its ground."""
     found: list[float] = page.locator(".view .marked-word").evaluate_all(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from biasgraph.causal.word_accuracy import first_units, top_hit
+from biasgraph.causal.word_accuracy import accuracy_rows, first_units, top_hit
 from biasgraph.errors import InputError
 from biasgraph.methods.word_baselines import (
     PARAPHRASES,
@@ -16,6 +16,8 @@ from biasgraph.methods.word_baselines import (
     language_model_scores,
     questions,
     random_scores,
+    ranked_pair,
+    shared_words,
     tree_scores,
 )
 from biasgraph.models.base import LanguageModel, Message, VisualQA
@@ -24,6 +26,7 @@ from biasgraph.models.registry import load_judge, load_language_model
 from biasgraph.prompts.prompt_words import PromptWord, split_words
 from tests.models import tiny_clips, tiny_vlms
 from tests.models.tiny_lm import save_gpt2
+from tests.word_influences import influence
 
 PROMPT = "a nurse with a nurse's stethoscope"
 WORDS = [split_words(PROMPT)[i] for i in (1, 5)]
@@ -75,6 +78,26 @@ def test_a_judge_is_asked_beside_every_image(judge: VisualQA) -> None:
     alone = [judge_scores(judge, [image], PROMPT, WORDS, "gender").scores for image in IMAGES]
     assert found.scores == pytest.approx(np.mean(alone, axis=0), abs=1e-5)
     assert len({*alone}) == 3
+
+
+def test_only_words_that_all_rank_are_compared() -> None:
+    prompt = "a tall chef in a red kitchen"
+    truth = influence({"tall": 0.1, "chef": 0.4, "red": 0.4, "kitchen": 0.2}, prompt=prompt,
+                      method="removal", tied=["kitchen"])  # fmt: skip
+    found = influence({"tall": 0.3, "chef": 0.2, "red": 0.1}, prompt=prompt)
+    words = shared_words(truth, [found])
+    assert [word.text for word in words] == ["tall", "chef", "red"]
+    assert [word.text for word in shared_words(truth)] == ["tall", "chef", "red", "kitchen"]
+    pair = ranked_pair(words, truth, {"l1": found}, [random_scores(words)])
+    assert pair.prompt == prompt and pair.truth.tolist() == [0.1, 0.4, 0.4]
+    assert {name: scores.tolist() for name, scores in pair.predicted.items()} == {
+        "l1": [0.3, 0.2, 0.1], "random": [0.0, 0.0, 0.0]
+    }  # fmt: skip
+    wide = ranked_pair(shared_words(truth), truth, {}, within_chance=True)
+    assert [*wide.tied] == [False, False, False, True] and [*pair.tied] == []
+    rows = accuracy_rows([pair], np.random.default_rng(0))
+    top = {row.method: row.accuracy.value for row in rows if (row.top, row.ties) == (1, "any")}
+    assert top == {"l1": 0.0, "random": pytest.approx(2 / 3)}
 
 
 @pytest.mark.parametrize("spec", ["sandbox", "openai:talker"])
