@@ -52,13 +52,6 @@ class WordScore(GraphRow):
         unit="text", range="any", source="Word influence", default="",
     )  # fmt: skip
 
-    @property
-    def share_ends(self) -> tuple[float, float] | None:
-        """The interval of its score as `share` has it, the sum of the scores taken as known."""
-        if not self.score or self.share is None or self.low is None or self.high is None:
-            return None
-        return self.low * self.share / self.score, self.high * self.share / self.score
-
     @classmethod
     def ranked_as(
         cls, ranked: RankedWord, word: str, start: int, end: int, **more: Any

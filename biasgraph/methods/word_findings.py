@@ -9,8 +9,8 @@ from biasgraph.data.findings import Cell, MarkedText, MarkedView, MarkedWord, Ta
 from biasgraph.data.word_influence import WordInfluence, WordScore
 
 CAPTION = (
-    "Each word's share of the influence of all ranked words, with its 95 % interval, in which the "
-    "sum is taken as known."
+    "Each word's share of the influence of all ranked words; score: its influence, with its 95 % "
+    "interval. Chance alone gives every word some."
 )
 COLUMNS = ("word", "share", "score", "from", "to", "rank", "")
 NUMERIC = ("share", "score", "from", "to", "rank")
@@ -66,12 +66,12 @@ def _marked(word: WordScore, influence: WordInfluence, after: str) -> MarkedWord
     said = _said(word, influence)
     if word.share is None:
         return MarkedWord(word.word, after, note=said if word.rank is None and said else UNDEFINED)
-    score = "" if word.score is None else f"score {word.score:.3g}"
+    interval = "" if word.low is None else f" [{word.low:.3g}, {word.high:.3g}]"
+    score = "" if word.score is None else f"score {word.score:.3g}{interval}"
     rank = "" if word.rank is None else f"rank {word.rank}"
     note = ", ".join(filter(None, (rank, score, said)))
-    low, high = word.share_ends or (None, None)
     mark: Literal["", "first", "tied"] = "first" if word.rank == 1 else "tied" if word.tied else ""
-    return MarkedWord(word.word, after, word.share, low, high, note, mark)
+    return MarkedWord(word.word, after, word.share, note=note, mark=mark)
 
 
 def _said(word: WordScore, influence: WordInfluence, tied: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,14 +18,16 @@ if TYPE_CHECKING:
 LINE, TITLE, CELL, APART = 1.3, 1.7, 3.9, 0.35
 """Ems: of a line of text, of a row's title, of a cell's height, and between cells."""
 HEIGHTS = (0.85, 2.05, 3.15)
-"""Ems from a cell's top to the middle of its word, its share and the share's interval."""
+"""Ems from a cell's top to the middle of its word, its score and the score's interval."""
 PAD = 0.35
 """Ems on both sides of a cell's text."""
+MOST_DIGITS = 4
+"""Behind the point; smaller scores are written with a power of ten."""
 TALLEST = 40.0
 """Inches of rows; a PNG cannot have many more."""
 CAPTION = (
-    "Each word's share of the influence of all ranked words, with its 95 % interval, in percent; "
-    "the darker, the larger. Bold: the first; dashed: cannot be told from the first; framed "
+    "Numbers: each word's influence, with its 95 % interval; the darker, the larger its share of "
+    "that of all ranked words. Bold: the first; dashed: cannot be told from the first; framed "
     "thickly: stands out from chance; grey: not ranked."
 )
 
@@ -120,14 +123,15 @@ def _row(influence: WordInfluence, wide: Measure, room: float) -> _Row:
     elif influence.threshold is not None and not influence.named:
         title += ": no word stands out from chance"
     lines = _wrapped(title, wide, room)
+    largest = max((word.score or 0.0 for word in influence.words), default=0.0)
     top, x, y = LINE * (len(lines) - 1) + TITLE, 0.0, 0.0
     cells: list[_Cell] = []
     for word in influence.words:
         text = style.clipped(word.word)
         while wide(text) > room - 2 * PAD:
             text = words.clip(text, len(text) - 1)
-        numbers = _numbers(word)
-        pad = PAD if word.share is not None else PAD / 3
+        numbers = _numbers(word, largest)
+        pad = PAD if word.rank is not None else PAD / 3
         width = max(wide(text), wide(numbers[0]), wide(numbers[1], "small")) + 2 * pad
         if x and x + width > room:
             x, y = 0.0, y + CELL + APART
@@ -147,13 +151,14 @@ def _wrapped(text: str, wide: Measure, room: float) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _numbers(word: WordScore) -> tuple[str, str]:
-    """Share and interval in percent."""
-    if word.share is None:
+def _numbers(word: WordScore, largest: float) -> tuple[str, str]:
+    """A score and its interval, to as many digits as the row's largest score needs for two."""
+    if word.score is None:
         return "", ""
-    ends = word.share_ends
-    interval = "" if ends is None else f"{100 * ends[0]:.0f} to {100 * ends[1]:.0f}"
-    return f"{100 * word.share:.0f} %", interval
+    digits = 1 - math.floor(math.log10(largest)) if largest > 0 else 2
+    form = f".{max(digits, 0)}f" if digits <= MOST_DIGITS else ".1e"
+    interval = "" if word.low is None else f"{word.low:{form}} to {word.high:{form}}"
+    return f"{word.score:{form}}", interval
 
 
 def _fitting(rows: Sequence[_Row], room: float) -> Iterator[_Row]:
@@ -176,11 +181,11 @@ def _draw_cell(axes: Axes, cell: _Cell, top: float) -> None:
     from matplotlib.patches import Rectangle
 
     word, y, middle = cell.word, top + cell.y, cell.x + cell.width / 2
-    if word.share is None:
+    if word.rank is None:
         axes.text(middle, y + HEIGHTS[0], cell.text, ha="center", va="center", color=FAINT)
         return
     frame: dict[str, Any] = {
-        "facecolor": style.blend("#ffffff", style.FAR, word.share),
+        "facecolor": style.blend("#ffffff", style.FAR, word.share or 0.0),
         "edgecolor": INK if word.tied or word.stands_out else RULE,
         "linewidth": 1.4 if word.stands_out else 0.6,
         "linestyle": "--" if word.tied and word.rank != 1 else "-",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from biasgraph.data.word_influence import WordInfluence
@@ -24,10 +26,10 @@ def test_words_carry_share_interval_and_mark() -> None:
     assert view.label == "gender, by gradient"
     a, tired, nurse, comma, *_ = view.words
     assert (a.value, a.note) == (None, "stop word")
-    assert (tired.value, tired.low, tired.high) == pytest.approx((0.2, 0.1, 0.3))
-    assert (tired.mark, tired.note) == ("", "rank 3, score 0.25, within what chance gives")
+    assert (tired.value, tired.mark) == (pytest.approx(0.2), "")
+    assert tired.note == "rank 3, score 0.25 [0.125, 0.375], within what chance gives"
     assert (nurse.value, nurse.mark) == (0.4, "first")
-    assert nurse.note == "rank 1, score 0.5, stands out from chance"
+    assert nurse.note == "rank 1, score 0.5 [0.25, 0.75], stands out from chance"
     assert comma.after == " "
     assert view.note.startswith("Stands out from chance: nurse (in 95 % of cases no score is above")
     assert "0.375 by chance; 10 images" in view.note
@@ -51,9 +53,18 @@ def test_where_nothing_could_be_ranked_the_reason_stands() -> None:
     assert view.note == "No word is ranked: too few images."
 
 
-def test_scores_of_zero_have_a_share_and_no_interval() -> None:
+def test_scores_of_zero_have_a_share_and_an_interval() -> None:
     [view] = marked_text([influence({"tired": 0.0, "nurse": 0.5})]).views
-    assert (view.words[1].value, view.words[1].low) == (0.0, None)
+    assert view.words[1].value == 0.0
+    assert "score 0 [0, 0]" in view.words[1].note
+
+
+def test_where_all_scores_are_zero_nothing_is_shaded() -> None:
+    one = influence()
+    words = tuple(replace(word, score=0.0, share=None) if word.rank else word for word in one.words)
+    [view] = marked_text([replace(one, words=words)]).views
+    assert {word.value for word in view.words} == {None}
+    assert view.words[1].note == "no word has an influence"
 
 
 def test_the_table_has_every_word_of_every_prompt() -> None:

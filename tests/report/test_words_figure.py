@@ -25,12 +25,35 @@ def test_every_word_has_its_numbers_and_every_row_its_title(columns: int) -> Non
     rows = [influence(out=["nurse"]), influence(axis="age", method="removal"), undefined()]
     shown = texts(figure(rows, "svg", columns, origin="Model: m.", toy="A toy."))
     assert shown.count("tired") == 3 and shown.count("nurse") == 6
-    assert shown.count("20 %") == 2 and shown.count("10 to 30") == 2
+    assert shown.count("0.25") == 2 and shown.count("0.12 to 0.38") == 2
+    assert shown.count("0.50") == 4 and shown.count("0.25 to 0.75") == 4
     assert "gender, by gradient, 10 images" in shown
     assert "age, by removal, 10 images: no word stands out from chance" in " ".join(shown)
     assert "age, by removal, 0 images: too few images" in shown
     assert f"“{PROMPT}”" in " ".join(shown) and "Model: m." in " ".join(shown)
     assert "A toy." in shown
+
+
+@pytest.mark.parametrize(
+    ("scale", "score", "interval"),
+    [
+        (1e-6, "2.5e-07", "1.2e-07 to 3.8e-07"),
+        (0.01, "0.0025", "0.0013 to 0.0037"),
+        (1000, "250", "125 to 375"),
+    ],
+)
+def test_scores_of_any_size_can_be_read(scale: float, score: str, interval: str) -> None:
+    shown = texts(figure([influence({"tired": 0.25 * scale, "nurse": 0.5 * scale})], "svg"))
+    assert score in shown and interval in shown
+
+
+def test_where_all_scores_are_zero_they_are_written() -> None:
+    one = influence()
+    words = tuple(
+        replace(word, score=0.0, low=0.0, high=0.5, share=None) if word.rank else word
+        for word in one.words
+    )
+    assert texts(figure([replace(one, words=words)], "svg")).count("0.00 to 0.50") == 3
 
 
 def test_the_same_again_is_the_same_file() -> None:
