@@ -56,13 +56,13 @@ def choose_methods(options: BuildOptions, before: Chosen, *, toy: bool = False) 
     Args:
         options: Those of the build.
         before: The methods of an earlier result, which count where `options` name none.
-        toy: Whether all models are toys; all methods that ship count then, too.
+        toy: Whether all models are toys; methods that ship count then, too, unless they are dear.
 
     Raises:
         InputError: A method is unknown, or lacks what it needs.
     """
     if options.annotate is None:
-        names: Sequence[str] = (*(registry.METHODS if toy else ()), *before)
+        names: Sequence[str] = (*(registry.usual_methods() if toy else ()), *before)
     else:
         names = registry.parse_methods(options.annotate)
     given = {"embedder": options.embedder, "llm": options.llm, **options.method_options}

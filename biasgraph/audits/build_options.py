@@ -213,7 +213,7 @@ class FindingOptions(MethodOptions):
         "Methods whose findings hang on the nodes (`biasgraph annotate --help` lists them), or "
         "none.",
         metavar="METHOD,...",
-        usual="all on the sandbox, none elsewhere",
+        usual="on the sandbox all but gradbias, which makes further images; none elsewhere",
     )
 
 

@@ -174,13 +174,21 @@ def rank_words(
     return Ranking(tuple(words), threshold)
 
 
-def mean_share(shares: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """The mean of a word's shares over prompts, with Student's 95 % interval, cut to [0, 1].
+def mean_over_prompts(
+    values: Sequence[float], most: float
+) -> tuple[float | None, float | None, float | None]:
+    """The mean of a word's scores or shares over prompts, with Student's 95 % interval.
 
-    One prompt has no interval.
+    One prompt has no interval, none has no mean.
+
+    Args:
+        values: One of each prompt.
+        most: The largest there can be; the interval is cut to [0, most].
     """
-    n, mean = len(shares), float(np.mean(shares))
+    if not values:
+        return None, None, None
+    n, mean = len(values), float(np.mean(values))
     if n < 2:
         return mean, None, None
-    half = float(stdtrit(n - 1, 1 - TAIL) * np.std(shares, ddof=1) / np.sqrt(n))
-    return mean, max(0.0, mean - half), min(1.0, mean + half)
+    half = float(stdtrit(n - 1, 1 - TAIL) * np.std(values, ddof=1) / np.sqrt(n))
+    return mean, max(0.0, mean - half), min(most, mean + half)

@@ -53,6 +53,7 @@ class Method:
             is made; raises InputError for what the method will not take.
         images_beside: ``module:function`` that is called with a `methods.base.MethodPlan`; returns
             how many images the method makes beside those of the build.
+        on_request: Whether it is used only where it is named, on toys, too: it is dear.
     """
 
     about: str
@@ -63,6 +64,7 @@ class Method:
     instead: Sequence[str] = ()
     check: str | None = None
     images_beside: str | None = None
+    on_request: bool = False
 
     @property
     def models(self) -> dict[str, str]:
@@ -109,7 +111,28 @@ METHODS: dict[str, Method] = {
         check="biasgraph.methods.minethegap:check_variations",
         images_beside="biasgraph.methods.minethegap:count_null_images",
     ),
+    "gradbias": Method(
+        about="which words of the prompt carry each axis's bias, by further images (GradBias)",
+        function="biasgraph.methods.gradbias:annotate",
+        needs=(IMAGES,),
+        options={
+            "word_by": Option(
+                "How gradbias measures influence: by removal, images of the prompt without each "
+                "of its words.",
+                usual="removal",
+                choices=("removal",),
+            ),
+        },
+        check="biasgraph.methods.gradbias:check_words",
+        images_beside="biasgraph.methods.gradbias:count_images",
+        on_request=True,
+    ),
 }
+
+
+def usual_methods() -> list[str]:
+    """The methods that toys get where none is named."""
+    return [name for name, method in METHODS.items() if not method.on_request]
 
 
 def find_method(name: str) -> Method | None:

@@ -7,7 +7,7 @@ images again as the prompt has, for every word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,22 +98,18 @@ class ShortPrompts:
         ]
 
 
-def read_prompts(typed: Iterable[str], axes: AxisSet) -> list[ShortPrompts]:
-    """Prompts as typed, each with its words.
-
-    Raises:
-        InputError: Wrong brackets, or a prompt of which no word can be left out along any axis.
-    """
-    found = [ShortPrompts.of(prompt, axes) for prompt in typed]
-    for one in found:
-        if not one.texts:
-            why = next(map(one.why_not, one.reasons))
-            which = f"axis '{axes.axes[0].name}'" if len(axes.axes) == 1 else "any axis"
-            raise InputError(
-                f"the prompt '{excerpt(one.prompt)}' has no word whose influence on {which} can be "
-                f"told by leaving it out: {why}"
-            )
-    return found
+def refuse_without_words(prompts: Sequence[ShortPrompts]) -> None:
+    """Raise InputError where no word of any prompt can be left out along any axis."""
+    if any(one.texts for one in prompts):
+        return
+    first = prompts[0]
+    why = next(map(first.why_not, first.reasons))
+    names = list(first.reasons)
+    which = f"axis '{names[0]}'" if len(names) == 1 else "any axis"
+    raise InputError(
+        f"the prompt '{excerpt(first.prompt)}' has no word whose influence on {which} can be "
+        f"told by leaving it out: {why}"
+    )
 
 
 def influence_by_removal(
@@ -122,7 +118,7 @@ def influence_by_removal(
     """The influence of each prompt's words on each axis, prompt by prompt.
 
     Args:
-        prompts: Of `read_prompts`.
+        prompts: Each with its words.
         axes: The axes, with the set's gate question.
         media: Makes the images and has them judged.
         images: Of the prompt, and of the prompt without each word.

@@ -12,6 +12,7 @@ from biasgraph.causal.tables import GATED, UNKNOWN
 from biasgraph.causal.word_influence import (
     PairedAnswers,
     mean_draws,
+    mean_over_prompts,
     rank_removals,
     rank_words,
     removal_influence,
@@ -106,3 +107,13 @@ def test_no_word_is_named_where_none_matters(images: int, attributes: int, paire
 @pytest.mark.parametrize("paired", [False, True])
 def test_a_share_that_moves_by_forty_percent_is_found(attributes: int, paired: bool) -> None:
     assert rates(World(48, attributes, paired, influence=0.8), 40, 200).found >= 0.95
+
+
+def test_the_mean_over_prompts_by_hand() -> None:
+    """Mean .4, standard error .1 of three: Student's t with two degrees is 4.3027."""
+    spread = 0.1 * np.sqrt(3)
+    mean, low, high = mean_over_prompts([0.4 - spread, 0.4, 0.4 + spread], 2.0)
+    assert (mean, low) == (pytest.approx(0.4), 0.0)
+    assert high == pytest.approx(0.4 + 0.43027, abs=1e-5)
+    assert mean_over_prompts([0.4], 1.0) == (0.4, None, None)
+    assert mean_over_prompts([], 1.0) == (None, None, None)

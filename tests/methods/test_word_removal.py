@@ -14,7 +14,7 @@ from biasgraph.methods.word_removal import (
     NO_WORD,
     ShortPrompts,
     influence_by_removal,
-    read_prompts,
+    refuse_without_words,
 )
 
 AXES = load_axis_set("occupation").only(["gender", "age"])
@@ -44,7 +44,9 @@ class Said:
 
 
 def influences(media: Said, prompts: Sequence[str] = (PROMPT,)):
-    found = influence_by_removal(read_prompts(prompts, AXES), AXES, media, 24, 0)
+    found = influence_by_removal(
+        [ShortPrompts.of(prompt, AXES) for prompt in prompts], AXES, media, 24, 0
+    )
     return {(one.prompt, one.axis): one for one in found}
 
 
@@ -104,7 +106,7 @@ def test_where_nothing_can_be_said_the_reason_stands() -> None:
 )
 def test_a_prompt_without_words_is_refused(prompt: str, why: str) -> None:
     with pytest.raises(InputError, match=f"influence on any axis can be told .*{why}"):
-        read_prompts([prompt], AXES)
+        refuse_without_words([ShortPrompts.of(prompt, AXES)])
 
 
 def test_brackets_name_the_subject() -> None:

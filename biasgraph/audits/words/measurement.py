@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.words.over_prompts import over_prompts
 from biasgraph.audits.words.words_options import WordsOptions
 from biasgraph.causal.fields import columns
 from biasgraph.data.axes import AxisSet, load_axis_set
@@ -19,11 +18,12 @@ from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import folder_name, slug
 from biasgraph.io.text_files import at_place
 from biasgraph.io.writing import write_files
+from biasgraph.methods.over_prompts import over_prompts
 from biasgraph.methods.word_removal import (
     IMAGES,
     ShortPrompts,
     influence_by_removal,
-    read_prompts,
+    refuse_without_words,
 )
 from biasgraph.models.registry import traits_of
 from biasgraph.prompts.counterfactuals import Prompt
@@ -166,7 +166,8 @@ class _Work:
         prompts: dict[str, ShortPrompts] = {}
         for text, place in listed.prompts:
             with at_place(place):
-                (short,) = read_prompts([text], axes)
+                short = ShortPrompts.of(text, axes)
+                refuse_without_words([short])
                 if short.prompt in prompts:
                     raise InputError(f"the prompt '{excerpt(short.prompt)}' stands there twice")
                 prompts[short.prompt] = short

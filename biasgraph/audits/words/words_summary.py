@@ -25,7 +25,8 @@ MOST_WORDS, MOST_NAMED = 20, 40
 """Words over all prompts, and words that stand out, that the screen lists; words.json has all."""
 OVER = (
     "Share: a word's part of the influence of all ranked words of a prompt, mean over the prompts "
-    "that have it, with its 95 % interval. Out: in how many of them it stands out from chance."
+    "that have it, with its 95 % interval. Influence: its mean, from 0 to 2. Out: in how many of "
+    "them it stands out from chance."
 )
 NUMBERS = (
     "Influence: how far the shares of answers change in all, from 0 to 2, with its 95 % interval. "
@@ -125,12 +126,15 @@ def _over(document: Record) -> Table:
             row["axis"],
             row["word"],
             with_interval(row["share"], row["low"], row["high"]),
+            with_interval(row["score"], row["score_low"], row["score_high"]),
             row["n_prompts"],
             row["n_stands_out"],
         ]
         for row in _most(document["over_prompts"])
     ]
-    return Table(("Axis", "Word", "Share", "Prompts", "Out"), rows, OVER, numeric=(3, 4))
+    return Table(
+        ("Axis", "Word", "Share", "Influence", "Prompts", "Out"), rows, OVER, numeric=(4, 5)
+    )
 
 
 def _most(rows: list[Record]) -> Iterator[Record]:
