@@ -32,12 +32,15 @@ def cut_prompt(
         dropped: Indices of the words that go.
         put: Index -> what stands there instead.
     """
-    said = [put.get(i, "" if i in dropped else token.text) for i, token in enumerate(tokens)]
+    said = [
+        put.get(i, "" if i in dropped else text[token.start : token.end])
+        for i, token in enumerate(tokens)
+    ]
     shouted = text.isupper() and len(tokens) > 1
     if shouted:
         said = [words.upper() for words in said]
     for i, token in enumerate(tokens[:-1]):
-        if token.lower in ARTICLES and said[i] and said[i + 1] != tokens[i + 1].text:
+        if token.lower in ARTICLES and said[i] and (i + 1 in dropped or i + 1 in put):
             following = next(filter(None, said[i + 1 :]), "")
             article = indefinite_article(following.lower() if shouted else following)
             said[i] = article.upper() if shouted else capitalized_like(token.text[0], article)
