@@ -23,7 +23,7 @@ TOPS = (1, 2, 3)
 REPLICATES = 2_000
 MORE_UNITS = {1: 2, 2: 4, 3: 4}
 """How many units a prompt needs: of three, most rankings have the right one among two or three."""
-FEW_UNITS = "no prompt ranks at least {} words"
+FEW_UNITS = "no prompt ranks at least {} words of which some are not first in truth"
 
 Ties = Literal["any", "first"]
 """What is a hit where several units are first in truth: any of them, as in the paper; or one alone,
@@ -40,7 +40,7 @@ class MeanOverPrompts:
         high: The upper end.
         pairs: How many pairs it is of.
         prompts: And how many prompts, which are what is resampled.
-        how: "wilson" where each prompt has one pair, which is a hit or none, and where all pairs
+        how: "wilson" where every pair is a hit or none, and each prompt has one pair or all pairs
             are alike; "bootstrap" over prompts otherwise; "" where there is no interval.
         reason: Why it, or its interval, is undefined.
     """
@@ -140,14 +140,17 @@ def top_hit(predicted: Floats, first: np.ndarray, k: int, ties: Ties = "any") ->
     """The probability, 0 to 1, that the truth's first unit is among the first k of a ranking.
 
     Args:
-        predicted: (n,) finite scores, the larger the earlier; NaN where the prompt has too few
-            units for k (`MORE_UNITS`).
+        predicted: (n,) finite scores, the larger the earlier.
         first: (n,) bool, the units that are first in truth; at least one.
         k: At least 1.
         ties: What counts where several are first in truth.
+
+    Returns:
+        NaN where the prompt has too few units for k (`MORE_UNITS`), and where all of them are
+        first, as where no word has an influence: whatever is ranked first would be right.
     """
     n = len(predicted)
-    if n < MORE_UNITS.get(k, k + 1):
+    if n < MORE_UNITS.get(k, k + 1) or first.all():
         return math.nan
     border = np.sort(predicted)[::-1][k - 1]
     before = predicted > border + ROUNDING
@@ -180,7 +183,7 @@ def mean_hits(
         return MeanOverPrompts(None, None, None, 0, 0, reason=reason)
     value, count = float(values.mean()), int(groups.max()) + 1
     whole = bool(np.isin(values, (0.0, 1.0)).all())
-    if (whole and count == len(values)) or np.ptp(values) <= ROUNDING:
+    if whole and (count == len(values) or np.ptp(values) == 0):
         low, high = wilson(value * count, count).tolist()
         ends = min(low, value), max(high, value)  # as far as rounding goes
         return MeanOverPrompts(value, *ends, len(values), count, "wilson")
