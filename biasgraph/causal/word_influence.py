@@ -54,7 +54,7 @@ class Ranking:
 
     Attributes:
         words: As they were given.
-        threshold: The 95 % quantile of the largest score where no word matters.
+        threshold: The 95 % quantile of the largest score of words that do not matter.
     """
 
     words: tuple[RankedWord, ...]
@@ -126,7 +126,7 @@ def rank_removals(
     swapped = rng.choice([-1.0, 1.0], size=(replicates, n)) @ changes
     null = np.abs(swapped).reshape(replicates, words, k).sum(axis=-1) / answers.pairs
     scores = removal_influence(answers)
-    return rank_words(scores, draws, null.max(axis=1), errors=null, most=MOST)
+    return rank_words(scores, draws, null, errors=null, most=MOST)
 
 
 def mean_draws(images: Floats, rng: np.random.Generator, replicates: int = REPLICATES) -> Floats:
@@ -147,11 +147,13 @@ def rank_words(
     Args:
         scores: (W,) W at least 1.
         draws: (B, W) bootstrap replicates; all words of one replicate have the same images.
-        null: (M,) the largest of the words' scores, in draws in which no word matters.
+        null: (M, W) the words' scores in draws in which no word matters: once a word stands out,
+            the others are held against the largest of the others (Westfall and Young's step-down);
+            or (M,) the largest of all alone.
         errors: (M, W) errors that scores near 0 have, where the bootstrap draws too few of them.
         most: The largest score there can be.
     """
-    threshold = float(np.quantile(null, LEVEL, method="higher"))
+    threshold = _threshold(scores, null)
     first = int(np.argmax(scores))
     total = float(scores.sum())
     words = []
@@ -172,6 +174,21 @@ def rank_words(
             )
         )
     return Ranking(tuple(words), threshold)
+
+
+def _threshold(scores: Floats, null: Floats) -> float:
+    """The 95 % quantile of the largest null score of the words that do not stand out.
+
+    Where all stand out, of those that were the last to do so.
+    """
+    left = np.ones(len(scores), dtype=bool)
+    while True:
+        largest = null if null.ndim == 1 else null[:, left].max(axis=1)
+        threshold = float(np.quantile(largest, LEVEL, method="higher"))
+        within = left & (scores <= threshold + ROUNDING)
+        if null.ndim == 1 or not within.any() or (within == left).all():
+            return threshold
+        left = within
 
 
 def mean_over_prompts(

@@ -70,7 +70,7 @@ class _OfPrompt(GraphRow):
         "how scores were got", unit="name", range="removal, gradient", source="Word influence"
     )
     threshold: float | None = _score(
-        "the 95 % quantile of the largest score where no word matters", default=None
+        "what words that do not matter stay below in 95 % of cases", default=None
     )
 
 
@@ -88,8 +88,8 @@ class WordInfluence:
         axis: Its name.
         method: How the scores were got.
         words: All words and signs of the prompt in their order, those that are not ranked too.
-        threshold: The 95 % quantile of the largest score where no word matters; None where there
-            are no scores.
+        threshold: The 95 % quantile of the largest score of words that do not matter: of those
+            that do not stand out; None where there are no scores.
         images: How many images (removal: pairs of images) the scores are of.
         settings: How they were got, in JSON types.
         reason: Why no word has a score; "" where one has.

@@ -117,3 +117,23 @@ def test_the_mean_over_prompts_by_hand() -> None:
     assert high == pytest.approx(0.4 + 0.43027, abs=1e-5)
     assert mean_over_prompts([0.4], 1.0) == (0.4, None, None)
     assert mean_over_prompts([], 1.0) == (None, None, None)
+
+
+def test_once_a_word_stands_out_the_others_are_held_against_the_others() -> None:
+    null = np.column_stack([np.full(100, 0.9), np.full(100, 0.3), np.full(100, 0.1)])
+    scores, draws = np.array([1.0, 0.5, 0.05]), np.tile([1.0, 0.5, 0.05], (50, 1))
+    ranking = rank_words(scores, draws, null)
+    assert ranking.threshold == pytest.approx(0.1)
+    assert [word.stands_out for word in ranking.words] == [True, True, False]
+    together = rank_words(scores, draws, null.max(axis=1))
+    assert [word.stands_out for word in together.words] == [True, False, False]
+    assert rank_words(scores * 0.8, draws, null).threshold == pytest.approx(0.9)
+    assert rank_words(scores * 9, draws, null).threshold == pytest.approx(0.1)
+
+
+def test_a_word_that_does_not_matter_is_rarely_named_beside_one_that_does() -> None:
+    rng, named = np.random.default_rng(0), 0
+    for _ in range(100):
+        words = rank_removals(World(48, 2, False, influence=1.2).draw(rng), rng, 200).words
+        named += any(word.stands_out for word in words[1:])
+    assert named <= 8
