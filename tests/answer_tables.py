@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 
@@ -27,6 +28,19 @@ def librarian_table(
     Initial images lean towards the first attribute of every axis (80 %); an intervention shows its
     attribute in 95 % of the images; clothing is formal in 95 % of the men and in 10 % of the women.
     """
+    attributes = tuple((axis, tuple(names)) for axis, names in axes.items())
+    return _librarian_table(images, attributes, prompt, model, seed).copy()
+
+
+@functools.lru_cache(maxsize=64)
+def _librarian_table(
+    images: int,
+    attributes: tuple[tuple[str, tuple[str, ...]], ...],
+    prompt: str,
+    model: str,
+    seed: int,
+) -> pd.DataFrame:
+    axes = dict(attributes)
     rng = np.random.default_rng(seed)
     arms = [("", ""), *((axis, name) for axis, names in axes.items() for name in names)]
     rows = []

@@ -209,13 +209,13 @@ def _step(
     each = np.stack([drawn.badness([*chosen, x], targets) for x in left])
     gains = drawn.badness(chosen, targets) - each[place]
     known = np.isfinite(each).all(axis=0) & np.isfinite(gains)
-    is_best = each <= each.min(axis=0) + 1e-12
+    is_best = (each <= each.min(axis=0) + 1e-12)[:, known]
     low, high = Interval.of(gain, gains[known]).hull
     return {
         "gain": gain,
         "gain_ci": [low, high],
         "chance": _chance_gain(seen, null, chosen, left, targets),
-        "p_best": float((is_best / is_best.sum(axis=0))[place, known].mean()),
+        "p_best": float((is_best / is_best.sum(axis=0))[place].mean()),
     }, left[place]
 
 

@@ -52,7 +52,7 @@ def permuted_counts(
     counts = [np.zeros((replicates, len(sets), one.size), dtype=np.int64) for one in pool.variables]
     for number, images in enumerate(pool.prompts):
         one = _Prompt.of(images, sets, None if take is None else take[number])
-        step = max(1, BLOCK // max(1, len(one.codes)))
+        step = max(1, BLOCK // max(1, len(one.codes))) if take is None else 1
         for start in range(0, replicates, step):
             one.add_permuted([each[start : start + step] for each in counts], rng)
     columns = {x: [1 + i for i, arm in enumerate(arms) if arm[0] == x] for x in sources}
@@ -104,24 +104,27 @@ class _Prompt:
         """Add the answers in random orders to counts (rows, sets, k) of each variable."""
         rows, n = len(counts[0]), len(self.codes)
         order = rng.permuted(np.tile(np.arange(n), (rows, 1)), axis=1)
-        places = self._places(rows, rng)
+        counted = self._places(rng)
         for y, totals in enumerate(counts):
             idle = (self.axis == y) | (self.codes[:, y] < 0)
-            row, at = np.nonzero(~idle[places])
-            place = places[row, at]
-            image = order[row, place]
-            while (lost := np.flatnonzero(idle[image])).size:
-                image[lost] = order[row[lost], image[lost]]
-            cells = (row * totals.shape[1] + self.sets[place]) * totals.shape[2]
-            cells += self.codes[image, y]
-            totals += np.bincount(cells, minlength=totals.size).reshape(totals.shape)
+            places = counted[~idle[counted]]
+            image = order[:, places].ravel()
+            lost = np.flatnonzero(idle[image])
+            while lost.size:
+                image[lost] = order[lost // len(places), image[lost]]
+                lost = lost[idle[image[lost]]]
+            _, sets, k = totals.shape
+            cells = (np.arange(rows)[:, None] * sets + self.sets[places]) * k
+            cells += self.codes[:, y][image].reshape(cells.shape)
+            totals += np.bincount(cells.ravel(), minlength=totals.size).reshape(totals.shape)
 
-    def _places(self, rows: int, rng: np.random.Generator) -> Indices:
-        """(rows, places) which images' places to count."""
+    def _places(self, rng: np.random.Generator) -> Indices:
+        """Which images' places to count."""
         sizes = np.bincount(self.sets, minlength=len(self.take))[: len(self.take)]
         starts = np.cumsum(sizes) - sizes
-        chosen = np.concatenate([s + np.arange(t) for s, t in zip(starts, self.take, strict=True)])
+        ranges = [s + np.arange(t) for s, t in zip(starts, self.take, strict=True)]
+        chosen: Indices = np.concatenate(ranges)
         if (self.take == sizes).all():
-            return np.broadcast_to(chosen, (rows, len(chosen)))
-        shuffled = np.argsort(self.sets + rng.random((rows, len(self.codes))), axis=1)
-        return shuffled[:, chosen]
+            return chosen
+        shuffled: Indices = np.argsort(self.sets + rng.random(len(self.sets)))
+        return shuffled[chosen]

@@ -64,19 +64,21 @@ def _typed_pairs(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _typed(name: str, column: pd.Series) -> pd.Series:
-    column = column.astype(object)
+    # Cell by cell: tables of pairs have many columns and few rows.
+    cells = [None if lacks else cell for cell, lacks in zip(column, column.isna(), strict=True)]
     if name in PAIR_TEXTS:
-        return column.where(column.notna(), None)
+        return pd.Series(cells, index=column.index, dtype=object)
     if PAIR_TYPES.get(name) == "bool":
-        return column.astype(str) == "True"
-    numbers = column.map(float, na_action="ignore").astype("float64")
+        return pd.Series([str(cell) == "True" for cell in cells], index=column.index, dtype=bool)
+    numbers = np.array([np.nan if cell is None else float(cell) for cell in cells])
     if np.isinf(numbers).any():
         raise ValueError(f"column {name}: a number is not finite")
+    typed = pd.Series(numbers, index=column.index, dtype="float64")
     if PAIR_TYPES.get(name) != "int64":
-        return numbers
-    if (numbers % 1 > 0).any() or (numbers.abs() > MOST).any():
+        return typed
+    if (numbers % 1 > 0).any() or (np.abs(numbers) > MOST).any():
         raise ValueError(f"column {name}: not a whole number")
-    return numbers.astype("Int64")
+    return typed.astype("Int64")
 
 
 def nodes_frame(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
@@ -19,6 +21,12 @@ Declared = TypeVar("Declared")
 
 def plug_ins(group: str = GROUP) -> metadata.EntryPoints:
     """The entries that other installed packages have in a group, not yet loaded."""
+    return _plug_ins(group, tuple(sys.path))
+
+
+@functools.lru_cache(maxsize=16)
+def _plug_ins(group: str, _path: tuple[str, ...]) -> metadata.EntryPoints:
+    """Those of all packages on a path; what is installed meanwhile waits for the next start."""
     return metadata.entry_points(group=group)
 
 

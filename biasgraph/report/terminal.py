@@ -19,7 +19,7 @@ from rich.text import Text
 
 from biasgraph.data import findings
 from biasgraph.errors import printable
-from biasgraph.report import style, words
+from biasgraph.report import words
 
 
 def show(console: Console, parts: Iterable[findings.ScreenPart]) -> None:
@@ -99,6 +99,8 @@ def _view(view: findings.MarkedView) -> Iterator[Text]:
 def _word(word: findings.MarkedWord) -> Text:
     if word.value is None:
         return plain(word.text)
+    from biasgraph.report import style  # it imports scipy, which reading a result back does without
+
     share = f"{100 * word.value:.0f}%"
     shade = f"black on {style.blend('#ffffff', style.FAR, word.value)}"
     behind = f" [{', '.join(filter(None, (share, word.mark)))}]"

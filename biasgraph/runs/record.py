@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import platform
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
@@ -61,6 +63,11 @@ def installed_versions() -> dict[str, str]:
 
     Those of installed plug-ins are among them: they may have been at work.
     """
+    return dict(_versions_on(tuple(sys.path)))
+
+
+@functools.lru_cache(maxsize=4)
+def _versions_on(_path: tuple[str, ...]) -> dict[str, str]:
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

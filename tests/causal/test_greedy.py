@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -167,6 +168,17 @@ def test_the_plain_interval_alone_would_plan_noise() -> None:
     assert plan["steps"] == []
     assert plan["next"]["gain"] > 0
     assert plan["next"]["gain"] <= plan["next"]["chance"]
+
+
+def test_replicates_that_lose_every_answer_count_for_nothing() -> None:
+    """Five valid answers of 60 about b: some replicates of its initial images have none."""
+    images = independent((2, 2), n=60)
+    images.initial[5:, 1] = -1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plan = planned(images, [0, 1], steps=1)
+    step = plan["next"] or plan["steps"][0]
+    assert 0 < step["p_best"] <= 1 and np.isfinite(step["gain_ci"]).all()
 
 
 def test_lost_answers_leave_finite_numbers() -> None:
