@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from biasgraph.data.findings import Cell, MarkedText, MarkedView, MarkedWord, Table
@@ -12,8 +12,6 @@ CAPTION = (
     "Each word's share of the influence of all ranked words; score: its influence, with its 95 % "
     "interval. Chance alone gives every word some."
 )
-COLUMNS = ("word", "share", "score", "from", "to", "rank", "")
-NUMERIC = ("share", "score", "from", "to", "rank")
 UNDEFINED = "no word has an influence"
 
 
@@ -29,29 +27,47 @@ def marked_text(influences: Sequence[WordInfluence], caption: str = CAPTION) -> 
 
 
 def word_table(influences: Sequence[WordInfluence]) -> Table:
-    """All words of all prompts: share, score with its 95 % interval, and rank, or why none."""
+    """The words by rank, each with its score and what is said of it, then those without a rank."""
     several = len({influence.prompt for influence in influences}) > 1
-    named = ("prompt", "axis", "by") if several else ("axis", "by")
-    columns = (*named, *COLUMNS)
-    rows: list[tuple[Cell, ...]] = []
-    for influence in influences:
-        of = (influence.prompt,) if several else ()
-        rows += [
-            (
-                *of, influence.axis, influence.method,
-                word.word, word.share, word.score, word.low, word.high, word.rank,
-                _said(word, influence, tied="tied with the first"),
-            )
-            for word in influence.words
-        ]  # fmt: skip
-    caption = "Score: how much the word carries the axis's bias, with its 95 % interval."
-    return Table(columns, rows, caption, [columns.index(name) for name in NUMERIC])
+    rows = [
+        (_label(influence, several=several), *row)
+        for influence in influences
+        for row in (*_ranked(influence), *_unranked(influence))
+    ]
+    columns = ("axis", "word", "rank", "share", "score", "")
+    return Table(columns, rows, "Score: the word's influence, with its 95 % interval.", (2, 3, 4))
+
+
+def _ranked(influence: WordInfluence) -> Iterator[tuple[Cell, ...]]:
+    for word in influence.ranked:
+        share = "" if word.share is None else f"{word.share:.3f}"
+        said = _said(word, influence, tied="tied with the first")
+        yield word.word, str(word.rank), share, _score(word), said
+
+
+def _unranked(influence: WordInfluence) -> Iterator[tuple[Cell, ...]]:
+    """The words that have no rank, those of the same reason together."""
+    words: dict[str, list[str]] = {}
+    for word in influence.words:
+        if word.rank is None:
+            words.setdefault(_said(word, influence), []).append(word.word)
+    for reason, texts in words.items():
+        yield " ".join(dict.fromkeys(texts)), "", "", "", reason
+
+
+def _score(word: WordScore) -> str:
+    """A score with its interval."""
+    if word.score is None or word.low is None:
+        return "" if word.score is None else f"{word.score:.3g}"
+    return f"{word.score:.3g} [{word.low:.3g}, {word.high:.3g}]"
+
+
+def _label(influence: WordInfluence, *, several: bool) -> str:
+    label = f"{influence.axis}, by {influence.method}"
+    return f"{influence.prompt}: {label}" if several else label
 
 
 def _view(influence: WordInfluence, *, several: bool) -> MarkedView:
-    label = f"{influence.axis}, by {influence.method}"
-    if several:
-        label = f"{influence.prompt}: {label}"
     starts = [*(word.start for word in influence.words), len(influence.prompt)]
     words = [
         _marked(word, influence, influence.prompt[word.end : end])
@@ -59,17 +75,14 @@ def _view(influence: WordInfluence, *, several: bool) -> MarkedView:
     ]
     if before := influence.prompt[: starts[0]].strip():
         words.insert(0, MarkedWord(before, " ", note="no word"))
-    return MarkedView(label, words, _note(influence))
+    return MarkedView(_label(influence, several=several), words, _note(influence))
 
 
 def _marked(word: WordScore, influence: WordInfluence, after: str) -> MarkedWord:
     said = _said(word, influence)
     if word.share is None:
         return MarkedWord(word.word, after, note=said if word.rank is None and said else UNDEFINED)
-    interval = "" if word.low is None else f" [{word.low:.3g}, {word.high:.3g}]"
-    score = "" if word.score is None else f"score {word.score:.3g}{interval}"
-    rank = "" if word.rank is None else f"rank {word.rank}"
-    note = ", ".join(filter(None, (rank, score, said)))
+    note = ", ".join(filter(None, (f"rank {word.rank}", f"score {_score(word)}", said)))
     mark: Literal["", "first", "tied"] = "first" if word.rank == 1 else "tied" if word.tied else ""
     return MarkedWord(word.word, after, word.share, note=note, mark=mark)
 
@@ -78,7 +91,7 @@ def _said(word: WordScore, influence: WordInfluence, tied: str = "") -> str:
     """What a word's numbers leave open: why it has no rank, or whether it stands out."""
     if word.rank is None:
         return word.reason or influence.reason
-    out = "stands out from chance" if word.stands_out else "within what chance gives"
+    out = "stands out from chance" if word.stands_out else "within chance"
     said = (tied if word.tied and word.rank != 1 else "", out)
     return ", ".join(filter(None, said if influence.threshold is not None else said[:1]))
 

@@ -27,7 +27,7 @@ def test_words_carry_share_interval_and_mark() -> None:
     a, tired, nurse, comma, *_ = view.words
     assert (a.value, a.note) == (None, "stop word")
     assert (tired.value, tired.mark) == (pytest.approx(0.2), "")
-    assert tired.note == "rank 3, score 0.25 [0.125, 0.375], within what chance gives"
+    assert tired.note == "rank 3, score 0.25 [0.125, 0.375], within chance"
     assert (nurse.value, nurse.mark) == (0.4, "first")
     assert nurse.note == "rank 1, score 0.5 [0.25, 0.75], stands out from chance"
     assert comma.after == " "
@@ -67,13 +67,15 @@ def test_where_all_scores_are_zero_nothing_is_shaded() -> None:
     assert view.words[1].note == "no word has an influence"
 
 
-def test_the_table_has_every_word_of_every_prompt() -> None:
+def test_the_table_has_every_word_by_rank() -> None:
     table = word_table([influence(tied=["tired"], out=["nurse"]), undefined()])
-    assert table.columns[:3] == ("axis", "by", "word")
-    assert len(table.rows) == 14
-    assert table.rows[0] == ("gender", "gradient", "a", None, None, None, None, None, "stop word")
-    *numbers, rank, said = table.rows[1]
-    assert numbers[2:4] == ["tired", pytest.approx(0.2)]
-    assert (rank, said) == (3, "tied with the first, within what chance gives")
-    assert table.rows[-1][-1] == "too few images"
-    assert word_table([influence(), influence(prompt="a nurse")]).columns[0] == "prompt"
+    assert [*table.rows] == [
+        *2 * [("gender, by gradient", "nurse", "1", "0.400", "0.5 [0.25, 0.75]",
+               "stands out from chance")],
+        ("gender, by gradient", "tired", "3", "0.200", "0.25 [0.125, 0.375]",
+         "tied with the first, within chance"),
+        ("gender, by gradient", "a , with", "", "", "", "stop word"),
+        ("age, by removal", "a tired nurse , with", "", "", "", "too few images"),
+    ]  # fmt: skip
+    named = word_table([influence(), influence(prompt="a nurse")]).rows[-1][0]
+    assert named == "a nurse: gender, by gradient"
