@@ -129,7 +129,7 @@ KINDS = (
     Kind("reference CSV", "reference.csv", ((*TABLE, "--reference", "reference.csv"),), break_csv, (), 2),
     Kind("reference YAML", "reference.yaml", ((*TABLE, "--reference", "reference.yaml"),), break_yaml, (), 2),
     Kind("labels", "labels.csv", (LABELS, (*BUILD, "-o", "out", "--dry-run"), (*AGAIN, "--correct", "labels.csv")), break_csv, ("run",), 3),
-    Kind("prompt list", "prompts.txt", (("prompts", "--prompts", "prompts.txt", "--only", "gender", "--images", "1", "--to", "out/orders.csv"), ("build", "--prompts", "prompts.txt", "--only", "gender", "--dry-run")), break_bytes, (), 3),
+    Kind("prompt list", "prompts.txt", (("prompts", "--prompts", "prompts.txt", "--only", "gender", "--images", "1", "--to", "out/orders.csv"), ("build", "--prompts", "prompts.txt", "--only", "gender", "--dry-run"), ("words", "--prompts", "prompts.txt", "--dry-run", "-o", "out")), break_bytes, (), 3),
     Kind("manifest", "pics/manifest.csv", ((*BUILD, "-o", "out", "--dry-run"), (*BUILD, "-o", "out")), break_csv, (), 4),
     Kind("pictures", "pics/**/*.png", ((*BUILD, "-o", "out"), (*BUILD, "-o", "out", "--dry-run")), break_bytes, (), 4, True),
     Kind("TIBET folder", "P_1/P_1.json", (("build", "--model", "folder:P_1", "--vqa", "human:labels.csv", "--dry-run", "-o", "out"),), break_json, (), 3),
@@ -144,6 +144,11 @@ KINDS = (
     Kind("weights", "weights/*.safetensors", ((*BUILD, "--vqa", "clip:weights", "--images", "1", "-o", "out"),), break_bytes, (), 1),
     Kind("gates", "", (("compare", "other", "run", "-o", "out", "--fail-if", "{}"), ("compare", "other", "run", "-o", "out", "--fail-if", "worse:{}>0.1"), ("compare", "other", "run", "-o", "out", "--fail-if", "amplification>{}")), None, (), 2),
     Kind("specs", "", tuple(("build", "--prompt", PROMPT, "--dry-run", "-o", "out", option, spec) for option in ("--model", "--vqa", "--llm", "--embedder") for spec in ("{}", "{}:x", "folder:{}", "clip:{}", "openai:{}@{}")), None, (), 3),
+    Kind("words", "", (
+        *(("words", "--prompt", PROMPT, "--dry-run", "-o", "out", option, "{}") for option in ("--axis", "--axes", "--by", "--images", "--seed", "--vqa", "{}")),
+        ("words", "--prompt", "{}", "--dry-run", "-o", "out"), ("words", "--prompt", "an old {} in a kitchen", "--dry-run", "-o", "out"),
+        ("words", "--prompts", "{}", "--dry-run"), ("words", "{}"),
+    ), None, (), 2),
     Kind("options", "", (
         *(("build", "--prompt", PROMPT, "--dry-run", "-o", "out", option, "{}") for option in ("--axes", "--only", "--ideal", "--reference", "--correct", "--alpha", "--min-is", "--annotate", "--vary", "--images", "--seed", "--bootstrap", "--metric", "--size", "--budget", "--base-url", "--scheduler", "--device", "--lora", "--preset", "{}")),
         ("build", "--prompt", "{}", "--dry-run", "-o", "out"), ("build", "--prompt", "a {} librarian", "--dry-run", "-o", "out"),
