@@ -1,11 +1,11 @@
 """How often is a word named where none matters, and how often is one found that does?
 
-    python -m benchmarks.word_null [--prompts 1000] [--replicates 1000]
+    python -m benchmarks.word_null [--prompts 500] [--replicates 500]
 
 No image is made.  The answers of seed-paired images are drawn from known shares: for each prompt
 the full one and three words left out, of which none, or the first, changes the shares.  In half of
 the worlds an image keeps the answer of its seed seven times in ten, as generators do whose pictures
-depend on the noise more than on the prompt.  docs/words.md has the table.
+depend on the noise more than on the prompt.  docs/statistics.md has the table.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def rates(world: World, prompts: int, replicates: int, seed: int = 0) -> Rates:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--prompts", type=int, default=1000)
-    parser.add_argument("--replicates", type=int, default=1000)
+    parser.add_argument("--prompts", type=int, default=500)
+    parser.add_argument("--replicates", type=int, default=500)
     given = parser.parse_args()
     print("| images | attributes | pairs | influence | named | found | covered |")
     print("|---|---|---|---|---|---|---|")
