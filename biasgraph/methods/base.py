@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from biasgraph.data.axes import AxisSet
     from biasgraph.models.base import Message
     from biasgraph.models.json_replies import Schema
+    from biasgraph.models.token_scores import TokenScores
     from biasgraph.prompts.counterfactuals import Prompt
 
 
@@ -76,6 +77,28 @@ class Media(Protocol):
         Returns:
             Prompt -> text, the prompt itself among them -> axis -> its answers by number: an
             attribute, "unknown" or "gated", which withheld images are.
+        """
+
+    def token_scores(
+        self,
+        prompts: Sequence[str],
+        axes: AxisSet,
+        count: int,
+        *,
+        every: int = 1,
+        released: bool = False,
+    ) -> Mapping[str, Sequence[Mapping[str, Mapping[str, TokenScores]]]]:
+        """What each token of a prompt contributes to the judge's answers about its images.
+
+        Args:
+            prompts: Initial prompts.
+            axes: What is asked.
+            count: Images of each prompt; withheld ones are left out.
+            every: Examine each so many-th step.
+            released: As the authors' code does (`models.token_scores.score_tokens`).
+
+        Returns:
+            By prompt, for each image by axis and by what the loss is about.
         """
 
 

@@ -154,7 +154,9 @@ class DifferentiableJudge(Protocol):
         """What the user typed."""
 
     def log_probabilities(self, images: Any, questions: Sequence[Question]) -> list[Any]:
-        """For each question an (n, choices) float32 tensor; its exponentials sum to one in a row.
+        """For each question an (n, choices) float64 tensor; its exponentials sum to one in a row.
+
+        In float64, because the gradient of a sure answer is what 1 - p leaves.
 
         `images` is an (n, 3, h, w) tensor in [0, 1], and gradients reach it. The likeliest choice
         is that of :meth:`VisualQA.answer`, where that is not unknown.

@@ -115,7 +115,7 @@ class ClipJudge(TransformersModel):
         logs = []
         for question in questions:
             captions = torch.from_numpy(self._embed_captions(question.captions)).to(vectors)
-            logs.append(torch.log_softmax(scale * vectors @ captions.T, dim=-1))
+            logs.append(torch.log_softmax((scale * vectors @ captions.T).double(), dim=-1))
         return logs
 
     @cached_property

@@ -110,14 +110,15 @@ class VlmJudge(TransformersModel):
         read = DifferentiableReader(self._scorer, tuple(images.shape[-2:]), self.spec)
         logs = []
         for question, sheets in zip(questions, asked, strict=True):
-            means = torch.zeros(len(images), len(question.choices), device=images.device)
+            means = torch.zeros(len(images), len(question.choices), dtype=torch.float64)
             for sheet in sheets:
                 with explain_working_errors(self.spec):
                     scores = read(images, self._prompter.prompt(sheet.text))
-                shares = torch.softmax(_log_shares(letter_ids[: len(sheet.letters)], scores), -1)
+                logits = _log_shares(letter_ids[: len(sheet.letters)], scores)
+                shares = torch.softmax(logits.double().cpu(), -1)
                 for place, choice in enumerate(sheet.order):
                     if choice is not None:
-                        means[:, choice] += shares[:, place].to(means) / len(sheets)
+                        means[:, choice] += shares[:, place] / len(sheets)
             logs.append(torch.log(means / means.sum(dim=1, keepdim=True)))
         return logs
 

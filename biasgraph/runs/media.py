@@ -19,6 +19,7 @@ from biasgraph.runs.local_engine import ask
 from biasgraph.runs.other_images import PairedImages, imagine
 from biasgraph.runs.progress import showing
 from biasgraph.runs.questions import questions_about
+from biasgraph.runs.traced_images import ByAxis, TracedImages, refuse_without_gradients
 from biasgraph.runs.transcripts import answered, written_by
 
 if TYPE_CHECKING:
@@ -162,6 +163,29 @@ class RunMedia:
             }
             for prompt, by_text in pairs.by_text().items()
         }
+
+    def token_scores(
+        self,
+        prompts: Sequence[str],
+        axes: AxisSet,
+        count: int,
+        *,
+        every: int = 1,
+        released: bool = False,
+    ) -> dict[str, list[ByAxis]]:
+        """What each token of a prompt contributes to the answers about its images."""
+        job = self.job
+        refuse_without_gradients(job.generator, job.judge)
+        pairs = PairedImages.of(self.run, dict.fromkeys(prompts, ()), count)
+        pairs.make(job.generator, job.progress)
+        shown = {
+            prompt: [row for row in own[prompt] if row.withheld is None]
+            for prompt, own in pairs.by_text().items()
+        }
+        questions = questions_about(axes)[1]
+        traced = TracedImages(self.run, job.generator, job.asked, questions, every, released)
+        scores = traced.scores([row for own in shown.values() for row in own], job.progress)
+        return {prompt: [scores[row.id] for row in own] for prompt, own in shown.items()}
 
     @property
     def _embedding(self) -> Embedder:
