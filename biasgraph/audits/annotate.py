@@ -24,6 +24,7 @@ from biasgraph.report.thumbnails import run_directory
 from biasgraph.runs.directory import Run
 from biasgraph.runs.job import Job
 from biasgraph.runs.media import RunMedia
+from biasgraph.runs.traced_images import why_no_gradients
 
 if TYPE_CHECKING:
     from biasgraph.audits.build_options import BuildOptions
@@ -137,16 +138,18 @@ def check_methods(methods: Chosen, plan: MethodPlan, job: Job) -> None:
     for name, options in methods.items():
         method = registry.get_method(name)
         if method.check:
-            registry.call(name, method.check, replace(plan, options=options))
+            why = why_no_gradients(job.generator, job.judge)
+            known = replace(plan, options=options, why_no_gradients=why)
+            registry.call(name, method.check, known)
         if registry.DESCRIBER in method.needs and not isinstance(job.judge, Describer):
             raise InputError(
                 f"{name} needs a judge that answers in its own words; {printable(job.vqa)} only "
                 "chooses between answers"
             )
-        if registry.GRADIENTS in method.needs:
-            raise InputError(
-                f"{name} needs gradients, which {printable(plan.generator)} does not give"
-            )
+        if registry.GRADIENTS in method.needs and (
+            why := why_no_gradients(job.generator, job.judge)
+        ):
+            raise InputError(f"{name} needs gradients, and {why}")
 
 
 def count_images_beside(methods: Chosen, plan: MethodPlan) -> dict[str, int]:
@@ -249,7 +252,9 @@ def _media_of(
     prompts = [str(part.get("typed") or part["prompt"]) for part in parts]
     initial = initial_rows(result.answers)["image"].nunique()
     plan = MethodPlan(declared, prompts, graph["model"], initial)
-    makes_images = bool(count_images_beside(methods, plan))
+    declarations = map(registry.get_method, methods)
+    follows = any(registry.GRADIENTS in (*one.needs, *one.uses) for one in declarations)
+    makes_images = follows or bool(count_images_beside(methods, plan))
     job = Job.reopen(
         directory, vqa=graph["vqa"], options=given, makes_images=makes_images, progress=progress
     ).with_helpers(*helpers_of(methods))

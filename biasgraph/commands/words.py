@@ -44,9 +44,11 @@ class CommandWithSubcommands(click.RichGroup):
 def words(options: WordsOptions, output: Output) -> None:
     """Tell which words of a prompt carry a bias (GradBias).
 
-    By removal: each content word is left out, images are made from the same seeds, and a word's
-    influence on an axis is how much the answers change. Words that chance could have moved as far
-    are not named. A rerun makes and asks only what the run lacks.
+    By gradient: the steps that made a few images are run again, and a word's influence is how much
+    the judge's answers about the image that each step predicts depend on it. By removal: each
+    content word is left out, images are made from the same seeds, and a word's influence on an
+    axis is how much the answers change. Words that chance could have moved as far are not named.
+    A rerun makes, follows and asks only what the run lacks.
     """
     from biasgraph.audits.words import measurement
     from biasgraph.audits.words.words_summary import summarize_plan, summarize_words

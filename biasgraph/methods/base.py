@@ -116,6 +116,7 @@ class MethodPlan:
         generator: The generator's spec.
         images: How many images the initial prompts have in all.
         options: What a user chose for the method, in JSON types.
+        why_no_gradients: Why generator or judge give none; "" where both do, or it is not known.
     """
 
     axes: AxisSet
@@ -123,6 +124,7 @@ class MethodPlan:
     generator: str
     images: int
     options: Mapping[str, Any] = field(default_factory=dict)
+    why_no_gradients: str = ""
 
 
 @dataclass(frozen=True)

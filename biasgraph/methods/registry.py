@@ -112,15 +112,16 @@ METHODS: dict[str, Method] = {
         images_beside="biasgraph.methods.minethegap:count_null_images",
     ),
     "gradbias": Method(
-        about="which words of the prompt carry each axis's bias, by further images (GradBias)",
+        about="which words of the prompt carry each axis's bias (GradBias)",
         function="biasgraph.methods.gradbias:annotate",
         needs=(IMAGES,),
+        uses=(GRADIENTS,),
         options={
             "word_by": Option(
-                "How gradbias measures influence: by removal, images of the prompt without each "
-                "of its words.",
-                usual="removal",
-                choices=("removal",),
+                "How gradbias measures influence: by gradient, of ten of the run's images; by "
+                "removal, with images of the prompt without each of its words; or both.",
+                usual="gradient",
+                choices=("gradient", "removal", "both"),
             ),
         },
         check="biasgraph.methods.gradbias:check_words",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -25,7 +26,8 @@ from biasgraph.prompts.prompt_words import PromptWord
 
 IMAGES = 10
 """Of each prompt, where nobody asks for another number; the paper's."""
-EVERY = 1
+Reading = Literal["l1", "l2", "input-times-gradient", "released"]
+Join = Literal["mean", "sum"]
 NO_IMAGE = "all images were withheld"
 NOT_READ = "no text encoder reads it"
 
@@ -40,9 +42,9 @@ class GradientSettings:
         join: How the tokens of a word are joined: "mean", or "sum", which favours long words.
     """
 
-    every: int = EVERY
-    score: str = "l1"
-    join: str = "mean"
+    every: int = 1
+    score: Reading = "l1"
+    join: Join = "mean"
 
 
 def influence_by_gradient(

@@ -19,7 +19,7 @@ from biasgraph.runs.local_engine import ask
 from biasgraph.runs.other_images import PairedImages, imagine
 from biasgraph.runs.progress import showing
 from biasgraph.runs.questions import questions_about
-from biasgraph.runs.traced_images import ByAxis, TracedImages, refuse_without_gradients
+from biasgraph.runs.traced_images import ByAxis, TracedImages, why_no_gradients
 from biasgraph.runs.transcripts import answered, written_by
 
 if TYPE_CHECKING:
@@ -175,7 +175,8 @@ class RunMedia:
     ) -> dict[str, list[ByAxis]]:
         """What each token of a prompt contributes to the answers about its images."""
         job = self.job
-        refuse_without_gradients(job.generator, job.judge)
+        if why := why_no_gradients(job.generator, job.judge):
+            raise InputError(why)
         pairs = PairedImages.of(self.run, dict.fromkeys(prompts, ()), count)
         pairs.make(job.generator, job.progress)
         shown = {

@@ -34,19 +34,20 @@ ByAxis = Mapping[str, Mapping[str, TokenScores]]
 """Axis -> what the loss is about -> the scores."""
 
 
-def refuse_without_gradients(generator: ImageGenerator, judge: VisualQA | None) -> None:
-    """Raise InputError, naming those that can, for models that give no gradients."""
+def why_no_gradients(generator: ImageGenerator, judge: VisualQA | None) -> str:
+    """Which of the models gives no gradients, and which do; "" where both do."""
     if not isinstance(generator, TraceableGenerator):
-        raise InputError(
+        return (
             f"{printable(generator.spec)} gives no gradients to its prompt: pipelines of "
-            "diffusers: and the sandbox do; --by removal needs none"
+            "diffusers: and the sandbox do"
         )
     if not isinstance(judge, DifferentiableJudge):
         name = "nobody" if judge is None else printable(judge.spec)
-        raise InputError(
-            f"{name} gives no gradients to its pictures: judges of clip: and vlm: do, and the "
-            "bare sandbox; --by removal needs none"
+        return (
+            f"{name} gives no gradients to its pictures: judges of clip: and vlm: do, and the bare "
+            "sandbox"
         )
+    return ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ class TracedImages:
             ModelError: A model failed.
             Interrupted: The user stopped it.
         """
-        refuse_without_gradients(self.generator, self.judge)
+        if why := why_no_gradients(self.generator, self.judge):
+            raise InputError(why)
         known = {about.axis: self._known(about) for about in self.questions}
         missing = [row for row in images if any(row.key not in own for own in known.values())]
         if missing:

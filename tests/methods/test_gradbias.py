@@ -21,7 +21,8 @@ PROMPT = "a nurse with a toolbox"
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> biasgraph.Result:
     directory = tmp_path_factory.mktemp("run") / "r"
-    return biasgraph.build(PROMPT, images=20, annotate="gradbias", output=directory, **SMALL)
+    by = {"method_options": {"word_by": "removal"}}
+    return biasgraph.build(PROMPT, images=20, annotate="gradbias", output=directory, **by, **SMALL)
 
 
 def node(result: biasgraph.Result, axis: str) -> dict[str, Any]:
@@ -81,8 +82,9 @@ def test_a_finished_run_is_annotated_and_nothing_done_twice(
 
 def test_what_would_be_made_is_said_beforehand(tmp_path: Path) -> None:
     planned = biasgraph.build(
-        PROMPT, images=20, annotate="gradbias", output=tmp_path / "r", dry_run=True, **SMALL
-    )
+        PROMPT, images=20, annotate="gradbias", method_options={"word_by": "removal"},
+        output=tmp_path / "r", dry_run=True, **SMALL,
+    )  # fmt: skip
     assert any("gradbias" in note and "40" in note for note in planned["notes"])
     assert not (tmp_path / "r").exists()
 
@@ -110,7 +112,7 @@ def test_a_folder_of_pictures_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "pictures" / "initial"
     folder.mkdir(parents=True)
     Image.new("RGB", (64, 64)).save(folder / "a.png")
-    with pytest.raises(InputError, match="gradbias makes images of the prompt without"):
+    with pytest.raises(InputError, match="gradbias follows images as they are made"):
         biasgraph.build(
             model=f"folder:{folder.parent}", vqa="sandbox", annotate="gradbias", prompt="a nurse",
             output=tmp_path / "r", **SMALL,
@@ -135,3 +137,25 @@ def test_several_prompts_tell_which_words_matter_over_all(tmp_path: Path) -> Non
     assert (graph["n_prompts"], graph["n_pairs"]) == (3, 3)
     person = next(one for one in built.prompts if one.document["graph"]["prompt"] == "a person")
     assert node(person, "gender")["n_words"] == 0 and node(person, "gender")["largest"] is None
+
+
+def test_both_ways_stand_side_by_side(built: biasgraph.Result, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(str(built.directory), tmp_path / "r", copy_function=shutil.copy2))
+    assert main(["annotate", str(copy), "gradbias", "--word-by", "both", "--quiet"]) == 0
+    found = node(biasgraph.load(copy), "gender")
+    views = found["show"][0]["views"]
+    assert [view["label"] for view in views] == ["gender, by gradient", "gender, by removal"]
+    assert (found["gradient_n_images"], found["removal_n_images"]) == (10, 20)
+    assert found["removal_largest"] == node(built, "gender")["largest"]
+    assert {part["kind"] for part in found["show"]} >= {"marked_text", "ranking"}
+
+
+def test_a_judge_without_gradients_is_refused_beforehand(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"judge2 gives no gradients.*--word-by removal needs none"
+    ):
+        biasgraph.build(
+            PROMPT, images=4, annotate="gradbias", vqa="sandbox:judge2", output=tmp_path / "r",
+            **SMALL,
+        )  # fmt: skip
+    assert not (tmp_path / "r").exists()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,9 @@ from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import folder_name, slug
 from biasgraph.io.text_files import at_place
 from biasgraph.io.writing import write_files
+from biasgraph.methods.gradbias import MEASURED, USUAL, Measured, measure_influence
 from biasgraph.methods.over_prompts import over_prompts
-from biasgraph.methods.word_removal import (
-    IMAGES,
-    ShortPrompts,
-    influence_by_removal,
-    refuse_without_words,
-)
+from biasgraph.methods.word_removal import ShortPrompts, refuse_without_words
 from biasgraph.models.registry import traits_of
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.prompts.tokens import excerpt
@@ -33,6 +29,7 @@ from biasgraph.runs.job import AXES, MODEL, Job, directory_for, judge_of
 from biasgraph.runs.media import RunMedia
 from biasgraph.runs.questions import questions_about
 from biasgraph.runs.record import installed_versions
+from biasgraph.runs.traced_images import why_no_gradients
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,13 +90,19 @@ def measure(
         job.declare(run, questions, gate)
         run.request(
             [[Prompt(short.prompt, "initial")] for short in work.prompts],
-            images=work.images,
+            images=max(work.images.values()),
             targets=[axis.name for axis in work.axes.axes],
             settings={"models": job.options.record(), **work.settings()},
             command=job.command,
         )
-        influences = influence_by_removal(
-            work.prompts, work.axes, RunMedia(run, job), work.images, options.seed
+        influences = measure_influence(
+            options.by,
+            work.prompts,
+            work.axes,
+            RunMedia(run, job),
+            work.images,
+            options.seed,
+            options.gradients,
         )
         found = WordsFound(work.document(run, influences), job.directory)
         write_files(job.directory, found.files())
@@ -113,14 +116,14 @@ def plan(options: WordsOptions) -> Record:
         InputError: As `measure` does.
     """
     work = _Work.of(options, None, ())
-    texts = sum(1 + len(short.texts) for short in work.prompts)
     asked = 1 + sum(len(about.questions) for about in questions_about(work.axes)[1])
-    images = texts * work.images
+    compared = sum(1 + len(short.texts) for short in work.prompts) * work.images.get("removal", 0)
+    images = max(compared, len(work.prompts) * work.images.get("gradient", 0))
     return {
         "removals": list(map(_removals, work.prompts)),
         "axes": [axis.name for axis in work.axes.axes],
         "images": images,
-        "questions": images * asked,
+        "questions": compared * asked,
         "seconds": work.job.seconds(images),
         "directory": str(work.job.directory),
     }
@@ -183,15 +186,19 @@ class _Work:
             command=command,
             progress=progress,
         )
+        follows = "gradient" in MEASURED[options.by] and not options.dry_run
+        if follows and (why := why_no_gradients(job.generator, job.judge)):
+            raise InputError(f"{why}; --by removal needs none")
         for (_, place), short in zip(listed.prompts, prompts.values(), strict=True):
+            left = short.texts if "removal" in MEASURED[options.by] else ()
             with at_place(place):
-                job.generator.check_prompts([short.prompt, *short.texts])
+                job.generator.check_prompts([short.prompt, *left])
         return cls(options, job, axes, tuple(prompts.values()))
 
     @property
-    def images(self) -> int:
-        """Of each prompt, and of the prompt without each of its words."""
-        return self.options.images or IMAGES
+    def images(self) -> dict[Measured, int]:
+        """Of each prompt and, by removal, of the prompt without each of its words."""
+        return {one: self.options.images or USUAL[one] for one in MEASURED[self.options.by]}
 
     def settings(self) -> Record:
         """What influences depend on beside the models, in JSON types."""
@@ -199,14 +206,16 @@ class _Work:
             "by": self.options.by,
             "axes": self.axes.name,
             "axis": [axis.name for axis in self.axes.axes],
-            "images": self.images,
+            "images": max(self.images.values()),
+            **(asdict(self.options.gradients) if "gradient" in self.images else {}),
             "seed": self.options.seed,
         }
 
     def document(self, run: Run, influences: Sequence[WordInfluence]) -> Record:
         """Everything words.json holds."""
         job = self.job
-        texts = [text for short in self.prompts for text in (short.prompt, *short.texts)]
+        left = [text for short in self.prompts for text in short.texts if "removal" in self.images]
+        texts = [*(short.prompt for short in self.prompts), *left]
         return {
             "schema": SCHEMA,
             "toy": job.toy,
@@ -214,7 +223,7 @@ class _Work:
             "axes": {"name": self.axes.name, "digest": self.axes.digest()},
             "settings": self.settings(),
             "prompts": [short.prompt for short in self.prompts],
-            "removals": list(map(_removals, self.prompts)),
+            "removals": list(map(_removals, self.prompts)) if "removal" in self.images else [],
             "influences": [influence.record() for influence in influences],
             "over_prompts": over_prompts(influences),
             "unseen_words": job.generator.unseen_words(texts),

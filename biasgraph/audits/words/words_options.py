@@ -9,6 +9,7 @@ from typing import Literal
 from biasgraph.audits.build_options import AUDIT, OUTPUT, BuildOptions, PromptOptions, RunOptions
 from biasgraph.data.options import option, optional, reuse, settings
 from biasgraph.errors import InputError
+from biasgraph.methods.word_gradients import GradientSettings
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.prompts.prompt_lists import PromptList
 
@@ -45,14 +46,28 @@ class WordsOptions(ModelOptions):
         RunOptions,
         "images",
         default=None,
-        help="Images of each prompt, and of the prompt without each of its words.",
-        usual="48",
+        help="Images of each prompt and, by removal, of the prompt without each of its words.",
+        usual="10 by gradient, 48 by removal",
     )
     seed: int = reuse(RunOptions, "seed", default=0)
-    by: Literal["removal"] = option(
-        "How to measure influence: by removal, leave each word out, make images from the same "
-        "seeds and compare the answers.",
-        default="removal",
+    by: Literal["gradient", "removal", "both"] = option(
+        "How to measure influence: by gradient, follow how the answers about each step's image "
+        "depend on the words; by removal, leave each word out, make images from the same seeds "
+        "and compare the answers.",
+        default="gradient",
+        panel=WORDS,
+    )
+    every: int | None = optional(
+        "By gradient: examine each so many-th step.", usual="1", low=1, panel=WORDS
+    )
+    score: Literal["l1", "l2", "input-times-gradient", "released"] | None = optional(
+        "By gradient: how the gradient to a token becomes its score (docs/words.md).",
+        usual="l1",
+        panel=WORDS,
+    )
+    join: Literal["mean", "sum"] | None = optional(
+        "By gradient: how the scores of a word's tokens are joined; sum favours long words.",
+        usual="mean",
         panel=WORDS,
     )
     axis: str | Sequence[str] | None = optional(
@@ -86,6 +101,16 @@ class WordsOptions(ModelOptions):
                 if self.prompt is not None
                 else "no prompt: give --prompt 'a chef in a kitchen', or --prompts FILE"
             )
+
+        given = [name for name in ("every", "score", "join") if getattr(self, name) is not None]
+        if given and self.by == "removal":
+            raise InputError(f"--{given[0]} has no effect --by removal; remove it")
+
+    @property
+    def gradients(self) -> GradientSettings:
+        """How gradients are taken."""
+        named = {name: getattr(self, name) for name in ("every", "score", "join")}
+        return GradientSettings(**{name: one for name, one in named.items() if one is not None})
 
     def listed(self) -> PromptList:
         """The prompts, each with its place for messages; raises InputError as `PromptList.of`."""

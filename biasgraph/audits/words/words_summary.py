@@ -15,6 +15,7 @@ from biasgraph.data.findings import (
     Text,
 )
 from biasgraph.data.word_influence import WordInfluence
+from biasgraph.methods.gradbias import KEEP, MEASURED
 from biasgraph.methods.word_findings import marked_text
 from biasgraph.report.words import counted, name, with_interval
 from biasgraph.runs.progress import duration
@@ -25,18 +26,20 @@ MOST_WORDS, MOST_NAMED = 20, 40
 """Words over all prompts, and words that stand out, that the screen lists; words.json has all."""
 OVER = (
     "Share: a word's part of the influence of all ranked words of a prompt, mean over the prompts "
-    "that have it, with its 95 % interval. Influence: its mean, from 0 to 2. Out: in how many of "
-    "them it stands out from chance."
+    "that have it, with its 95 % interval. Influence: its mean. Out: in how many of them it stands "
+    "out from chance."
 )
-NUMBERS = (
-    "Influence: how far the shares of answers change in all, from 0 to 2, with its 95 % interval. "
-    "Only a word that stands out moves them further than chance does."
-)
+NUMBERS = {
+    "gradient": (
+        "Influence by gradient: how much the judge's answers about the steps' images depend on the "
+        "word, with its 95 % interval over images; it ranks words and has no unit."
+    ),
+    "removal": (
+        "Influence by removal: how far the shares of answers change in all, from 0 to 2, with its "
+        "95 % interval. Only a word that stands out moves them further than chance does."
+    ),
+}
 NONE = "In no prompt does a word stand out from chance."
-KEEP = (
-    "Leaving a word out changes more than its bias: the scene, and the grammar. Influence says how "
-    "much the answers change, not whether they come closer to an ideal."
-)
 
 
 def summarize_words(document: Record) -> Iterator[ScreenPart]:
@@ -50,8 +53,9 @@ def summarize_words(document: Record) -> Iterator[ScreenPart]:
     yield Facts(list(_origin(document)))
     if len(document["prompts"]) == 1:
         yield marked_text(influences)
-        yield _numbers(influences)
-        yield Sentences("Without a word", list(_short(document["removals"][0])))
+        yield from _numbers(influences)
+        for left in document["removals"]:
+            yield Sentences("Without a word", list(_short(left)))
     else:
         yield _over(document)
         named = list(_named(influences))
@@ -92,23 +96,30 @@ def _origin(document: Record) -> Iterator[tuple[str, str]]:
     else:
         yield "Prompts", f"{len(prompts):,}"
     yield "Axes", ", ".join(settings["axis"])
-    each = f"{settings['images']:,} of each prompt, and of the prompt without each word"
-    yield "Images", f"{each}, from the same seeds"
+    for measured in MEASURED[settings["by"]]:
+        count = next(one["images"] for one in document["influences"] if one["method"] == measured)
+        of = "of each prompt, followed step by step"
+        if measured == "removal":
+            of = "of each prompt, and of the prompt without each word, from the same seeds"
+        yield f"Images, by {measured}", f"{count:,} {of}"
 
 
-def _numbers(influences: list[WordInfluence]) -> Table:
-    rows: list[list[Cell]] = [
-        [
-            one.axis,
-            word.word,
-            with_interval(word.score, word.low, word.high),
-            word.images,
-            "stands out" if word.stands_out else "tied with the first" if word.tied else "",
+def _numbers(influences: list[WordInfluence]) -> Iterator[Table]:
+    for method, caption in NUMBERS.items():
+        rows: list[list[Cell]] = [
+            [
+                one.axis,
+                word.word,
+                with_interval(word.score, word.low, word.high),
+                word.images,
+                "stands out" if word.stands_out else "tied with the first" if word.tied else "",
+            ]
+            for one in influences
+            for word in one.ranked
+            if one.method == method
         ]
-        for one in influences
-        for word in one.ranked
-    ]
-    return Table(("Axis", "Word", "Influence", "Pairs", ""), rows, NUMBERS, numeric=(3,))
+        counted_in = "Pairs" if method == "removal" else "Images"
+        yield Table(("Axis", "Word", "Influence", counted_in, ""), rows, caption, numeric=(3,))
 
 
 def _short(removals: Record) -> Iterator[str]:
@@ -121,9 +132,10 @@ def _short(removals: Record) -> Iterator[str]:
 
 
 def _over(document: Record) -> Table:
+    methods = {row["method"] for row in document["over_prompts"]}
     rows: list[list[Cell]] = [
         [
-            row["axis"],
+            row["axis"] if len(methods) == 1 else f"{row['axis']}, by {row['method']}",
             row["word"],
             with_interval(row["share"], row["low"], row["high"]),
             with_interval(row["score"], row["score_low"], row["score_high"]),
@@ -139,9 +151,9 @@ def _over(document: Record) -> Table:
 
 def _most(rows: list[Record]) -> Iterator[Record]:
     """The first words of each axis, as many as the screen has room for."""
-    axes = list(dict.fromkeys(row["axis"] for row in rows))
-    for axis in axes:
-        own = [row for row in rows if row["axis"] == axis]
+    axes = list(dict.fromkeys((row["axis"], row["method"]) for row in rows))
+    for axis, method in axes:
+        own = [row for row in rows if (row["axis"], row["method"]) == (axis, method)]
         yield from own[: max(3, MOST_WORDS // len(axes))]
 
 
@@ -149,7 +161,7 @@ def _named(influences: list[WordInfluence]) -> Iterator[str]:
     for one in influences:
         if one.named:
             told = ", ".join(f"{name(word.word)} ({word.score:.2f})" for word in one.named)
-            yield f"{name(one.prompt, 80)}: {one.axis}: {told}"
+            yield f"{name(one.prompt, 80)}: {one.axis}, by {one.method}: {told}"
 
 
 def _remarks(document: Record) -> Iterator[str]:
@@ -167,5 +179,4 @@ def _remarks(document: Record) -> Iterator[str]:
             f"Pairs without an answer on both sides were left out, of "
             f"{counted(len(short), 'word')}."
         )
-    if removals:
-        yield KEEP
+    yield KEEP[document["settings"]["by"]]

@@ -1,4 +1,4 @@
-"""`biasgraph words` through the command line, on the sandbox."""
+"""`biasgraph words --by removal` through the command line, on the sandbox."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ PROMPT = "a nurse with a toolbox"
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    code = main(["words", *map(str, arguments)])
+    by = () if "--by" in arguments else ("--by", "removal")
+    code = main(["words", *map(str, arguments), *by])
     streams = capsys.readouterr()
     return code, " ".join(streams.out.split()), streams.err
 
@@ -41,7 +42,8 @@ def words_of(directory: Path) -> bytes:
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("words") / "run"
-    options = ["--axis", "gender,age", "--images", "24", "-q", "-o", str(directory)]
+    by = ["--by", "removal", "--axis", "gender,age"]
+    options = [*by, "--images", "24", "-q", "-o", str(directory)]
     assert main(["words", "--prompt", PROMPT, *options]) == 0
     return directory
 
@@ -148,6 +150,7 @@ def test_many_prompts_say_which_words_matter_over_all(tmp_path: Path, capsys) ->
         (["--prompt", "a [] chef"], "--prompt: brackets must enclose"),
         (["--prompt", "a chef", "--images", "0"], "images"),
         (["--prompt", "a chef", "--by", "magic"], "magic"),
+        (["--prompt", "a chef", "--every", "2"], "--every has no effect --by removal"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Path, capsys) -> None:
@@ -182,7 +185,8 @@ def test_a_dry_run_does_nothing(tmp_path: Path, capsys) -> None:
 
 
 def measure_into(directory: Path) -> None:
-    measure(WordsOptions(prompt=PROMPT, axis="gender", images=40, output=directory))
+    options = WordsOptions(prompt=PROMPT, axis="gender", images=40, by="removal", output=directory)
+    measure(options)
 
 
 @pytest.mark.slow(reason="runs the sandbox several times; tests/runs/test_other_images.py resumes")
