@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,29 @@ from tests.answer_tables import librarian_table
 QUICK = ["--draws", "2"]
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    directory = tmp_path / "run"
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("robustness") / "run"
     biasgraph.save(biasgraph.analyze(librarian_table(), bootstrap=100), directory)
     return directory
+
+
+@pytest.fixture
+def run(saved: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(saved, tmp_path / "run"))
 
 
 def document_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     assert main(["robustness", *arguments, "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
+
+
+def shown_and_written(run: Path, *arguments: str, capsys: Any) -> tuple[str, dict[str, Any]]:
+    """What the command prints, in one line, and the document that it writes."""
+    assert main(["robustness", str(run), *QUICK, *arguments]) == 0
+    document = json.loads((run / "robustness.json").read_text("utf-8"))
+    return " ".join(capsys.readouterr().out.split()), document
 
 
 def test_prints_tables_and_writes_the_document(
@@ -71,11 +84,12 @@ def test_the_report_gets_a_section_and_the_run_a_figure(
 def test_json_is_one_document_and_seeds_repeat(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document = document_of([str(run), *QUICK], capsys)
+    quick = [*QUICK, "--sizes", "24"]
+    document = document_of([str(run), *quick], capsys)
     assert document == json.loads((run / "robustness.json").read_text("utf-8"))
     there = ["-o", str(tmp_path / "there")]
-    assert document_of([str(run), *QUICK, *there], capsys) == document
-    assert document_of([str(run), *QUICK, *there, "--seed", "1"], capsys) != document
+    assert document_of([str(run), *quick, *there], capsys) == document
+    assert document_of([str(run), *quick, *there, "--seed", "1"], capsys) != document
 
 
 def test_sizes_and_quiet(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,15 +137,13 @@ def test_without_enough_images_nothing_is_made_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     biasgraph.save(biasgraph.analyze(librarian_table(12), bootstrap=100), tmp_path / "run")
-    document = document_of([str(tmp_path / "run"), *QUICK], capsys)
+    shown, document = shown_and_written(tmp_path / "run", capsys=capsys)
     assert document["pairs"] == 0
     assert document["verdicts"] == []
     for row in document["images"]:
         assert row["status"] != "ok"
         assert row["slope"]["mean"] is None
     assert {row["slope"]["mean"] for row in document["errors"]} == {None}
-    assert main(["robustness", str(tmp_path / "run"), *QUICK]) == 0
-    shown = capsys.readouterr().out
     assert "Not to be had" in shown
     assert "Missed and false edges" not in shown  # nor any other heading of nothing
     parts = biasgraph.load(tmp_path / "run").document["graph"]["findings"]["robustness"]["show"]
@@ -141,15 +153,13 @@ def test_without_enough_images_nothing_is_made_up(
 def test_errors_of_the_judge_beside_what_they_are_expected_to_do(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document = document_of([str(run), "--sizes", "24", *QUICK], capsys)
+    shown, document = shown_and_written(run, "--sizes", "24", capsys=capsys)
     rows: list[dict[str, Any]] = document["errors"]
     assert [(row["kind"], row["rate"]) for row in rows] == [
         (kind, rate) for kind in ("another", "unknown") for rate in (0.05, 0.1, 0.2, 0.3, 0.4)
     ]
     assert document["confusion_of"] == []
     assert rows[4]["slope_expected"] < rows[0]["slope_expected"] < rows[5]["slope_expected"] == 1
-    assert main(["robustness", str(run), "--sizes", "24", *QUICK]) == 0
-    shown = capsys.readouterr().out
     assert "With more answers wrong: another attribute" in shown
     assert "any other attribute alike" in shown
 
@@ -164,13 +174,11 @@ def test_errors_follow_the_confusion_that_was_measured(
     truth[["image", "target", "answer"]].to_csv(tmp_path / "labels.csv", index=False)
     assert main(["agreement", str(run), "--with", str(tmp_path / "labels.csv"), "-q"]) == 0
     capsys.readouterr()
-    after = document_of([str(run), "--sizes", "24", *QUICK], capsys)
+    told, after = shown_and_written(run, "--sizes", "24", capsys=capsys)
     assert after["confusion_of"] == ["age"]
     assert after["images"] == before["images"]
     changed = [one != other for one, other in zip(after["errors"], before["errors"], strict=True)]
     assert changed == [True] * 5 + [False] * 5
-    assert main(["robustness", str(run), "--sizes", "24", *QUICK]) == 0
-    told = " ".join(capsys.readouterr().out.split())
     assert "as the judge errs for age, any other attribute alike elsewhere" in told
 
 
