@@ -24,7 +24,7 @@ from tests.shared_runs import copy_run
 TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml")
 BUILD = (
     "build", "--prompt", "a [librarian] at a conference", "--images", "8", "--only",
-    "gender,environment", "--min-valid", "2", "--bootstrap", "200", "-q",
+    "gender,environment", "--min-valid", "2", "--bootstrap", "200", "--annotate", "none", "-q",
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from tests.shared_runs import copy_run
 TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv")
 BUILD = (
     "build", "--prompt", "a librarian", "--images", "6", "--only", "gender,environment,age",
-    "--min-valid", "2", "--bootstrap", "100", "-q",
+    "--min-valid", "2", "--bootstrap", "100", "--annotate", "none", "-q",
 )  # fmt: skip
 TRY = ("--fresh-images", "6", "--draws", "2")
 

@@ -24,7 +24,7 @@ from tests.shared_runs import copy_run
 TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv")
 BUILD = (
     "build", "--prompt", "a [librarian] at a conference", "--images", "16", "--only",
-    "gender,environment,clothing", "--bootstrap", "200", "-q",
+    "gender,environment,clothing", "--bootstrap", "200", "--annotate", "none", "-q",
 )  # fmt: skip
 ALL = (
     "--images", "8", "--mitigated-model", "sandbox:debiased", "--mitigated-axes", "gender",
@@ -117,6 +117,7 @@ def validate_and_die(directory: Path) -> None:
     validate(ValidateOptions(run=directory, images=8))
 
 
+@pytest.mark.slow(reason="kills real programs; runs/test_kill.py does it with fakes")
 def test_a_validation_that_died_goes_on(built: Path, validated: Path, tmp_path: Path) -> None:
     directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
     process = forked.started(validate_and_die, directory)
