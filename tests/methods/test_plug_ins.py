@@ -182,7 +182,8 @@ def test_broken_plug_ins_are_named_and_disturb_no_other(
         registry.get_method("torn")
     run_directory = tmp_path / "r"
     build = ["build", "--prompt", "a nurse", "--images", "2", "--only", "gender", "-q"]
-    assert main([*build, "--annotate", "none", "-o", str(run_directory)]) == 0
+    build += ["--vqa", "sandbox:judge2", "--annotate", "none"]
+    assert main([*build, "-o", str(run_directory)]) == 0
     capsys.readouterr()
     for name, code, said in (
         ("late", 1, "the plug-in late failed: ModuleNotFoundError"),
@@ -190,7 +191,7 @@ def test_broken_plug_ins_are_named_and_disturb_no_other(
         ("empty", 1, "the plug-in empty did not return an Annotation"),
         ("lost", 1, "the plug-in lost has a finding about an unknown axis 'moon'"),
         ("sees", 2, "sees needs a judge that answers in its own words"),
-        ("steep", 2, "steep needs gradients, which sandbox:stereotyped does not give"),
+        ("steep", 2, "steep needs gradients, and sandbox:judge2 gives no gradients"),
         ("bad", 1, "the plug-in bad of raises does not load"),
     ):
         assert main(["annotate", str(run_directory), name, "-q"]) == code
