@@ -7,6 +7,7 @@ from typing import Any
 
 import rich_click as click
 
+from biasgraph.audits.words.evaluation_options import EvaluationOptions
 from biasgraph.audits.words.words_options import WordsOptions
 from biasgraph.commands.click_options import options_from
 from biasgraph.commands.output import Output, output_options
@@ -58,3 +59,25 @@ def words(options: WordsOptions, output: Output) -> None:
         return
     found = measurement.measure(options, output.progress(), command=sys.argv[1:])
     output.present(found.document, summarize_words, found.directory, "words.svg")
+
+
+@words.command()
+@options_from(EvaluationOptions)
+@output_options("evaluation.json")
+def evaluate(options: EvaluationOptions, output: Output) -> None:
+    """Hold rankings of words against what removing the words does (GradBias, table 3).
+
+    The truth is each word's influence by removal, judged by --truth-vqa. Held against it: gradients
+    in every reading, judged by --vqa, a random order, the order of the sentence's tree and, where
+    they are named, a language model and a judge asked about each word. Told is how often a ranking
+    begins with the truth's first word, with intervals over prompts. A rerun makes, follows and asks
+    only what the run lacks.
+    """
+    from biasgraph.audits.words import evaluation
+    from biasgraph.audits.words.evaluation_summary import summarize_evaluation, summarize_plan
+
+    if options.dry_run:
+        output.present(evaluation.plan(options), summarize_plan)
+        return
+    found = evaluation.evaluate(options, output.progress(), command=sys.argv[1:])
+    output.present(found.document, summarize_evaluation, found.directory, "evaluation.svg")

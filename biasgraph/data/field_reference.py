@@ -8,6 +8,7 @@ from pathlib import Path
 
 from biasgraph.causal.fields import GraphRow, columns
 from biasgraph.causal.rows import CountRow, LinkRow, NodeRow, PairRow
+from biasgraph.data.word_accuracy_row import WordAccuracyRow
 from biasgraph.data.word_influence import WordRow
 
 PAGE = Path(__file__).parents[2] / "docs" / "files.md"
@@ -17,6 +18,7 @@ ROWS: dict[str, type[GraphRow]] = {
     "pairs": PairRow,
     "counts": CountRow,
     "words": WordRow,
+    "evaluation": WordAccuracyRow,
 }
 
 

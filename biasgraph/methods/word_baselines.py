@@ -6,7 +6,7 @@ stand in any order (`biasgraph.causal.word_accuracy`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, cast
@@ -61,7 +61,11 @@ def tree_scores(
 
 
 def language_model_scores(
-    model: LanguageModel, prompt: str, words: Sequence[PromptWord], bias: str
+    model: LanguageModel,
+    prompt: str,
+    words: Sequence[PromptWord],
+    bias: str,
+    kept: Callable[[Sequence[str]], Sequence[float]] | None = None,
 ) -> BaselineScores:
     """How probable "yes" is when a language model is asked about each word.
 
@@ -70,20 +74,20 @@ def language_model_scores(
         prompt: Without brackets.
         words: Those to rank.
         bias: The axis's name, as the questions say it.
+        kept: Gives the probabilities of "yes" to texts where the model is not to be asked twice.
 
     Raises:
         InputError: The model lacks the power.
         ModelError: It does not load or cannot hold the question.
     """
     asked = require_yes_no(model)
-    scores = tuple(
-        fmean(
-            asked.yes_probability([Message("user", text)])
-            for text in questions(prompt, word, bias, instruction("gradbias", "answer"))
-        )
-        for word in words
-    )
-    return BaselineScores("language model", scores, model.spec)
+    answer = instruction("gradbias", "answer")
+    texts = [text for word in words for text in questions(prompt, word, bias, answer)]
+    if kept is None:
+        shares = [asked.yes_probability([Message("user", text)]) for text in texts]
+    else:
+        shares = [*kept(texts)]
+    return BaselineScores("language model", _over_paraphrases(shares), model.spec)
 
 
 def judge_scores(
@@ -103,22 +107,42 @@ def judge_scores(
         ModelError: As its `answer`.
     """
     require_reader(judge)
-    asked = [
-        Question(text, (YES, NO), (YES, NO))
-        for word in words
-        for text in questions(prompt, word, bias)
-    ]
+    asked = judge_questions(prompt, words, bias)
     size = max(judge.batch_size, 1)
     answers = [
         row
         for start in range(0, len(images), size)
         for row in judge.answer(images[start : start + size], asked)
     ]
-    shares = [fmean(row[i].probabilities[0] for row in answers) for i in range(len(asked))]
-    scores = tuple(
-        fmean(shares[start : start + PARAPHRASES]) for start in range(0, len(asked), PARAPHRASES)
+    shares = [[answer.probabilities[0] for answer in row] for row in answers]
+    return answered_scores(judge, shares)
+
+
+def judge_questions(prompt: str, words: Sequence[PromptWord], bias: str) -> list[Question]:
+    """What a judge is asked beside each image, word by word."""
+    return [
+        Question(text, (YES, NO), (YES, NO))
+        for word in words
+        for text in questions(prompt, word, bias)
+    ]
+
+
+def answered_scores(judge: VisualQA, shares: Sequence[Sequence[float]]) -> BaselineScores:
+    """What a judge's answers to `judge_questions` come to.
+
+    Args:
+        judge: Who answered.
+        shares: Of each image, how probable "yes" is to each question; at least one image.
+    """
+    means = [fmean(of_question) for of_question in zip(*shares, strict=True)]
+    return BaselineScores("judge", _over_paraphrases(means), judge.spec)
+
+
+def _over_paraphrases(shares: Sequence[float]) -> tuple[float, ...]:
+    """One number a word, of one for each wording of its question."""
+    return tuple(
+        fmean(shares[start : start + PARAPHRASES]) for start in range(0, len(shares), PARAPHRASES)
     )
-    return BaselineScores("judge", scores, judge.spec)
 
 
 def shared_words(
@@ -182,10 +206,10 @@ def require_yes_no(model: LanguageModel) -> YesNo:
     return cast("YesNo", model)
 
 
-def require_reader(judge: VisualQA) -> None:
+def require_reader(judge: VisualQA, option: str = "--vqa") -> None:
     """Raise InputError for a judge that cannot read a question about a word."""
     if not isinstance(judge, Describer):
         raise InputError(
-            f"--vqa '{printable(judge.spec)}' knows its axes' captions alone and reads no "
+            f"{option} '{printable(judge.spec)}' knows its axes' captions alone and reads no "
             "questions, so it cannot be asked about words: vlm:NAME and openai:NAME do"
         )

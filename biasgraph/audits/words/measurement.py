@@ -83,7 +83,7 @@ def measure(
         ModelError: a model, the machine or the network failed.
         Interrupted: the user stopped the work; the same call goes on from there.
     """
-    work = _Work.of(options, progress, command)
+    work = Work.of(options, progress, command)
     job = work.job
     gate, questions = questions_about(work.axes)
     with job.opened() as run:
@@ -115,12 +115,12 @@ def plan(options: WordsOptions) -> Record:
     Raises:
         InputError: As `measure` does.
     """
-    work = _Work.of(options, None, ())
+    work = Work.of(options, None, ())
     asked = 1 + sum(len(about.questions) for about in questions_about(work.axes)[1])
     compared = sum(1 + len(short.texts) for short in work.prompts) * work.images.get("removal", 0)
     images = max(compared, len(work.prompts) * work.images.get("gradient", 0))
     return {
-        "removals": list(map(_removals, work.prompts)),
+        "removals": list(map(removals_of, work.prompts)),
         "axes": [axis.name for axis in work.axes.axes],
         "images": images,
         "questions": compared * asked,
@@ -129,7 +129,8 @@ def plan(options: WordsOptions) -> Record:
     }
 
 
-def _removals(short: ShortPrompts) -> Record:
+def removals_of(short: ShortPrompts) -> Record:
+    """A prompt without each of its words, in JSON types."""
     return {
         "prompt": short.prompt,
         "without": [
@@ -140,7 +141,7 @@ def _removals(short: ShortPrompts) -> Record:
 
 
 @dataclass(frozen=True)
-class _Work:
+class Work:
     """Who does what, and where."""
 
     options: WordsOptions
@@ -149,7 +150,13 @@ class _Work:
     prompts: Sequence[ShortPrompts]
 
     @classmethod
-    def of(cls, options: WordsOptions, progress: Progress | None, command: Sequence[str]) -> _Work:
+    def of(
+        cls,
+        options: WordsOptions,
+        progress: Progress | None,
+        command: Sequence[str],
+        llm: str | None = None,
+    ) -> Work:
         """Raises InputError for what does not fit; nothing is written."""
         spec = options.model or MODEL
         if traits_of(spec).pictures_given:
@@ -179,6 +186,7 @@ class _Work:
             directory_for(spec, f"words-{name}", options.output),
             model=spec,
             vqa=vqa,
+            llm=llm,
             options=options.model_options(),
             seed=options.seed,
             fresh=options.fresh,
@@ -188,7 +196,7 @@ class _Work:
         )
         follows = "gradient" in MEASURED[options.by] and not options.dry_run
         if follows and (why := why_no_gradients(job.generator, job.judge)):
-            raise InputError(f"{why}; --by removal needs none")
+            raise InputError(f"{why}; `biasgraph words --by removal` needs none")
         for (_, place), short in zip(listed.prompts, prompts.values(), strict=True):
             left = short.texts if "removal" in MEASURED[options.by] else ()
             with at_place(place):
@@ -223,7 +231,7 @@ class _Work:
             "axes": {"name": self.axes.name, "digest": self.axes.digest()},
             "settings": self.settings(),
             "prompts": [short.prompt for short in self.prompts],
-            "removals": list(map(_removals, self.prompts)) if "removal" in self.images else [],
+            "removals": list(map(removals_of, self.prompts)) if "removal" in self.images else [],
             "influences": [influence.record() for influence in influences],
             "over_prompts": over_prompts(influences),
             "unseen_words": job.generator.unseen_words(texts),

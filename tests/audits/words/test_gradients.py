@@ -80,7 +80,7 @@ def test_the_screen(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--vqa", "sandbox:judge2"], "sandbox:judge2 gives no gradients .* --by removal needs"),
+        (["--vqa", "sandbox:judge2"], "sandbox:judge2 gives no gradients .* --by removal` needs"),
         (["--every", "0"], "every"),
         (["--score", "l3"], "l3"),
         (["--join", "max"], "max"),

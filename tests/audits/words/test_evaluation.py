@@ -1,0 +1,246 @@
+"""`biasgraph words evaluate`, on the sandbox."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biasgraph.audits.words.evaluation import evaluate
+from biasgraph.audits.words.evaluation_options import EvaluationOptions
+from biasgraph.audits.words.ranked_words import accuracies, counts_of, ranked_words
+from biasgraph.commands import main
+from biasgraph.methods.word_baselines import random_scores
+from biasgraph.models.prompt_trace import PromptTrace
+from biasgraph.models.registry import load_judge, load_language_model
+from tests.models import tiny_vlms
+from tests.models.tiny_lm import save_gpt2
+from tests.word_influences import influence
+
+PROMPTS = ["a nurse with a toolbox", "a young chef in a kitchen", "a [teacher] with glasses"]
+SMALL = ["--axis", "gender,age", "--images", "8", "--gradient-images", "2", "--every", "5", "-q"]
+READINGS = [
+    f"gradient {score}{join}"
+    for score in ("l1", "l2", "input-times-gradient")
+    for join in ("", ", sum")
+]
+
+
+def document(directory: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((directory / "evaluation.json").read_bytes())
+    return found
+
+
+def row_of(found: dict[str, Any], *wanted: object) -> dict[str, Any]:
+    (row,) = (
+        row
+        for row in found["accuracy"]
+        if (row["least"], row["method"], row["top"], row["ties"]) == wanted
+    )
+    return dict(row)
+
+
+@pytest.fixture(scope="module")
+def prompts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("lists") / "prompts.txt"
+    path.write_text("\n".join(PROMPTS) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def evaluated(prompts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("words") / "run"
+    arguments = ["--prompts", str(prompts), *SMALL, "-o", str(directory)]
+    assert main(["words", "evaluate", *arguments]) == 0
+    return directory
+
+
+def test_the_document(evaluated: Path) -> None:
+    found = document(evaluated)
+    assert found["schema"] == "biasgraph-words-evaluation/1" and "toy" in found["toy"]
+    assert (found["vqa"], found["truth_vqa"]) == ("sandbox", "sandbox:judge2")
+    assert found["vqa_fingerprint"] != found["truth_vqa_fingerprint"]
+    assert found["settings"]["images"] == 8 and found["settings"]["every"] == 5
+    assert found["prompts"][2] == "a teacher with glasses"
+    assert found["counts"]["prompts"] == 3 and found["counts"]["pairs"] == 6
+    assert found["sources"] == {
+        "random": "the mean over all orders", "tree": found["sources"]["tree"]
+    }  # fmt: skip
+    methods = dict.fromkeys(row["method"] for row in found["accuracy"])
+    assert [*methods] == [*READINGS, "random", "tree"]
+    assert len(found["accuracy"]) == 3 * 3 * 3 * len(methods)
+
+
+def test_words_stand_beside_the_truth(evaluated: Path) -> None:
+    pairs = {(pair["prompt"], pair["axis"]): pair for pair in document(evaluated)["pairs"]}
+    assert len(pairs) == 6
+    # "young" names the axis age, and is ranked along gender alone.
+    chef = {axis: pairs["a young chef in a kitchen", axis]["words"] for axis in ("gender", "age")}
+    assert [{word["word"] for word in words} for words in chef.values()] == [
+        {"young", "chef", "kitchen"}, {"chef", "kitchen"}
+    ]  # fmt: skip
+    for pair in pairs.values():
+        influences = [word["influence"] for word in pair["words"]]
+        assert influences == sorted(influences, reverse=True) and pair["largest"] == influences[0]
+        for word in pair["words"]:
+            assert {*word["scores"]} == {*READINGS, "random", "tree"}
+            assert 0 <= word["low"] <= word["influence"] <= word["high"] <= 2
+            assert word["scores"]["random"] == 0 and word["scores"]["gradient l1"] > 0
+
+
+def test_accuracies_are_counted_from_the_words(evaluated: Path) -> None:
+    found = document(evaluated)
+    hits = []
+    for pair in found["pairs"]:
+        first = {word["word"] for word in pair["words"] if word["influence"] == pair["largest"]}
+        if len(first) < len(pair["words"]):
+            ranked = max(pair["words"], key=lambda word: word["scores"]["gradient l2"])
+            hits.append(ranked["word"] in first)
+    row = row_of(found, 0.0, "gradient l2", 1, "equal")
+    assert row["accuracy"] == pytest.approx(sum(hits) / len(hits)) and row["pairs"] == len(hits)
+    random = row_of(found, 0.0, "random", 1, "equal")
+    assert row["ahead_of_random"] == pytest.approx(row["accuracy"] - random["accuracy"])
+    assert random["ahead_of_random"] is None and random["ahead_of_random_reason"]
+
+
+def test_of_few_words_the_first_two_are_no_question(evaluated: Path) -> None:
+    for top in (2, 3):
+        row = row_of(document(evaluated), 0.0, "tree", top, "equal")
+        assert row["accuracy"] is None and row["pairs"] == 0
+        assert row["reason"] == (
+            "no prompt ranks at least 4 words of which some are not first in truth"
+        )
+
+
+def test_the_table_has_a_row_for_each_number(evaluated: Path) -> None:
+    with (evaluated / "evaluation.csv").open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    found = document(evaluated)
+    assert len(rows) == len(found["accuracy"]) and all("toy" in row["toy"] for row in rows)
+    assert [float(row["least"]) for row in rows] == [row["least"] for row in found["accuracy"]]
+    assert {row["ties"] for row in rows} == {"tied", "equal", "first"}
+    assert (evaluated / "evaluation.svg").read_bytes().startswith(b"<?xml")
+    assert (evaluated / "evaluation.png").stat().st_size > 1000
+
+
+def never(*_: object, **__: object) -> None:
+    raise AssertionError("done again")
+
+
+def test_a_rerun_asks_nothing_and_says_the_same(
+    evaluated: Path, prompts: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(PromptTrace, "record", never)
+    for spec in ("sandbox", "sandbox:judge2"):
+        monkeypatch.setattr(type(load_judge(spec)), "answer", never)
+    before = (evaluated / "evaluation.json").read_bytes()
+    arguments = ["--prompts", str(prompts), *SMALL[:-1], "-o", str(evaluated)]
+    assert main(["words", "evaluate", *arguments]) == 0
+    assert (evaluated / "evaluation.json").read_bytes() == before
+    out = " ".join(capsys.readouterr().out.split())
+    for said in (
+        "a toy", "sandbox:judge2, 8 images", "Than the tree", "At least 0.4", "Within chance",
+        "The truth is sampled, too", "The generator never saw these words",
+    ):  # fmt: skip
+        assert said in out
+
+
+def test_words_and_their_evaluation_share_a_run(
+    evaluated: Path, monkeypatch: pytest.MonkeyPatch, prompts: Path, capsys
+) -> None:
+    monkeypatch.setattr(PromptTrace, "record", never)
+    words = ["--axis", "gender", "--images", "2", "--every", "5", "-q", "-o", str(evaluated)]
+    assert main(["words", "--prompts", str(prompts), *words]) == 0
+
+
+def test_models_that_are_asked_about_words_are_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    llm = f"lm:{save_gpt2(tmp_path / 'gpt2', words=['yes', 'no', ' Yes', ' No'])}"
+    judge = f"vlm:{tiny_vlms.FAMILIES['llava'](tmp_path / 'llava')}"
+    options = EvaluationOptions(
+        prompts=PROMPTS[:2], axis="gender", images=4, gradient_images=2, every=10,
+        llm=llm, ask_vqa=judge, output=tmp_path / "run",
+    )  # fmt: skip
+    found = evaluate(options).document
+    assert found["sources"]["language model"] == llm and found["sources"]["judge"] == judge
+    assert found["ask_vqa"] == judge and found["llm_fingerprint"]
+    for pair in found["pairs"]:
+        for method in ("language model", "judge"):
+            scores = [word["scores"][method] for word in pair["words"]]
+            assert all(0 < score < 1 for score in scores) and len({*scores}) == len(scores)
+    (kept, *_) = (tmp_path / "run" / "transcripts").glob("words-*.json")
+    assert json.loads(kept.read_bytes())["turns"][0]["text"].startswith("Is ")
+    monkeypatch.setattr(type(load_language_model(llm)), "yes_probability", never)
+    monkeypatch.setattr(type(load_judge(judge)), "answer", never)
+    assert evaluate(options).document == found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--truth-vqa", "sandbox"], "--truth-vqa 'sandbox' is the judge that gives the gradients"),
+        (["--vqa", "sandbox:judge2"], "sandbox:judge2 gives no gradients"),
+        (["--truth-vqa", "sandbox:jugde2"], "--truth-vqa 'sandbox:jugde2'.*Did you mean 'judge2'"),
+        (["--truth-vqa", "human:a.csv"], "--truth-vqa .* people cannot be asked"),
+        (["--axis", "gendr"], "no axis 'gendr'.*Did you mean 'gender'"),
+        (["--llm", "sandbox"], "--llm 'sandbox' does not show how probable"),
+        (["--ask-vqa", "sandbox"], "--ask-vqa 'sandbox' .* reads no questions"),
+        (["--every", "0"], "every"),
+        (["--gradient-images", "0"], "--gradient-images"),
+        (["--prompt", "a chef"], "exclude each other"),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: list[str], message: str, prompts: Path, tmp_path: Path, capsys
+) -> None:
+    target = tmp_path / "run"
+    given = ["--prompts", str(prompts), *arguments, "-o", str(target)]
+    assert main(["words", "evaluate", *given]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert re.search(message, line) and len(line) <= 400 and not target.exists()
+
+
+def test_prompts_without_content_words_are_refused(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "prompts.txt"
+    path.write_text("a nurse\nthe of\n")
+    target = tmp_path / "run"
+    assert main(["words", "evaluate", "--prompts", str(path), "-o", str(target)]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "line 2: the prompt 'the of' has no word" in line and not target.exists()
+
+
+def test_a_dry_run_does_nothing(prompts: Path, tmp_path: Path, capsys) -> None:
+    target = tmp_path / "run"
+    arguments = ["--prompts", str(prompts), *SMALL[:-1], "--released", "-o", str(target)]
+    assert main(["words", "evaluate", *arguments, "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["images"], plan["followed"]) == (10 * 8, 3 * 2 * 2) and not target.exists()
+    assert main(["words", "evaluate", *arguments, "--dry-run"]) == 0
+    assert "Nothing was done." in capsys.readouterr().out and not target.exists()
+
+
+def test_three_ways_to_count_and_thresholds() -> None:
+    prompt = "a tall chef in a red kitchen"
+    truth = influence({"tall": 0.3, "chef": 0.3, "red": 0.25, "kitchen": 0.0}, prompt=prompt,
+                      method="removal", tied=["red"])  # fmt: skip
+    found = influence({"tall": 0.1, "chef": 0.2, "red": 0.3, "kitchen": 0.0}, prompt=prompt)
+    pair = ranked_words(truth, {"l1": found})
+    pair = type(pair)(truth, pair.others, pair.words, [random_scores(pair.words)])
+    rows = {
+        (row.least, row.method, row.top, row.ties): row.accuracy for row in accuracies([pair], 0)
+    }
+    l1 = [rows[0.0, "l1", 1, ties] for ties in ("tied", "equal", "first")]
+    assert l1 == [1.0, 0.0, 0.0]
+    assert rows[0.2, "l1", 2, "equal"] == 1.0 and rows[0.2, "l1", 2, "first"] == 0.5
+    assert rows[0.0, "random", 1, "equal"] == pytest.approx(0.5)
+    large = [row for row in accuracies([pair], 0) if row.least == 0.4]
+    assert len(large) == len(rows) / 3 and {row.accuracy for row in large} == {None}
+    assert {row.reason for row in large} == {
+        "no pair of prompt and axis has an influence of at least 0.4"
+    }
+    assert counts_of([truth], [pair])["pairs_nothing_stands_out"] == 1
