@@ -1,6 +1,6 @@
 """Scores the tokens of the prompts of `words_design` by gradients, on both sandbox generators.
 
-    python -m benchmarks.words_gradients --out benchmarks/words_gradients.jsonl
+    python -m benchmarks.words_gradients --out outputs/words_gradients.jsonl
 
 A line for each generator and prompt; rerun the same command to resume.
 """
@@ -43,7 +43,7 @@ def scored(model: str, prompt: UnitPrompt, *, released: bool) -> list[dict[str, 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Adds what is missing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/words_gradients.jsonl"))
+    parser.add_argument("--out", type=Path, default=Path("outputs/words_gradients.jsonl"))
     out = parser.parse_args(arguments).out
     lines = out.read_text("utf-8").splitlines() if out.exists() else []
     done = {(line["model"], line["prompt"], line["released"]) for line in map(json.loads, lines)}

@@ -95,18 +95,28 @@ def score_tokens(
     with torch.no_grad():
         final = _answers(judge, axes, trace.images)
     wanted = {LIKELIEST: _likeliest(final), RANDOM: _drawn(final, trace.seeds)}
-    keys = [(axis, kind) for axis in axes for kind in wanted]
+    # Of two choices the one's gradient is a multiple of the other's: no second way back is needed.
+    twofold = [axis for axis in axes if not released and _choices(final[axis]) == [2]]
+    keys = [
+        (axis, kind) for axis in axes for kind in wanted if not (kind == RANDOM and axis in twofold)
+    ]
     encodings = trace.encodings()
     steps = examined_steps(trace.steps, every)
+    readings = [RELEASED] if released else [reading for reading in SCORES if reading != RELEASED]
     sums: dict[tuple[int, str, str], _Sums] = {}
     for step in steps:
         images = trace.predicted(step, noisy=released)
         logs = _answers(judge, axes, images)
         losses = [_loss(logs[axis], wanted[kind][axis], twice=released) for axis, kind in keys]
         for (axis, kind), rows in zip(keys, trace.gradients(losses), strict=True):
+            times = {kind: [1 / len(steps)] * len(rows)}
+            if axis in twofold:
+                multiples = _multiples(logs[axis][0], wanted[LIKELIEST][axis], wanted[RANDOM][axis])
+                times[RANDOM] = [one / len(steps) for one in multiples]
             for place, (pairs, own) in enumerate(zip(rows, encodings, strict=True)):
-                one = sums.setdefault((place, axis, kind), {})
-                _add(one, pairs, own, [RELEASED] if released else list(_REDUCE)[:-1], len(steps))
+                for about, factors in times.items():
+                    one = sums.setdefault((place, axis, about), {})
+                    _add(one, pairs, own, readings, factors[place])
     return [
         {
             axis: {
@@ -166,22 +176,38 @@ def _loss(logs: Sequence[Any], wanted: Sequence[Any], *, twice: bool) -> Any:
     return total
 
 
+def _choices(own: Sequence[Any]) -> list[int]:
+    return [logs.shape[1] for logs in own]
+
+
+def _multiples(logs: Any, one: Sequence[Any], other: Sequence[Any]) -> list[float]:
+    """How much longer the gradient of an answer of two is than that of the other, for each image.
+
+    That of the cross-entropy to the score of an answer with probability p is 1 - p.
+    """
+    shares = logs.detach().exp()
+    left = [1 - shares.gather(1, choice[0][:, None])[:, 0] for choice in (one, other)]
+    least = _TINY
+    return [float(b / max(float(a), least)) for a, b in zip(*left, strict=True)]
+
+
 def _add(
     sums: _Sums,
     pairs: Sequence[Any],
     encodings: Sequence[EncodedPrompt],
     readings: Sequence[str],
-    steps: int,
+    factor: float,
 ) -> None:
     """Add one step's part of the mean of one image and loss."""
     for reading in readings:
         own = sums.setdefault(reading, {})
         for pair, encoded in zip(pairs, encodings, strict=True):
             if pair is not None:
-                values = _REDUCE[reading](*pair).double().cpu().numpy() / steps
+                values = _REDUCE[reading](*pair).double().cpu().numpy() * factor
                 own[encoded.encoder] = own.get(encoded.encoder, 0) + values
 
 
+_TINY = 1e-300
 _REDUCE: Mapping[str, Callable[[Any, Any], Any]] = {
     "l1": lambda gradient, _: gradient.abs().sum(dim=1),
     "l2": lambda gradient, _: gradient.norm(dim=1),

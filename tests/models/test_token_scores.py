@@ -91,3 +91,25 @@ def test_the_authors_reading_stands_alone() -> None:
     (own,) = scored(PROMPTS[:1], [3], every=5, released=True)
     assert own["gender"][LIKELIEST].scores.keys() == {RELEASED}
     assert max(own["gender"][LIKELIEST].scores[RELEASED]["text_encoder"]) > 0
+
+
+def test_of_two_answers_the_other_needs_no_second_way_back() -> None:
+    import torch
+
+    generator, judge = models()
+    trace = generator.trace(PROMPTS[:1] * 6, [3, 4, 5, 6, 7, 8])
+    question = {"gender": QUESTIONS["gender"]}
+    with torch.no_grad():
+        final = judge.log_probabilities(trace.images, question["gender"])[0].argmax(dim=1)
+    found = score_tokens(trace, judge, question, every=5)
+    sums = [0.0] * 6
+    for step in examined_steps(trace.steps, 5):
+        logs = judge.log_probabilities(trace.predicted(step), question["gender"])[0]
+        loss = torch.nn.functional.cross_entropy(logs, 1 - final, reduction="none")
+        for place, ((gradient, _),) in enumerate(trace.gradients([loss])[0]):
+            sums[place] += float(gradient.abs().sum()) / 2
+    drawn = [one["gender"][RANDOM].scores["l1"]["text_encoder"] for one in found]
+    likeliest = [one["gender"][LIKELIEST].scores["l1"]["text_encoder"] for one in found]
+    for own, same, other in zip(drawn, likeliest, sums, strict=True):
+        assert own == same or sum(own) == pytest.approx(other, rel=1e-3)
+    assert any(own != same for own, same in zip(drawn, likeliest, strict=True))
