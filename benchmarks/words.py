@@ -1,4 +1,4 @@
-"""Measures which unit of a prompt ranks first, by gradient, removal and baselines (docs/sandbox.md).
+"""Measures which unit of a prompt ranks first: gradient, removal, baselines (docs/sandbox.md).
 
     python -m benchmarks.words_realised       # counts of images, with and without each unit
     python -m benchmarks.words_gradients      # scores of tokens: 10 images, every second step
