@@ -41,11 +41,12 @@ from biasgraph.methods.word_baselines import (
 from biasgraph.methods.word_gradients import influence_by_gradient
 from biasgraph.methods.word_removal import influence_by_removal
 from biasgraph.models.backend import JUDGE
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import load_judge, traits_of
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.prompts.subject import find_subject, strip_brackets
 from biasgraph.report.bar_figure import Panel, bar_figure
-from biasgraph.runs.job import Job, companion_of
+from biasgraph.runs.job import MODEL, Job, companion_of, judge_of
 from biasgraph.runs.media import RunMedia
 from biasgraph.runs.other_images import PairedImages
 from biasgraph.runs.questions import questions_about
@@ -163,9 +164,12 @@ class _Evaluating:
         cls, options: EvaluationOptions, progress: Progress | None, command: Sequence[str]
     ) -> _Evaluating:
         """Raises InputError for what does not fit; nothing is written."""
-        work = Work.of(options.words, progress, command, options.llm)
+        spec = _truth_spec(options)
+        further = [one for one in (spec, options.ask_vqa) if one is not None]
+        checked = _read_by_no(further, options.model_options())
+        work = Work.of(options.words, progress, command, options.llm, checked)
         job = work.job
-        truth = _judge(job, _truth_spec(job, options), "--truth-vqa", options.dry_run)
+        truth = _judge(job, spec, "--truth-vqa", options.dry_run)
         same = truth.fingerprint and truth.fingerprint == job.judge_fingerprint
         if same or truth.spec == job.vqa:
             raise InputError(
@@ -302,25 +306,39 @@ class _Evaluating:
         }
 
 
-def _truth_spec(job: Job, options: EvaluationOptions) -> str:
-    spec = options.truth_vqa
-    if spec is None and (own := companion_of(job.generator.spec, JUDGE)) is not None:
+def _truth_spec(options: EvaluationOptions) -> str:
+    model = options.model or MODEL
+    vqa, spec = judge_of(model, options.vqa), options.truth_vqa
+    if spec is None and (own := companion_of(model, JUDGE)) is not None:
         spec = f"{own}:{OWN_JUDGE}"
     if spec is None:
         raise InputError(
             "--truth-vqa is needed: name the judge of the images without each word, another one "
-            f"than '{printable(job.vqa)}', whose mistakes the gradients share"
-        )
-    if traits_of(spec).people:
-        raise InputError(
-            "--truth-vqa judges images that are made on the way, and people cannot be asked then: "
-            "name a model"
+            f"than '{printable(vqa)}', whose mistakes the gradients share"
         )
     return spec
 
 
+def _read_by_no(judges: Sequence[str], given: ModelOptions) -> ModelOptions:
+    """The options that none of these judges reads: the other models have to."""
+    backends = (traits_of(spec) for spec in judges)
+    read = {
+        name
+        for backend in backends
+        if JUDGE in backend.roles
+        for name in backend.roles[JUDGE].reads
+    }
+    left = {name: value for name, value in given.record().items() if name not in read}
+    return ModelOptions.recorded(left)
+
+
 def _judge(job: Job, spec: str, option: str, plans_only: bool) -> VisualQA:
     """A further judge; errors name the option that it was given by."""
+    if traits_of(spec).people:
+        raise InputError(
+            f"{option} is asked about images that are made on the way, and people cannot be: name "
+            "a model"
+        )
     try:
         judge: VisualQA = load_or_name(plans_only, load_judge, spec, job.options, job.journal)
     except BiasgraphError as error:

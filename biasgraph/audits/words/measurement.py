@@ -34,6 +34,7 @@ from biasgraph.runs.traced_images import why_no_gradients
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biasgraph.models.inference_options import ModelOptions
     from biasgraph.runs.directory import Run
     from biasgraph.runs.progress import Progress
 
@@ -156,8 +157,12 @@ class Work:
         progress: Progress | None,
         command: Sequence[str],
         llm: str | None = None,
+        checked: ModelOptions | None = None,
     ) -> Work:
-        """Raises InputError for what does not fit; nothing is written."""
+        """Raises InputError for what does not fit; nothing is written.
+
+        llm, checked: as for `Job.begin`.
+        """
         spec = options.model or MODEL
         if traits_of(spec).pictures_given:
             raise InputError(
@@ -188,6 +193,7 @@ class Work:
             vqa=vqa,
             llm=llm,
             options=options.model_options(),
+            checked=checked,
             seed=options.seed,
             fresh=options.fresh,
             plans_only=options.dry_run,

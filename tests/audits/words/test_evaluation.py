@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from biasgraph.commands import main
 from biasgraph.methods.word_baselines import random_scores
 from biasgraph.models.prompt_trace import PromptTrace
 from biasgraph.models.registry import load_judge, load_language_model
+from tests.kill_trials import kill_trials
 from tests.models import tiny_vlms
 from tests.models.tiny_lm import save_gpt2
 from tests.word_influences import influence
@@ -186,7 +188,13 @@ def test_models_that_are_asked_about_words_are_asked_once(
         (["--truth-vqa", "sandbox"], "--truth-vqa 'sandbox' is the judge that gives the gradients"),
         (["--vqa", "sandbox:judge2"], "sandbox:judge2 gives no gradients"),
         (["--truth-vqa", "sandbox:jugde2"], "--truth-vqa 'sandbox:jugde2'.*Did you mean 'judge2'"),
-        (["--truth-vqa", "human:a.csv"], "--truth-vqa .* people cannot be asked"),
+        (["--truth-vqa", "human:a.csv"], "--truth-vqa is asked .* people cannot be"),
+        (["--ask-vqa", "human:a.csv"], "--ask-vqa is asked .* people cannot be"),
+        (["--truth-vqa", ""], "truth-vqa"),
+        (["--truth-vqa", "tables"], "tables"),
+        (["--model", "diffusers:x/y", "--vqa", "clip:x/y"], "--truth-vqa is needed.*'clip:x/y'"),
+        (["--model", "diffusers:x/y"], "--vqa is needed for diffusers:x/y"),
+        (["--permutations", "2"], "--permutations has no effect on sandbox"),
         (["--axis", "gendr"], "no axis 'gendr'.*Did you mean 'gender'"),
         (["--llm", "sandbox"], "--llm 'sandbox' does not show how probable"),
         (["--ask-vqa", "sandbox"], "--ask-vqa 'sandbox' .* reads no questions"),
@@ -203,6 +211,13 @@ def test_bad_input_is_one_line(
     assert main(["words", "evaluate", *given]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert re.search(message, line) and len(line) <= 400 and not target.exists()
+
+
+def test_options_may_be_those_of_the_truths_judge(prompts: Path, tmp_path: Path, capsys) -> None:
+    judge = ["--truth-vqa", "openai:gpt", "--base-url", "http://127.0.0.1:9/v1"]
+    arguments = ["--prompts", str(prompts), *judge, "-o", str(tmp_path / "run"), "--dry-run"]
+    assert main(["words", "evaluate", *arguments]) == 0
+    assert "Nothing was done." in capsys.readouterr().out
 
 
 def test_prompts_without_content_words_are_refused(tmp_path: Path, capsys) -> None:
@@ -222,6 +237,28 @@ def test_a_dry_run_does_nothing(prompts: Path, tmp_path: Path, capsys) -> None:
     assert (plan["images"], plan["followed"]) == (10 * 8, 3 * 2 * 2) and not target.exists()
     assert main(["words", "evaluate", *arguments, "--dry-run"]) == 0
     assert "Nothing was done." in capsys.readouterr().out and not target.exists()
+
+
+def evaluate_into(directory: Path) -> None:
+    evaluate(
+        EvaluationOptions(
+            prompts=PROMPTS[:2], axis="gender", images=16, gradient_images=8, every=2,
+            output=directory,
+        )
+    )  # fmt: skip
+
+
+def result_of(directory: Path) -> bytes:
+    return (directory / "evaluation.json").read_bytes()
+
+
+@pytest.mark.slow(reason="runs the sandbox several times; test_a_rerun_... shows what is kept")
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path, by: signal.Signals) -> None:
+    outcomes = kill_trials(
+        evaluate_into, lambda path: (path,), tmp_path, table=result_of, trials=4, by=by
+    )
+    assert any(trial.killed for trial in outcomes)
 
 
 def test_three_ways_to_count_and_thresholds() -> None:
