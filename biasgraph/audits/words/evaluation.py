@@ -177,6 +177,11 @@ class _Evaluating:
                 "own mistakes would count as truth, and gradients would be right where they share "
                 "them; name another judge"
             )
+        if not any(len(one.ranked(axis)) > 1 for one in work.prompts for axis in one.reasons):
+            raise InputError(
+                "no prompt has two words that are ranked along the same axis, so no ranking could "
+                "be wrong: give prompts such as 'a chef in a kitchen'"
+            )
         asking = None
         if options.ask_vqa is not None:
             asking = _judge(job, options.ask_vqa, "--ask-vqa", options.dry_run)

@@ -229,6 +229,14 @@ def test_prompts_without_content_words_are_refused(tmp_path: Path, capsys) -> No
     assert "line 2: the prompt 'the of' has no word" in line and not target.exists()
 
 
+def test_prompts_of_one_word_rank_nothing(tmp_path: Path, capsys) -> None:
+    path, target = tmp_path / "prompts.txt", tmp_path / "run"
+    path.write_text("a nurse\na chef\n")
+    assert main(["words", "evaluate", "--prompts", str(path), "-o", str(target)]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "no prompt has two words" in line and len(line) <= 400 and not target.exists()
+
+
 def test_a_dry_run_does_nothing(prompts: Path, tmp_path: Path, capsys) -> None:
     target = tmp_path / "run"
     arguments = ["--prompts", str(prompts), *SMALL[:-1], "--released", "-o", str(target)]
