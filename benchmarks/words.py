@@ -104,10 +104,11 @@ def ranked(
             said[f"removal, {images} images"] = sampled(shares, images, rng)
         for reading in READINGS:
             images = scored.get((pair.model, pair.prompt.text, reading == "released"))
-            for join in ("mean", "sum") if images else ():
-                how = GradientSettings(score=reading, join=join)  # type: ignore[arg-type]
-                scores = by_gradient(images, pair, LIKELIEST, how).mean(axis=0)
-                said[f"gradient, {reading}" + (", sum" if join == "sum" else "")] = scores
+            if images:
+                how = GradientSettings(score=reading)  # type: ignore[arg-type]
+                said[f"gradient, {reading}"] = by_gradient(images, pair, LIKELIEST, how).mean(
+                    axis=0
+                )
         yield pair, pair.planted(), influence(shares), said
 
 
