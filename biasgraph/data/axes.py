@@ -1,8 +1,4 @@
-"""Axis sets: what is varied in a prompt, what is asked about an image, and how answers compare.
-
-An axis set is shipped (``templates/axes``) or a user's own YAML file; `load_axis_set` reads either
-and reports every problem of a file at once, each with its line.
-"""
+"""Axis sets: what is varied in a prompt, what is asked about an image, and how answers compare."""
 
 from __future__ import annotations
 
@@ -182,14 +178,10 @@ def load_axis_set(spec: str) -> AxisSet:
     What ends in .yaml or .yml or holds a path separator is a path. Raises InputError: an unknown
     name, a file that cannot be read, or every problem of its content, each with its line.
     """
-    if spec in shipped_axis_sets():
-        return _shipped_axis_set(spec)
-    return _validated(axis_document(spec))
+    return _once(spec) if spec in shipped_axis_sets() else _validated(axis_document(spec))
 
 
-@functools.cache
-def _shipped_axis_set(name: str) -> AxisSet:
-    return _validated(axis_document(name))
+_once = functools.cache(lambda name: _validated(axis_document(name)))
 
 
 def shipped_axis_sets() -> list[str]:
