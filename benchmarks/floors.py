@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 
 from benchmarks.resuming import measure_cases
 from benchmarks.shares import number, shown, table, wilson
-from benchmarks.validity import World
+from benchmarks.validity import Part, World
 from benchmarks.validity_design import ROWS
 from biasgraph.causal.aggregate import amplification
 from biasgraph.causal.sensitivity import distances_to_ideal
@@ -37,18 +36,6 @@ CHOSEN = [
     for place, row in enumerate(ROWS)
     if row.name.removeprefix("no effect, ") in NULL or (row.name in EFFECTS and row.images == 48)
 ]
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some audits of one row of the design."""
-
-    row: int
-    number: int
-
-    def name(self) -> list[Any]:
-        """What tells these audits from others."""
-        return [ROWS[self.row].name, ROWS[self.row].images, self.number]
 
 
 def measure(part: Part) -> dict[str, Any]:

@@ -13,10 +13,7 @@ from biasgraph.errors import BiasgraphError, InputError, MissingExtra, ModelErro
 from biasgraph.models.base import Picture, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
-from biasgraph.models.library_loading import (
-    shorten_error,
-    silence_libraries,
-)
+from biasgraph.models.library_loading import shorten_error, silence_libraries
 from biasgraph.models.model_source import Source, SourcedModel
 from biasgraph.models.pipeline_card import Card
 from biasgraph.models.pipeline_loading import Adapter, load_pipeline

@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any
 
 from biasgraph.errors import InputError, printable
@@ -120,6 +120,7 @@ class PromptTrace:
         """The steps of the scheduler."""
         return len(self._recording.ends)
 
+    @cached_property
     def encodings(self) -> list[list[EncodedPrompt]]:
         """For each image, its prompt's row in each text encoder that reads it.
 
@@ -196,7 +197,7 @@ class PromptTrace:
                 if grad is not None and grad.any():
                     before = by_call[call][0] if call in by_call else 0
                     by_call[call] = (before + grad.float(), leaf.detach().float())
-            every.append([[_rows(by_call, one) for one in own] for own in self.encodings()])
+            every.append([[_rows(by_call, one) for one in own] for own in self.encodings])
         return every
 
 

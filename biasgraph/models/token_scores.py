@@ -29,6 +29,9 @@ SCORES: Mapping[str, str] = {
 """Readings of eq. 8. `released` is what the authors' code does, as far as it is known: signs cancel
 in the mean, the noisy latents are decoded, and the softmax is taken twice."""
 
+_TINY = 1e-300
+"""In the place of 1 - p where p is 1, and the gradient 0."""
+
 LIKELIEST, RANDOM = "likeliest", "random"
 """The answer that the loss is about: the judge's own about the final image, or one drawn evenly."""
 
@@ -96,11 +99,11 @@ def score_tokens(
         final = _answers(judge, axes, trace.images)
     wanted = {LIKELIEST: _likeliest(final), RANDOM: _drawn(final, trace.seeds)}
     # Of two choices the one's gradient is a multiple of the other's: no second way back is needed.
-    twofold = [axis for axis in axes if not released and _choices(final[axis]) == [2]]
+    twofold = [axis for axis in axes if not released and _is_twofold(final[axis])]
     keys = [
         (axis, kind) for axis in axes for kind in wanted if not (kind == RANDOM and axis in twofold)
     ]
-    encodings = trace.encodings()
+    encodings = trace.encodings
     steps = examined_steps(trace.steps, every)
     readings = [RELEASED] if released else [reading for reading in SCORES if reading != RELEASED]
     sums: dict[tuple[int, str, str], _Sums] = {}
@@ -176,8 +179,8 @@ def _loss(logs: Sequence[Any], wanted: Sequence[Any], *, twice: bool) -> Any:
     return total
 
 
-def _choices(own: Sequence[Any]) -> list[int]:
-    return [logs.shape[1] for logs in own]
+def _is_twofold(own: Sequence[Any]) -> bool:
+    return [logs.shape[1] for logs in own] == [2]
 
 
 def _multiples(logs: Any, one: Sequence[Any], other: Sequence[Any]) -> list[float]:
@@ -187,8 +190,7 @@ def _multiples(logs: Any, one: Sequence[Any], other: Sequence[Any]) -> list[floa
     """
     shares = logs.detach().exp()
     left = [1 - shares.gather(1, choice[0][:, None])[:, 0] for choice in (one, other)]
-    least = _TINY
-    return [float(b / max(float(a), least)) for a, b in zip(*left, strict=True)]
+    return [float(b) / max(float(a), _TINY) for a, b in zip(*left, strict=True)]
 
 
 def _add(
@@ -207,7 +209,6 @@ def _add(
                 own[encoded.encoder] = own.get(encoded.encoder, 0) + values
 
 
-_TINY = 1e-300
 _REDUCE: Mapping[str, Callable[[Any, Any], Any]] = {
     "l1": lambda gradient, _: gradient.abs().sum(dim=1),
     "l2": lambda gradient, _: gradient.norm(dim=1),

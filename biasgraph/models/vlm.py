@@ -107,7 +107,7 @@ class VlmJudge(TransformersModel):
 
         asked = [letter_question(question, self.permutations) for question in questions]
         letter_ids = self._letter_ids(max(len(some[0].letters) for some in asked))
-        read = DifferentiableReader(self._scorer, tuple(images.shape[-2:]), self.spec)
+        read = self._reader(tuple(images.shape[-2:]))
         logs = []
         for question, sheets in zip(questions, asked, strict=True):
             means = torch.zeros(len(images), len(question.choices), dtype=torch.float64)
@@ -175,6 +175,13 @@ class VlmJudge(TransformersModel):
     @cached_property
     def _scorer(self) -> Scorer:
         return Scorer(self._load_weights(self._class), self._prompter, self.dtype)
+
+    @cached_property
+    def _reader(self) -> Callable[[tuple[int, int]], DifferentiableReader]:
+        """Reads pictures of a size with gradients; the one of the last size is kept."""
+        return lru_cache(maxsize=1)(
+            lambda size: DifferentiableReader(self._scorer, size, self.spec)
+        )
 
     @cached_property
     def _class(self) -> str:

@@ -52,7 +52,7 @@ def test_every_step_gives_gradients_to_every_word(name: str, load: Loader) -> No
     trace = generator.trace(PROMPTS, SEEDS)
     made = np.array([np.asarray(p.image) for p in generator.generate(PROMPTS, SEEDS)])
     assert np.abs(made / 255 - trace.images.permute(0, 2, 3, 1).numpy()).max() < 0.01
-    encodings = trace.encodings()
+    encodings = trace.encodings
     assert [len(own) for own in encodings] == [ENCODERS[name]] * 2
     for prompt, own in zip(PROMPTS, encodings, strict=True):
         for encoded in own:  # the pieces of a word stand side by side and leave nothing out
@@ -79,7 +79,7 @@ def test_gradients_are_finite_differences(name: str, guidance: float, load: Load
     generator._pipeline.to(torch.float64)
     trace = generator.trace(PROMPTS[:1], SEEDS[:1])
     (((gradient, _), *_),) = trace.gradients([loss(trace.predicted(0))])[0]
-    encoded = trace.encodings()[0][0]
+    encoded = trace.encodings[0][0]
     token, place = divmod(int(gradient.abs().argmax()), gradient.shape[1])
     change = _difference(trace, encoded, token, place)
     assert float(gradient[token, place]) == pytest.approx(change, rel=0.01)
