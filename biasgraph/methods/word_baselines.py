@@ -23,8 +23,6 @@ from biasgraph.prompts.prompt_words import PromptWord
 from biasgraph.prompts.word_tree import tree_order
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from biasgraph.models.base import LanguageModel, VisualQA
     from biasgraph.prompts.subject import Subject
 
@@ -88,34 +86,6 @@ def language_model_scores(
     else:
         shares = [*kept(texts)]
     return BaselineScores("language model", _over_paraphrases(shares), model.spec)
-
-
-def judge_scores(
-    judge: VisualQA, images: Sequence[Image], prompt: str, words: Sequence[PromptWord], bias: str
-) -> BaselineScores:
-    """How probable "yes" is when a judge is asked about each word, beside each of the images.
-
-    Args:
-        judge: One that reads questions.
-        images: Of the prompt; at least one.
-        prompt: Without brackets.
-        words: Those to rank.
-        bias: The axis's name.
-
-    Raises:
-        InputError: The judge does not read, or a question holds one of its control tokens.
-        ModelError: As its `answer`.
-    """
-    require_reader(judge)
-    asked = judge_questions(prompt, words, bias)
-    size = max(judge.batch_size, 1)
-    answers = [
-        row
-        for start in range(0, len(images), size)
-        for row in judge.answer(images[start : start + size], asked)
-    ]
-    shares = [[answer.probabilities[0] for answer in row] for row in answers]
-    return answered_scores(judge, shares)
 
 
 def judge_questions(prompt: str, words: Sequence[PromptWord], bias: str) -> list[Question]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,14 @@ from biasgraph.causal.word_accuracy import accuracy_rows, first_units, top_hit
 from biasgraph.errors import InputError
 from biasgraph.methods.word_baselines import (
     PARAPHRASES,
-    judge_scores,
+    BaselineScores,
+    answered_scores,
+    judge_questions,
     language_model_scores,
     questions,
     random_scores,
     ranked_pair,
+    require_reader,
     shared_words,
     tree_scores,
 )
@@ -72,10 +76,14 @@ def test_a_language_model_is_asked_about_each_word(model: LanguageModel) -> None
 
 
 def test_a_judge_is_asked_beside_every_image(judge: VisualQA) -> None:
-    found = judge_scores(judge, IMAGES, PROMPT, WORDS, "gender")
+    def asked_beside(images: Sequence[Image]) -> BaselineScores:
+        answers = judge.answer(images, judge_questions(PROMPT, WORDS, "gender"))
+        return answered_scores(judge, [[one.probabilities[0] for one in row] for row in answers])
+
+    found = asked_beside(IMAGES)
     assert found.source == judge.spec
     assert len({*found.scores}) == 2 and all(0 < score < 1 for score in found.scores)
-    alone = [judge_scores(judge, [image], PROMPT, WORDS, "gender").scores for image in IMAGES]
+    alone = [asked_beside([image]).scores for image in IMAGES]
     assert found.scores == pytest.approx(np.mean(alone, axis=0), abs=1e-5)
     assert len({*alone}) == 3
 
@@ -112,7 +120,7 @@ def test_language_models_that_show_no_scores_are_refused(spec: str) -> None:
 def test_judges_that_do_not_read_are_refused(spec: str, tmp_path: Path) -> None:
     spec = f"clip:{tiny_clips.clip(tmp_path)}" if spec == "clip" else spec
     with pytest.raises(InputError, match="reads no questions") as refused:
-        judge_scores(load_judge(spec), IMAGES, PROMPT, WORDS, "gender")
+        require_reader(load_judge(spec))
     assert len(str(refused.value)) <= 400 and "vlm:NAME" in str(refused.value)
 
 

@@ -43,7 +43,6 @@ from biasgraph.methods.word_removal import influence_by_removal
 from biasgraph.models.backend import JUDGE
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import load_judge, traits_of
-from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.prompts.subject import find_subject, strip_brackets
 from biasgraph.report.bar_figure import Panel, bar_figure
 from biasgraph.runs.job import MODEL, Job, companion_of, judge_of
@@ -204,16 +203,9 @@ class _Evaluating:
         """Everything evaluation.json holds, once all is made and asked."""
         work, options = self.work, self.options
         job, prompts, axes = work.job, work.prompts, work.axes
-        gate, questions = questions_about(axes)
         with job.opened() as run:
-            job.declare(run, questions, gate)
-            run.request(
-                [[Prompt(short.prompt, "initial")] for short in prompts],
-                images=max(options.images, options.gradient_images),
-                targets=[axis.name for axis in axes.axes],
-                settings={"models": job.options.record(), **self.settings()},
-                command=job.command,
-            )
+            most = max(options.images, options.gradient_images)
+            work.request(run, most, self.settings())
             media = RunMedia(run, job)
             found = {
                 name: influence_by_gradient(

@@ -86,16 +86,8 @@ def measure(
     """
     work = Work.of(options, progress, command)
     job = work.job
-    gate, questions = questions_about(work.axes)
     with job.opened() as run:
-        job.declare(run, questions, gate)
-        run.request(
-            [[Prompt(short.prompt, "initial")] for short in work.prompts],
-            images=max(work.images.values()),
-            targets=[axis.name for axis in work.axes.axes],
-            settings={"models": job.options.record(), **work.settings()},
-            command=job.command,
-        )
+        work.request(run, max(work.images.values()), work.settings())
         influences = measure_influence(
             options.by,
             work.prompts,
@@ -208,6 +200,18 @@ class Work:
             with at_place(place):
                 job.generator.check_prompts([short.prompt, *left])
         return cls(options, job, axes, tuple(prompts.values()))
+
+    def request(self, run: Run, images: int, settings: Record) -> None:
+        """Declare what is asked, and want so many images of each prompt."""
+        gate, questions = questions_about(self.axes)
+        self.job.declare(run, questions, gate)
+        run.request(
+            [[Prompt(short.prompt, "initial")] for short in self.prompts],
+            images=images,
+            targets=[axis.name for axis in self.axes.axes],
+            settings={"models": self.job.options.record(), **settings},
+            command=self.job.command,
+        )
 
     @property
     def images(self) -> dict[Measured, int]:
