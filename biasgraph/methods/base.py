@@ -62,6 +62,35 @@ class Media(Protocol):
         They are spread evenly over the texts; those that a service withheld are left out.
         """
 
+    def made(
+        self, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0
+    ) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """Make images of prompts that stand in no table.
+
+        Args:
+            plans: Initial prompts, each with the prompts that belong to it.
+            count: Images of each prompt.
+            first: The number of the first of them.
+
+        Returns:
+            Initial prompt -> text, the prompt itself among them -> the ids of its images by number,
+            withheld ones included.
+        """
+
+    def judged(
+        self, plans: Sequence[Sequence[Prompt]], axes: AxisSet, count: int, first: int = 0
+    ) -> Judged:
+        """What the judge says of such images.
+
+        Args:
+            plans, count, first: As for `made`.
+            axes: What is asked, with the set's gate question.
+
+        Returns:
+            Initial prompt -> text, the prompt itself among them -> axis -> its answers by number:
+            an attribute, "unknown" or "gated", which withheld images are.
+        """
+
     def judged_in_pairs(
         self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int
     ) -> Judged:
@@ -71,12 +100,11 @@ class Media(Protocol):
 
         Args:
             texts: Prompt -> texts, such as the prompt without one of its words.
-            axes: What is asked, with the set's gate question.
+            axes: As for `judged`.
             count: Images of the prompt, and of each text.
 
         Returns:
-            Prompt -> text, the prompt itself among them -> axis -> its answers by number: an
-            attribute, "unknown" or "gated", which withheld images are.
+            As `judged`.
         """
 
     def token_scores(

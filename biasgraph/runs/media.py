@@ -16,7 +16,7 @@ from biasgraph.models.base import Describer
 from biasgraph.models.image_files import reduce_to_kept
 from biasgraph.models.registry import traits_of
 from biasgraph.runs.local_engine import ask
-from biasgraph.runs.other_images import PairedImages, imagine
+from biasgraph.runs.other_images import OtherImages, imagine, paired
 from biasgraph.runs.progress import showing
 from biasgraph.runs.questions import questions_about
 from biasgraph.runs.traced_images import ByAxis, TracedImages, why_no_gradients
@@ -137,32 +137,52 @@ class RunMedia:
         made = imagine(self.run, self.job.generator, prompt, texts, count, self.job.progress)
         return self._embedded([row for row in made if row.withheld is None])
 
-    def judged_in_pairs(
-        self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int
+    def made(
+        self, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0
+    ) -> dict[str, dict[str, list[str]]]:
+        """The ids of images of prompts that stand in no table, which are made where need be."""
+        images = OtherImages.of(self.run, plans, count, first)
+        images.make(self.job.generator, self.job.progress)
+        by_prompt = images.by_text()
+        every = (row for by_text in by_prompt.values() for own in by_text.values() for row in own)
+        self._rows.update({row.id: row for row in every})
+        return {
+            prompt: {text: [row.id for row in own] for text, own in by_text.items()}
+            for prompt, by_text in by_prompt.items()
+        }
+
+    def judged(
+        self, plans: Sequence[Sequence[Prompt]], axes: AxisSet, count: int, first: int = 0
     ) -> dict[str, dict[str, dict[str, tuple[str, ...]]]]:
-        """What the judge says of images of prompts, and of other texts from the same seeds."""
+        """What the judge says of images of prompts that stand in no table."""
         job = self.job
         if job.judge is None or traits_of(job.vqa).people:
             raise InputError("a judge is needed that can be asked about further images")
         gate, questions = questions_about(axes)
         job.declare(self.run, questions, gate)
-        pairs = PairedImages.of(self.run, texts, count)
-        pairs.make(job.generator, job.progress)
+        self.made(plans, count, first)
+        images = OtherImages.of(self.run, plans, count, first)
         ask(
             self.run, job.asked, questions, gate, generator=job.generator, progress=job.progress,
-            beside=pairs.there,
+            beside=images.there,
         )  # fmt: skip
         said = self.run.ledger.answered(job.vqa)
         return {
             prompt: {
                 text: {
-                    axis.name: tuple(said[image.key][axis.name].answer for image in images)
+                    axis.name: tuple(said[row.key][axis.name].answer for row in own)
                     for axis in axes.axes
                 }
-                for text, images in by_text.items()
+                for text, own in by_text.items()
             }
-            for prompt, by_text in pairs.by_text().items()
+            for prompt, by_text in images.by_text().items()
         }
+
+    def judged_in_pairs(
+        self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int
+    ) -> dict[str, dict[str, dict[str, tuple[str, ...]]]]:
+        """What the judge says of images of prompts, and of other texts from the same seeds."""
+        return self.judged(paired(texts), axes, count)
 
     def token_scores(
         self,
@@ -177,7 +197,7 @@ class RunMedia:
         job = self.job
         if why := why_no_gradients(job.generator, job.judge):
             raise InputError(why)
-        pairs = PairedImages.of(self.run, dict.fromkeys(prompts, ()), count)
+        pairs = OtherImages.of(self.run, paired(dict.fromkeys(prompts, ())), count)
         pairs.make(job.generator, job.progress)
         shown = {
             prompt: [row for row in own[prompt] if row.withheld is None]

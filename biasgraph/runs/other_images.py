@@ -1,8 +1,8 @@
 """Images of prompts that stand in no table, beside a run's request, which stays as it is.
 
-Their role is `other`: variations of a prompt, made to see what the model could do, and prompts
-short of a word, whose images are made from the seeds of the prompt's own. They are kept in the run
-as all images are, and made once.
+Variations of a prompt, made to see what the model could do; prompts short of a word, whose images
+are made from the seeds of the prompt's own; the prompts that a search comes upon. They are kept in
+the run as all images are, and made once.
 """
 
 from __future__ import annotations
@@ -59,9 +59,18 @@ def imagine(
     return made()
 
 
+def paired(texts: Mapping[str, Sequence[str]]) -> list[list[Prompt]]:
+    """Initial prompts with the texts that belong to each, whose images have its own seeds."""
+    return [
+        [Prompt(initial, "initial")]
+        + [Prompt(text, OTHER, "", PAIRED) for text in dict.fromkeys(others)]
+        for initial, others in texts.items()
+    ]
+
+
 @dataclass(frozen=True)
-class PairedImages:
-    """Images of initial prompts and of other texts, image i of each from one seed.
+class OtherImages:
+    """Images of initial prompts and of the prompts that belong to them.
 
     Attributes:
         run: The run that keeps them.
@@ -74,24 +83,21 @@ class PairedImages:
     wanted: Sequence[NewImage]
 
     @classmethod
-    def of(cls, run: Run, texts: Mapping[str, Sequence[str]], count: int) -> PairedImages:
-        """`count` images of each prompt and of each of the texts that belong to it."""
-        rows = {
-            initial: prompt_rows(
-                [Prompt(initial, "initial")]
-                + [Prompt(text, OTHER, "", PAIRED) for text in dict.fromkeys(others)]
-            )
-            for initial, others in texts.items()
-        }
+    def of(
+        cls, run: Run, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0
+    ) -> OtherImages:
+        """Images `first` to `first + count - 1` of each prompt; an initial one leads its plan."""
+        rows = {plan[0].text: prompt_rows(plan) for plan in plans}
         every = [row for own in rows.values() for row in own]
-        return cls(run, rows, wanted_images(every, count, run.seed, run.model))
+        images = wanted_images(every, first + count, run.seed, run.model)
+        return cls(run, rows, [image for image in images if image.number >= first])
 
     def make(self, generator: ImageGenerator, progress: Progress | None = None) -> None:
         """Make those that the run lacks, in batches that mix prompts and texts; as `imagine`."""
         every = [row for own in self.rows.values() for row in own]
         generator.check_prompts([row.text for row in every])
         self.run.ledger.add_prompts(every)
-        make_missing(self.run, generator, "paired images", self.wanted, self.there, progress)
+        make_missing(self.run, generator, "images", self.wanted, self.there, progress)
 
     def there(self) -> list[ImageRow]:
         """Those that are made."""
