@@ -83,8 +83,10 @@ class Media(Protocol):
         """What the judge says of such images.
 
         Args:
-            plans, count, first: As for `made`.
+            plans: As for `made`.
             axes: What is asked, with the set's gate question.
+            count: As for `made`.
+            first: As for `made`.
 
         Returns:
             Initial prompt -> text, the prompt itself among them -> axis -> its answers by number:

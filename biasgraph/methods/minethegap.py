@@ -148,13 +148,13 @@ class Varying:
         if not seen:
             return Spanned(prompt, texts, (), np.empty((len(texts), 0)))
         said = media.embedded_texts([text.text for text in texts])
-        return Spanned(prompt, texts, tuple(seen), _similarity(said, media.embedded_images(seen)))
+        return Spanned(prompt, texts, tuple(seen), cosines(said, media.embedded_images(seen)))
 
     def ceiling(self, spanned: Spanned, media: Media) -> Score:
         """The score of as many images made from the variations themselves."""
         made = media.imagined(spanned.prompt, spanned.texts, len(spanned.images))
         said = media.embedded_texts([text.text for text in spanned.texts])
-        return score(_similarity(said, made)) if len(made) else Score(None, *_NOTHING)
+        return score(cosines(said, made)) if len(made) else Score(None, *_NOTHING)
 
     def about(self, count: int, media: Media) -> str:
         """How it was got, in a sentence."""
@@ -311,9 +311,9 @@ def scored_of(spanned: Spanned) -> Score:
     return score(spanned.similarity) if spanned.images else Score(None, *_NOTHING)
 
 
-def missed(scored: Score) -> list[int]:
+def missed(scored: Score, alpha: float = ALPHA) -> list[int]:
     """The variations in the lowest alpha of their best images, the worst first."""
-    count = max(1, math.ceil(ALPHA * len(scored.best_image)))
+    count = max(1, math.ceil(alpha * len(scored.best_image)))
     return [int(place) for place in np.argsort(scored.best_image, kind="stable")[:count]]
 
 
@@ -334,8 +334,8 @@ def combined(axes: Sequence[str]) -> str:
     return f"{every} of {' and '.join(axes)}"
 
 
-def _similarity(texts: np.ndarray, images: np.ndarray) -> Floats:
-    """(V, N) cosines of unit vectors."""
+def cosines(texts: np.ndarray, images: np.ndarray) -> Floats:
+    """(V, N) cosines of (V, d) and (N, d) unit vectors."""
     return np.asarray(texts @ images.T, dtype=float)
 
 

@@ -1,0 +1,51 @@
+"""The best of many scores: what luck makes of it, and what fresh ones say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from biasgraph.causal.settings import TAIL
+from biasgraph.causal.tables import Floats
+
+
+def expected_best(scores: Sequence[float], *, lower: bool) -> Floats:
+    """The expected best of the first k of exchangeable scores, for every k.
+
+    The exact mean over all subsets of k, drawn without replacement.
+
+    Args:
+        scores: (n,) scores.
+        lower: Whether the lowest is the best, rather than the highest.
+
+    Returns:
+        (n,) of k = 1 to n; the last is the best of all.
+    """
+    from scipy.special import gammaln
+
+    worst_last = np.sort(np.asarray(scores, dtype=float))
+    values = worst_last if lower else worst_last[::-1]
+    n = len(values)
+    below = n - 1 - np.arange(n)  # how many are worse than the i-th best
+    k = np.arange(1, n + 1)[:, None]
+    possible = below[None] >= k - 1
+    rest = np.maximum(below[None] - k + 1, 0)
+    logs = (
+        gammaln(below[None] + 1) - gammaln(k) - gammaln(rest + 1)
+        - (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+    )  # fmt: skip
+    weights = np.where(possible, np.exp(logs), 0.0)
+    return np.asarray(weights @ values)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float] | None:
+    """The mean of independent scores with Student's 95 % interval; None of fewer than two."""
+    from scipy.stats import t
+
+    if len(values) < 2:
+        return None
+    drawn = np.asarray(values, dtype=float)
+    mean, error = drawn.mean(), drawn.std(ddof=1) / np.sqrt(len(drawn))
+    half = float(t.isf(TAIL, len(drawn) - 1) * error)
+    return float(mean), float(mean) - half, float(mean) + half
