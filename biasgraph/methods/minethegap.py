@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from biasgraph.methods.base import Annotation, Media, MethodInput, MethodPlan
 from biasgraph.methods.variations import PROPOSED, conversation, proposed, usual_axes, variations
 from biasgraph.methods.variations import said as said_by
 from biasgraph.models.registry import traits_of
+from biasgraph.prompts.mining_target import MiningTarget
 from biasgraph.prompts.subject import strip_brackets
 
 if TYPE_CHECKING:
@@ -118,11 +119,13 @@ class Varying:
         axes: The axis set.
         vary: Axes whose attributes are combined; without any, a language model proposes variations.
         count: How many it is asked for.
+        target: What is mined for: how it is asked.
     """
 
     axes: AxisSet
     vary: tuple[str, ...] = ()
     count: int = PROPOSED
+    target: MiningTarget = field(default_factory=MiningTarget.of)
 
     @classmethod
     def of(cls, axes: AxisSet, options: Mapping[str, Any]) -> Varying:
@@ -136,7 +139,7 @@ class Varying:
             return variations(typed, self.axes, self.vary)
         if media is None:
             return ()
-        messages, form = conversation(strip_brackets(typed)[0], self.count)
+        messages, form = conversation(strip_brackets(typed)[0], self.count, self.target)
         replied: Any = media.proposed(f"{NAME}-variations", messages, form)
         return proposed(replied.variations, self.count)
 

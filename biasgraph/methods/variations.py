@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field, create_model
 from biasgraph.errors import InputError
 from biasgraph.models.base import Message
 from biasgraph.prompts.counterfactuals import JOINT, Prompt, joint_prompts, plan_prompts
-from biasgraph.prompts.instructions import Texts, instruction
+from biasgraph.prompts.instructions import Texts
+from biasgraph.prompts.mining_target import MiningTarget
 
 if TYPE_CHECKING:
     from biasgraph.data.axes import Axis, AxisSet
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 MOST_VARIATIONS = 64
 PROPOSED = 15
 """How many a language model is asked for, as in the paper (sec. 5)."""
-TASK = "minethegap"
-"""What the transcripts of proposals are named after."""
 
 
 def variations(prompt: str, axes: AxisSet, vary: Sequence[str]) -> tuple[Prompt, ...]:
@@ -56,13 +55,23 @@ def usual_axes(axes: AxisSet) -> tuple[str, ...]:
     return tuple(axis.name for axis in usual)
 
 
-def conversation(prompt: str, count: int = PROPOSED) -> tuple[list[Message], type[BaseModel]]:
-    """What a language model is asked (app. C.1), and the form of its reply."""
-    messages = [
-        Message("system", instruction(TASK, "system")),
-        Message("user", instruction(TASK, "variations", prompt=prompt, count=count)),
-    ]
-    return messages, _form(count)
+def conversation(
+    prompt: str, count: int = PROPOSED, target: MiningTarget | None = None
+) -> tuple[list[Message], type[BaseModel]]:
+    """What a language model is asked (app. C.1), and the form of its reply.
+
+    Args:
+        prompt: To be varied.
+        count: How many variations.
+        target: What is mined for; `open` where none is given.
+    """
+    target = target or MiningTarget.of()
+    return turns(target, target.variations_of(prompt, count)), _form(count)
+
+
+def turns(target: MiningTarget, request: str) -> list[Message]:
+    """A request of a target as a conversation: its system message, and the user's turn."""
+    return [Message("system", target.system), Message("user", request)]
 
 
 def proposed(texts: Sequence[str], count: int = PROPOSED) -> tuple[Prompt, ...]:

@@ -22,7 +22,12 @@ def instruction(paper: str, task: str, **values: str | int) -> str:
     Raises:
         KeyError: the paper has no such task.
     """
-    return _PLACE.sub(lambda place: str(values.get(place[1], place[0])), _instructions(paper)[task])
+    return filled(_instructions(paper)[task], **values)
+
+
+def filled(text: str, **values: str | int) -> str:
+    """A text with its ``{places}`` filled; one without a value stays as it is."""
+    return _PLACE.sub(lambda place: str(values.get(place[1], place[0])), text)
 
 
 def read_instruction(paper: str, task: str, text: str) -> dict[str, str] | None:

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from biasgraph.data.axes import AxisSet, load_axis_set
+from biasgraph.methods.base import Media
 from biasgraph.methods.minethegap import Score, Varying, missed
 from biasgraph.methods.variations import conversation, proposed, said, variations
+from biasgraph.models.base import Message, Setting
 from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.prompts.mining_target import MiningTarget
+from biasgraph.runs.transcripts import key_of
 
 OCCUPATION = load_axis_set("occupation")
+
+
+@dataclass
+class Somebody:
+    """A language model that is not asked."""
+
+    spec: str = "s"
+    fingerprint: str = "f"
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+
+    def reply(self, messages: Sequence[Message], schema: object = None) -> str:
+        raise AssertionError
 
 
 def other(text: str) -> Prompt:
@@ -51,6 +71,38 @@ def test_the_meta_prompts_are_those_of_the_paper() -> None:
     with pytest.raises(ValidationError, match="twice"):
         form.model_validate({"variations": ["a", "b", "A"]})
     form.model_validate({"variations": ["a", "b", "c", "d"]})
+
+
+def test_the_conversation_of_a_run_stays_what_it_was() -> None:
+    """Other words would have language models asked again in every run that there is."""
+    messages, form = conversation("a doctor", 3)
+    asked = [[turn.role, turn.text] for turn in messages]
+    assert key_of(Somebody(), asked, form.model_json_schema()) == (
+        "13fe9f9a6aa6209f4a7116239bd7226f52120664f9fc2122ce0c3ef3f2df3040"
+    )
+
+
+def test_a_target_asks_in_its_own_words() -> None:
+    target = MiningTarget.of("style")
+    (system, user), form = conversation("a doctor", 3, target)
+    assert system.text == target.system
+    assert user.text == target.variations_of("a doctor", 3)
+    assert form is conversation("a doctor", 3)[1]
+
+
+def test_variations_are_asked_for_as_the_target_has_it() -> None:
+    asked: list[str] = []
+
+    class Asked:
+        def proposed(self, task: str, messages: Sequence[Message], form: type[BaseModel]) -> object:
+            asked.append(messages[-1].text)
+            return form.model_validate({"variations": ["a", "b"]})
+
+    media = cast(Media, Asked())
+    for name in ("open", "style"):
+        varying = Varying(OCCUPATION, count=2, target=MiningTarget.of(name))
+        assert [one.text for one in varying.texts("a [doctor]", media)] == ["a", "b"]
+        assert asked[-1] == MiningTarget.of(name).variations_of("a doctor", 2)
 
 
 def test_more_than_was_asked_for_is_cut() -> None:
