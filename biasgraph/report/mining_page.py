@@ -1,0 +1,249 @@
+"""mined.html: what a search for prompts found, as one page that works with the network off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from biasgraph.data import findings as parts
+from biasgraph.report import html, mining_drawing, mining_words, words
+from biasgraph.report.mining_evidence import bias_categories, other_evidence, shares
+from biasgraph.report.thumbnails import PER_SET, Pictures, Thumbnails
+
+Record = Mapping[str, Any]
+
+PAGE = "mined.html"
+OPENED = 256
+"""Pixels of the longer side of a picture that was opened."""
+PER_VARIATION = 4
+"""Images of a missed variation that the page shows."""
+MOST_ROWS = 2000
+"""Of a table; mined.json has all."""
+
+
+@dataclass(frozen=True)
+class Shot:
+    """An image on the page; `src` is None where its file is missing.
+
+    Attributes:
+        note: What stands below it.
+        marked: Whether it is one of the least aligned.
+    """
+
+    src: str | None
+    alt: str
+    note: str = ""
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A missed concept, how near the nearest images come, and images made from it."""
+
+    text: str
+    similarity: str
+    shots: Sequence[Shot]
+
+
+@dataclass(frozen=True)
+class Mined:
+    """A mined prompt as the page shows it."""
+
+    rank: int
+    prompt: str
+    score: str
+    reason: str
+    basis: str
+    first: str
+    shots: Sequence[Shot]
+    more: str
+    missed: Sequence[Variation]
+    shares: parts.Bars | None
+    evidence: Sequence[parts.ScreenPart]
+
+
+def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
+    """The page of one search; it needs no script, its script only eases the arrow keys.
+
+    Args:
+        document: What mined.json holds.
+        pictures: The images that it names; none are shown without.
+    """
+    pictures = pictures or Pictures()
+    ids = [image for row in document["mined"] for image in _shown(row)]
+    thumbnails = Thumbnails(others=ids, pictures=pictures)
+    gallery = _Gallery(thumbnails.encode(OPENED) if pictures.rows else {})
+    mined = [_mined(row, document, gallery) for row in document["mined"]]
+    missing = sum(image not in gallery.sources for image in thumbnails.images)
+    return html.render(
+        "mining.html",
+        model={},
+        scripts=["mining.js"],
+        styles=["parts.css", "mining.css"],
+        drawn=False,
+        title=words.plain(mining_words.title(document)),
+        facts=list(mining_words.facts(document)),
+        toy=document["toy"],
+        unseen_words=document["unseen_words"],
+        lead=list(mining_words.lead(document)),
+        meaning=mining_words.meaning(document),
+        origins=mining_drawing.ORIGINS,
+        words_width=mining_drawing.WORDS,
+        population=mining_drawing.population(document),
+        candidates=_candidates(document),
+        trajectory=mining_drawing.trajectory(document),
+        best=_best(document),
+        mined=mined,
+        missing=words.pictures(missing) if pictures.rows else None,
+        categories=bias_categories(document),
+        dropped=_dropped(document),
+        notes=parts.Sentences(
+            "To keep in mind", [words.label(one, 400) for one in document["notes"]]
+        ),
+        made=_made(document),
+    )
+
+
+@dataclass(frozen=True)
+class _Gallery:
+    """Data URIs by image; each picture is on the page once."""
+
+    sources: Mapping[str, str]
+
+    def shots(
+        self, images: Sequence[str], about: str, marks: Mapping[str, float] | None = None
+    ) -> list[Shot]:
+        """The images with words for those who do not see them."""
+        found = []
+        for number, image in enumerate(images, start=1):
+            similarity = (marks or {}).get(image)
+            note = "" if similarity is None else f"least aligned: {similarity:.3f}"
+            alt = f"Image {number} of “{words.label(about, 160)}”" + (f", {note}" if note else "")
+            found.append(Shot(self.sources.get(image), alt, note, similarity is not None))
+        return found
+
+
+def _least_aligned(row: Record) -> dict[str, float]:
+    return {one["image"]: one["similarity"] for one in row["evidence"].get("least_aligned") or ()}
+
+
+def _own(row: Record) -> list[str]:
+    """The images of a mined prompt that are shown: the least aligned first."""
+    least = [image for image in _least_aligned(row) if image in row["images"]]
+    return list(dict.fromkeys([*least, *row["images"]]))[: max(PER_SET, len(least))]
+
+
+def _shown(row: Record) -> Iterator[str]:
+    yield from _own(row)
+    for variation in row["variation_images"]:
+        yield from variation["images"][:PER_VARIATION]
+
+
+def _mined(row: Record, document: Record, gallery: _Gallery) -> Mined:
+    own, first = _own(row), row["first_score"]
+    counts = {one["number"]: one["n_images"] for one in document["candidates"]}
+    more = len(row["images"]) - len(own)
+    batches = f" in {words.counted(row['n_batches'], 'batch', 'batches')}"
+    of_first = words.counted(counts.get(row["candidate"], 0), "image")
+    return Mined(
+        row["rank"],
+        words.label(row["prompt"], 300),
+        words.with_interval(row["score"], row["low"], row["high"]),
+        "" if row["score"] is not None else words.label(row["reason"] or "not known why", 300),
+        f"{words.counted(row['n_images'], 'fresh image')}{batches if row['n_batches'] else ''}",
+        "" if first is None else f"{first:.3f}, from {of_first}",
+        gallery.shots(own, row["prompt"], _least_aligned(row)),
+        f"{more:,} more are in the run." if more else "",
+        _missed(row, gallery),
+        shares(row),
+        list(other_evidence(row)),
+    )
+
+
+def _missed(row: Record, gallery: _Gallery) -> list[Variation]:
+    """Every missed concept, the images of its variation beside it."""
+    images = {one["text"]: one["images"] for one in row["variation_images"]}
+    nearness = {one["text"]: one["similarity"] for one in row["evidence"].get("missed") or ()}
+    return [
+        Variation(
+            words.label(text, 200),
+            "" if nearness.get(text) is None else f"{nearness[text]:.3f}",
+            gallery.shots(images.get(text, [])[:PER_VARIATION], text),
+        )
+        for text in dict.fromkeys([*nearness, *images])
+    ]
+
+
+def _candidates(document: Record) -> parts.Table:
+    prompts = {one["number"]: one["prompt"] for one in document["candidates"]}
+    rows: list[list[parts.Cell]] = [
+        [
+            str(one["number"]),
+            words.label(one["prompt"], 300),
+            one["iteration"],
+            one["origin"],
+            words.label(prompts.get(one["parent"], "-"), 300),
+            one["score"] if one["score"] is not None else words.label(one["reason"] or "-", 120),
+            one["n_images"],
+            "selected" if one["selected"] else "",
+        ]
+        for one in document["candidates"][:MOST_ROWS]
+    ]
+    columns = ("No.", "Prompt", "Iteration", "Origin", "Parent", "Score", "Images", "Selected")
+    return parts.Table(columns, rows, _cut(document["candidates"]), numeric=(2, 6))
+
+
+def _best(document: Record) -> parts.Table:
+    """The best so far after every iteration, and what as many random prompts give."""
+    chance = mining_drawing.expected_best(document)
+    rows: list[list[parts.Cell]] = []
+    for one in document["iterations"]:
+        number = one["n_prompts"]
+        random = chance[number - 1] if 0 < number <= len(chance) else None
+        prompt = words.label(one["best_prompt"] or "-", 300)
+        rows.append(
+            [str(one["iteration"]), number, one["n_images"], one["best_score"], random, prompt]
+        )
+    columns = ("Iteration", "Prompts", "Images", "Best so far", "As many random", "Best prompt")
+    return parts.Table(columns, rows, numeric=(1, 2, 3, 4))
+
+
+def _dropped(document: Record) -> parts.Table:
+    rows: list[list[parts.Cell]] = [
+        [str(place), words.label(one["prompt"], 300), one["iteration"], one["origin"],
+         words.label(one["reason"], 300)]
+        for place, one in enumerate(document["dropped"][:MOST_ROWS], start=1)
+    ]  # fmt: skip
+    columns = ("", "Prompt", "Iteration", "Origin", "Reason")
+    return parts.Table(columns, rows, _cut(document["dropped"]), numeric=(2,))
+
+
+def _cut(rows: Sequence[Record]) -> str:
+    more = len(rows) - MOST_ROWS
+    return f"The first {MOST_ROWS:,}; mined.json has {more:,} more." if more > 0 else ""
+
+
+def _made(document: Record) -> dict[str, list[tuple[str, str]]]:
+    """Rows by their title: what was asked for, and what it was made with."""
+    settings = {**document["settings"], "seed": document["seed"]}
+    names = ("model_fingerprint", "vqa_fingerprint", "embedder_fingerprint")
+    prints = {name: document[name] for name in names if document.get(name)}
+    return {
+        title: [(name.replace("_", " "), _said(value)) for name, value in values.items()]
+        for title, values in (
+            ("Settings", settings),
+            ("Models", prints),
+            ("Versions", document["versions"]),
+        )
+    }
+
+
+def _said(value: object) -> str:
+    if value is None or value == [] or value == "":
+        return "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_said, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_said(one)}" for name, one in value.items())
+    return words.label(str(value), 200)

@@ -1,0 +1,79 @@
+"""What screens say of a search for prompts, in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from biasgraph.report import words
+
+Record = Mapping[str, Any]
+
+STOPPED = {
+    "iterations": "all iterations were done",
+    "max_images": "the images that were allowed were spent",
+    "prompts": "there were no more new prompts",
+}
+MEANINGS = {
+    "axis": "the higher the score, the further the images are from the axis's ideal",
+    "edge": "the higher the score, the more diversifying one axis moves the other away from "
+    "its ideal",
+}
+SPAN = "the lower the score, the fewer of the prompt's meanings the images span"
+
+
+def meaning(document: Record) -> str:
+    """Which scores are worse, in words."""
+    objective = document["objective"]
+    lower = bool(objective["lower_is_worse"])
+    kind = str(objective["name"]).partition(":")[0]
+    if kind in MEANINGS and not lower:
+        return MEANINGS[kind]
+    if lower and "bias" in kind:
+        return SPAN
+    return f"the {'lower' if lower else 'higher'} the score, the worse"
+
+
+def lead(document: Record) -> Iterator[str]:
+    """How much was searched, and the worst prompt when it was scored again."""
+    counts, tried = document["n_images"], len(document["candidates"])
+    iterations = words.counted(len(document["iterations"]), "iteration")
+    yield (
+        f"The search scored {words.counted(tried, 'prompt')} in {iterations} with "
+        f"{words.counted(counts['search'], 'image')}; it ended because "
+        f"{STOPPED.get(document['stopped'], words.label(document['stopped'], 80))}."
+    )
+    worst = next((row for row in document["mined"] if row["score"] is not None), None)
+    if worst is None:
+        yield "No prompt has a score on fresh images."
+        return
+    score = words.with_interval(worst["score"], worst["low"], worst["high"])
+    interval = "" if worst["low"] is None else " (95 % interval)"
+    yield (
+        f"Scored again on {words.counted(worst['n_images'], 'fresh image')}, the worst is "
+        f"“{words.name(worst['prompt'], 160)}”: {score}{interval}; {meaning(document)}."
+    )
+
+
+def title(document: Record) -> str:
+    """What the search was about."""
+    return f"Prompts mined for {words.name(document['model'], 80)}"
+
+
+def facts(document: Record) -> Iterator[tuple[str, str]]:
+    """What was mined with what, for the head of a page."""
+    objective, counts = document["objective"], document["n_images"]
+    yield "Model", words.name(document["model"], 200)
+    for field, title in (("vqa", "Judge"), ("embedder", "Embedder")):
+        if document.get(field):
+            yield title, words.name(document[field], 200)
+    yield (
+        "Objective",
+        f"{words.name(objective['name'], 80)}: {words.label(objective['about'], 300)}",
+    )
+    yield "Prompts by", words.name(document["proposed_by"] or "nobody", 200)
+    yield (
+        "Images",
+        f"{counts['search']:,} of the search, {counts['fresh']:,} fresh, "
+        f"{counts['variations']:,} of missed variations",
+    )
