@@ -5,17 +5,23 @@ each by the grammar that writes counterfactuals (`biasgraph.prompts.counterfactu
 set that ships for the kind of subject that the prompt has. It understands nothing else, knows no
 axis but those, and says in its settings, and so in every transcript, what it is.
 
-=====================  ==========================================================================
+====================== ==========================================================================
 instruction            reply
-=====================  ==========================================================================
+====================== ==========================================================================
 TIBET, axes            the axes of the set, in a sentence
 TIBET, counterfactuals for each axis one prompt for each attribute, as a list
 TIBET, json            the same as a JSON object
 OpenBias               each axis with its attributes as classes, its question, and whether the
                        prompt says it already
-MineTheGap             the prompt with one attribute set, an axis after the other; when these are
+MineTheGap, variations the prompt with one attribute set, an axis after the other; when these are
                        used up, with two; axes that the prompt itself fixes are left out
-=====================  ==========================================================================
+MineTheGap, random     prompts of `biasgraph.sandbox.prompt_grammar`, each as likely as any other
+MineTheGap, mutations  prompts that one step leads to from the prompt, which must be one of these
+====================== ==========================================================================
+
+MineTheGap's instructions are known in the words of every target that ships, and answered alike.
+Random prompts and mutations follow from the number in the request, and leave out what the request
+asks not to repeat; where too few are left, fewer are proposed.
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from itertools import combinations, zip_longest
 from typing import Any
@@ -35,10 +41,14 @@ from biasgraph.models.base import Message, Setting
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.prompts.counterfactuals import PromptPlan, joint_prompts, plan_prompts
 from biasgraph.prompts.instructions import read_instruction
+from biasgraph.prompts.mined_prompts import read_unlike, same_words
+from biasgraph.prompts.mining_target import shipped_targets
 from biasgraph.prompts.suited_axes import suited_axes
+from biasgraph.prompts.tokens import excerpt
+from biasgraph.sandbox.prompt_grammar import WordedPrompt, every_prompt, neighbours
 
 ABOUT = "the sandbox's rules over word lists; no language model wrote this"
-RULES = 1
+RULES = 2
 """Raised when the rules below change what is proposed."""
 
 
@@ -101,8 +111,14 @@ def _known(asked: Sequence[str]) -> str | None:
         return _axes(found["prompt"])
     if found := read_instruction("openbias", "prompt", last):
         return _biases(found["prompt"])
-    if found := read_instruction("minethegap", "variations", last):
-        return _variations(found["prompt"], found["count"])
+    for paper in shipped_targets().values():
+        if found := read_instruction(paper, "variations", last):
+            return _variations(found["prompt"], found["count"])
+        if found := read_instruction(paper, "random", last):
+            return _drawn(every_prompt(most_words=_number(found["words"])), found["count"], last)
+        if found := read_instruction(paper, "mutations", last):
+            around = _around(found["prompt"], _number(found["words"]))
+            return _drawn(around, found["count"], last)
     for task, answer in (("counterfactuals", _listed), ("json", _dictionary)):
         if read_instruction("tibet", task, last) is None:
             continue
@@ -156,7 +172,7 @@ def _question(axis: Axis, subject: str) -> str:
 def _variations(prompt: str, count: str) -> str:
     axes = suited_axes(prompt)
     plan = plan_prompts(prompt, axes)
-    wanted = int(count) if count.isdecimal() and len(count) < 4 else 0
+    wanted = _number(count)
     texts: dict[str, None] = {}
     for text in _varied(plan, axes, prompt):
         if len(texts) == wanted:
@@ -176,3 +192,30 @@ def _varied(plan: PromptPlan, axes: AxisSet, prompt: str) -> Iterator[str]:
         yield from (text for text in turn if text is not None)
     for pair in combinations(free, 2):
         yield from (joint.text for joint in joint_prompts(prompt, pair))
+
+
+def _around(prompt: str, most_words: int) -> Sequence[WordedPrompt]:
+    known = _by_words(most_words).get(same_words(prompt))
+    if known is None:
+        raise InputError(
+            f"the sandbox mutates only prompts of its own grammar with at most {most_words} words, "
+            f"not '{excerpt(prompt)}'; name a language model, as in --llm lm:NAME"
+        )
+    return neighbours(known, most_words)
+
+
+@cache
+def _by_words(most_words: int) -> Mapping[tuple[str, ...], WordedPrompt]:
+    return {same_words(prompt.text): prompt for prompt in every_prompt(most_words=most_words)}
+
+
+def _drawn(among: Sequence[WordedPrompt], count: str, request: str) -> str:
+    """So many of some prompts, without replacement: the first by their hash with the number."""
+    number, seen = read_unlike(request)
+    new = {prompt.text for prompt in among} - set(seen)
+    order = sorted(new, key=lambda text: sha256(f"{number} {text}".encode()).digest())
+    return json.dumps({"prompts": order[: _number(count)]})
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 4 else 0

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
 
+from biasgraph.audits.mining.prompt_writer import Prompts
 from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.models.base import Message
@@ -16,11 +18,15 @@ from biasgraph.models.json_chat import chat
 from biasgraph.models.registry import load_language_model
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.instructions import Biases, Counterfactuals, instruction
+from biasgraph.prompts.mined_prompts import unlike
+from biasgraph.prompts.mining_target import MiningTarget, shipped_targets
 from biasgraph.prompts.suited_axes import suited_axes
+from biasgraph.sandbox.prompt_grammar import WordedPrompt, every_prompt, neighbours
 from biasgraph.sandbox.proposer import ABOUT
 from tests.fake_models import Variations
 
 OCCUPATION = load_axis_set("occupation")
+SANDBOX = load_language_model("sandbox")
 
 
 def _user(*instructions: str) -> list[Message]:
@@ -90,6 +96,59 @@ def test_variations_take_turns_among_the_axes_that_the_prompt_leaves_open() -> N
     assert any("old" in text and "formal attire" in text for text in found)  # two at once
 
 
+def _prompts(request: str, number: int = 1, seen: Sequence[str] = ()) -> list[str]:
+    return chat(SANDBOX, _user(unlike(request, number, seen)), Prompts).value.prompts
+
+
+@pytest.mark.parametrize("name", [*shipped_targets()])
+def test_the_requests_of_every_target_are_known(name: str) -> None:
+    target = MiningTarget.of(name)
+    space = {prompt.text for prompt in every_prompt()}
+    random = _prompts(target.random_prompts(15))
+    assert len(random) == len({*random}) == 15
+    assert {*random} <= space
+    chef = WordedPrompt("chef", ("at night",))
+    mutations = _prompts(target.mutations_of(chef.text, 10))
+    assert len(mutations) == 10
+    assert {*mutations} <= {prompt.text for prompt in neighbours(chef)}
+    asked = _user(target.variations_of("a nurse", 15))
+    varied = chat(load_language_model("sandbox"), asked, Variations).value.variations
+    assert varied == _variations("a nurse", 15)
+
+
+def test_prompts_follow_from_the_number_and_leave_out_what_was_seen() -> None:
+    request = MiningTarget.of().random_prompts(40)
+    first = _prompts(request, 1)
+    assert _prompts(request, 1) == first
+    assert _prompts(request, 2) != first
+    again = _prompts(request, 1, first[:30])
+    assert again[:10] == first[30:]
+    assert not {*again} & {*first[:30]}
+    around = [prompt.text for prompt in neighbours(WordedPrompt("chef"))]
+    left = _prompts(MiningTarget.of().mutations_of("a chef", 15), 1, around[3:])
+    assert sorted(left) == sorted(around[:3])  # fewer than asked for
+    assert _prompts(MiningTarget.of().mutations_of("A chef!", 99), 1) != []
+
+
+def test_every_random_prompt_is_as_likely() -> None:
+    request = MiningTarget.of().random_prompts(1)
+    space = every_prompt()
+    asked = [_user(unlike(request, number, ())) for number in range(len(space))]
+    drawn = Counter(json.loads(SANDBOX.reply(talk))["prompts"][0] for talk in asked)
+    phrases = {prompt.text: len(prompt.phrases) for prompt in space}
+    expected = Counter(phrases.values())
+    for count, n in expected.items():
+        share = sum(times for text, times in drawn.items() if phrases[text] == count)
+        assert abs(share - n) < 4 * (n * (1 - n / len(space))) ** 0.5
+    assert len(drawn) > 0.58 * len(space)  # 1 - 1/e of it is expected
+
+
+def test_the_length_that_is_asked_for_is_kept_to() -> None:
+    target = MiningTarget.of()
+    assert {*_prompts(target.random_prompts(50, 3))} <= {p.text for p in every_prompt(2, 3)}
+    assert max(len(text.split()) for text in _prompts(target.random_prompts(99, 30))) > 8
+
+
 @pytest.mark.parametrize(
     ("prompt", "name"),
     [
@@ -119,6 +178,10 @@ def test_the_axes_suit_the_subject(prompt: str, name: str) -> None:
         (_user("Write a poem."), "name a model, as in --llm lm:NAME"),
         (_user(instruction("tibet", "json")), "knows the instructions"),
         (_user(instruction("openbias", "prompt", prompt="of")), "subject"),
+        (
+            _user(MiningTarget.of().mutations_of("a dog\x1b", 2)),
+            r"only prompts of its own grammar with at most 8 words, not 'a dog\\x1b'",
+        ),
     ],
 )
 def test_what_rules_cannot_answer_is_refused(talk: Sequence[Message], said: str) -> None:
