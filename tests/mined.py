@@ -23,7 +23,7 @@ MODEL = "sandbox:stereotyped"
 def mined_document(
     *,
     iterations: int = 25,
-    objective: str = "bias-score",
+    objective: str = "bias",
     mined: int = 4,
     prompts: Sequence[str] = (),
     unscored: bool = True,
@@ -33,17 +33,20 @@ def mined_document(
 
     Args:
         iterations: How many.
-        objective: Its name; of axes and edges, higher is worse.
+        objective: Its name; of axes, higher is worse; scores of edges may be below 0.
         mined: How many prompts are scored again.
         prompts: They stand in for the first ones.
         unscored: Whether some candidates have no score.
         toy: Of the banner.
     """
-    lower = not objective.startswith(("axis:", "edge:"))
+    lower = not objective.startswith("axis:")
     candidates = _candidates(iterations, lower, list(prompts), unscored)
     scored = [one for one in candidates if one["score"] is not None]
+    spans = not objective.startswith(("axis:", "edge:"))
+    for one in scored if objective.startswith("edge:") else ():
+        one["score"] = round(one["score"] - 0.3, 4)
     ranked = sorted(scored, key=lambda one: one["score"] if lower else -one["score"])
-    rows = [_mined(rank, one, lower) for rank, one in enumerate(ranked[:mined], start=1)]
+    rows = [_mined(rank, one, lower, spans) for rank, one in enumerate(ranked[:mined], start=1)]
     number = 15 * iterations
     names = ["age", "clothing", "<b>place</b>"]
     return {
@@ -143,7 +146,7 @@ def _random(candidates: list[Json], lower: bool) -> Json:
     }
 
 
-def _mined(rank: int, one: Json, lower: bool) -> Json:
+def _mined(rank: int, one: Json, lower: bool, spans: bool) -> Json:
     score = one["score"] + (0.03 if lower else -0.03)
     images = [f"{rank}-{number}" for number in range(15)]
     missed = [f"an old one {rank}", f"<i>many</i> of them {rank}", "by night", "as a toy"]
@@ -154,10 +157,10 @@ def _mined(rank: int, one: Json, lower: bool) -> Json:
             ],
             "least_aligned": [{"image": images[5 * i], "similarity": 0.21} for i in range(3)],
         }
-        if lower
+        if spans
         else {"shares": [{"attribute": "young", "share": 0.9, "ideal": 0.5},
                          {"attribute": "old", "share": 0.1, "ideal": 0.5}],
-              "cramers_v": 0.4}
+              "distance_before": 0.4}
     )  # fmt: skip
     return {
         "rank": rank,
@@ -175,7 +178,7 @@ def _mined(rank: int, one: Json, lower: bool) -> Json:
         "images": images,
         "variation_images": [
             {"text": text, "images": [f"{rank}-{place}-{number}" for number in range(4)]}
-            for place, text in enumerate(missed if lower else [])
+            for place, text in enumerate(missed if spans else [])
         ],
     }
 

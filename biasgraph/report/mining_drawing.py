@@ -5,6 +5,7 @@ Pages draw them as SVG that needs no script; the figure takes the same values an
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -224,7 +225,7 @@ def best_so_far(document: Record) -> list[float]:
 def expected_best(document: Record) -> list[float]:
     """What the best of the first k = 1 .. random prompts is expected to be."""
     values = (document.get("random") or {}).get("expected_best") or []
-    return [value for value in values if value is not None]
+    return [*itertools.takewhile(lambda value: value is not None, values)]
 
 
 def spread(places: Sequence[float], apart: float) -> list[int]:

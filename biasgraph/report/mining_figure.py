@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.report import mining_drawing, style, words
 from biasgraph.report.figure_sheet import FAINT, INK, RULE, figure_sheet
-from biasgraph.report.mining_words import meaning
+from biasgraph.report.mining_words import extreme, meaning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,9 +47,9 @@ def _caption(document: Record) -> str:
     return (
         f"Objective: {words.name(document['objective']['name'], 80)}; {meaning(document)}. "
         f"Prompts by {words.name(document['proposed_by'] or 'nobody', 80)}. Above: {tried} by "
-        f"iteration; ringed: selected; lines: to their mutations.{unscored} Below: the best first "
-        "score of so many prompts; random: the expected best of as many of the search's random "
-        "prompts, which ends where there are no more."
+        f"iteration; ringed: selected; lines: to their mutations.{unscored} Below: the "
+        f"{extreme(document)} first score of so many prompts; random: what it is expected to be of "
+        "as many of the search's random prompts, which ends where there are no more."
     )
 
 
@@ -78,7 +78,7 @@ def _population(axes: Axes, document: Record, size: float) -> None:
     if best:
         steps = [one["iteration"] for one in best], [one["best_score"] for one in best]
         look: dict[str, Any] = {"color": FAINT, "linestyle": "--", "linewidth": 0.9}
-        axes.step(*steps, where="post", label="best so far", zorder=2, **look)
+        axes.step(*steps, where="post", label=f"{extreme(document)} so far", zorder=2, **look)
     if scored:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.figure.legend(
@@ -87,7 +87,7 @@ def _population(axes: Axes, document: Record, size: float) -> None:
 
 
 def _trajectory(axes: Axes, document: Record) -> None:
-    _grid(axes, "prompts scored", "best score so far")
+    _grid(axes, "prompts scored", f"{extreme(document)} score so far")
     for curve, label, colour, dash in (
         (mining_drawing.best_so_far(document), "mining", "#0072b2", "-"),
         (mining_drawing.expected_best(document), "random prompts", "#d55e00", "--"),

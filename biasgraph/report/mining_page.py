@@ -88,6 +88,7 @@ def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
         unseen_words=document["unseen_words"],
         lead=list(mining_words.lead(document)),
         meaning=mining_words.meaning(document),
+        extreme=mining_words.extreme(document),
         origins=mining_drawing.ORIGINS,
         words_width=mining_drawing.WORDS,
         population=mining_drawing.population(document),
@@ -114,7 +115,9 @@ class _Gallery:
     def shots(
         self, images: Sequence[str], about: str, marks: Mapping[str, float] | None = None
     ) -> list[Shot]:
-        """The images with words for those who do not see them."""
+        """The images with words for those who do not see them; none where no picture is there."""
+        if not self.sources:
+            return []
         found = []
         for number, image in enumerate(images, start=1):
             similarity = (marks or {}).get(image)
@@ -143,7 +146,9 @@ def _shown(row: Record) -> Iterator[str]:
 def _mined(row: Record, document: Record, gallery: _Gallery) -> Mined:
     own, first = _own(row), row["first_score"]
     counts = {one["number"]: one["n_images"] for one in document["candidates"]}
-    more = len(row["images"]) - len(own)
+    shots = gallery.shots(own, row["prompt"], _least_aligned(row))
+    more = len(row["images"]) - len(shots)
+    left = words.counted(more, "more image" if shots else "image")
     batches = f" in {words.counted(row['n_batches'], 'batch', 'batches')}"
     of_first = words.counted(counts.get(row["candidate"], 0), "image")
     return Mined(
@@ -153,8 +158,8 @@ def _mined(row: Record, document: Record, gallery: _Gallery) -> Mined:
         "" if row["score"] is not None else words.label(row["reason"] or "not known why", 300),
         f"{words.counted(row['n_images'], 'fresh image')}{batches if row['n_batches'] else ''}",
         "" if first is None else f"{first:.3f}, from {of_first}",
-        gallery.shots(own, row["prompt"], _least_aligned(row)),
-        f"{more:,} more are in the run." if more else "",
+        shots,
+        f"The run holds {left}." if more else "",
         _missed(row, gallery),
         shares(row),
         list(other_evidence(row)),
@@ -197,6 +202,7 @@ def _candidates(document: Record) -> parts.Table:
 def _best(document: Record) -> parts.Table:
     """The best so far after every iteration, and what as many random prompts give."""
     chance = mining_drawing.expected_best(document)
+    best = mining_words.extreme(document).capitalize()
     rows: list[list[parts.Cell]] = []
     for one in document["iterations"]:
         number = one["n_prompts"]
@@ -205,7 +211,7 @@ def _best(document: Record) -> parts.Table:
         rows.append(
             [str(one["iteration"]), number, one["n_images"], one["best_score"], random, prompt]
         )
-    columns = ("Iteration", "Prompts", "Images", "Best so far", "As many random", "Best prompt")
+    columns = ("Iteration", "Prompts", "Images", f"{best} so far", "As many random", "Prompt")
     return parts.Table(columns, rows, numeric=(1, 2, 3, 4))
 
 

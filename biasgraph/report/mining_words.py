@@ -14,24 +14,28 @@ STOPPED = {
     "max_images": "the images that were allowed were spent",
     "prompts": "there were no more new prompts",
 }
-MEANINGS = {
-    "axis": "the higher the score, the further the images are from the axis's ideal",
-    "edge": "the higher the score, the more diversifying one axis moves the other away from "
-    "its ideal",
-}
-SPAN = "the lower the score, the fewer of the prompt's meanings the images span"
 
 
 def meaning(document: Record) -> str:
     """Which scores are worse, in words."""
     objective = document["objective"]
     lower = bool(objective["lower_is_worse"])
-    kind = str(objective["name"]).partition(":")[0]
-    if kind in MEANINGS and not lower:
-        return MEANINGS[kind]
-    if lower and "bias" in kind:
-        return SPAN
-    return f"the {'lower' if lower else 'higher'} the score, the worse"
+    score = f"the {'lower' if lower else 'higher'} the score"
+    kind, _, axes = str(objective["name"]).partition(":")
+    x, _, y = axes.partition(",")
+    if (kind, lower) == ("bias", True):
+        return f"{score}, the fewer of the prompt's meanings the images span"
+    if (kind, lower) == ("axis", False):
+        return f"{score}, the further {words.name(x)} is from its ideal"
+    if (kind, lower) == ("edge", True):
+        moved = f"diversifying {words.name(x)} moves {words.name(y)} away from its ideal"
+        return f"{score}, the more {moved}"
+    return f"{score}, the worse"
+
+
+def extreme(document: Record) -> str:
+    """What the search looks for: the "lowest" score or the "highest"."""
+    return "lowest" if document["objective"]["lower_is_worse"] else "highest"
 
 
 def lead(document: Record) -> Iterator[str]:

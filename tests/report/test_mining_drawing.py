@@ -75,7 +75,9 @@ def test_a_point_says_its_score_origin_parent_and_rank() -> None:
     assert about[document["mined"][0]["candidate"]].endswith("mined, rank 1")
 
 
-@pytest.mark.parametrize(("objective", "worse"), [("bias-score", min), ("axis:age", max)])
+@pytest.mark.parametrize(
+    ("objective", "worse"), [("bias", min), ("axis:age", max), ("edge:age,gender", min)]
+)
 def test_the_best_so_far_is_that_of_the_worse_direction(objective: str, worse: object) -> None:
     document = mined_document(objective=objective, iterations=3)
     curve = drawing.best_so_far(document)

@@ -20,8 +20,8 @@ def test_every_origin_and_line_is_named(columns: int) -> None:
     document = mined_document()
     shown = texts(mining_figure(document, "svg", columns))
     for words in (
-        "initial prompt", "random prompt", "mutation of a selected one", "selected", "best so far",
-        "mining", "random prompts", "iteration", "prompts scored",
+        "initial prompt", "random prompt", "mutation of a selected one", "selected",
+        "lowest so far", "mining", "random prompts", "iteration", "prompts scored",
     ):  # fmt: skip
         assert words in shown
     assert "5 without a score" in shown and document["toy"] in shown

@@ -37,8 +37,8 @@ def test_the_worst_prompt_stands_first_with_its_interval() -> None:
 @pytest.mark.parametrize(
     ("objective", "words"),
     [
-        ("axis:age", "the higher the score, the further the images are from the axis's ideal"),
-        ("edge:age,gender", "moves the other away from its ideal"),
+        ("axis:age", "the higher the score, the further age is from its ideal"),
+        ("edge:age,sex", "the lower the score, the more diversifying age moves sex away from its"),
         ("somebody's own", "the lower the score, the worse"),
     ],
 )
@@ -83,7 +83,7 @@ def test_evidence_is_drawn_by_its_kind() -> None:
     }  # fmt: skip
     text = shown(document)
     assert "Shares of the fresh images; mark: the ideal. young 0.900" in text
-    assert "cramers v 0.400" in text and 'nested {"a": [1]}' in text
+    assert "distance before 0.400" in text and 'nested {"a": [1]}' in text
     assert "from n why age 3 - place - few" in text
 
 
@@ -109,11 +109,18 @@ def test_pictures_are_there_once_and_the_least_aligned_come_first(tmp_path: Path
     first = page.partition('id="mined-1"')[2].partition("</article>")[0]
     marks = re.findall(r'<details class="shot( least)?"', first)
     assert marks[:4] == [" least"] * 3 + [""] and marks.count(" least") == 3
-    assert "3 more are in the run." in first
+    assert "The run holds 3 more images." in first
     gone = document["mined"][0]["images"][0]
     pictures.store.path(pictures.rows[gone].file.sha256).unlink()
     page = mining_html(document, pictures).decode()
     assert "1 picture is left out: the file is missing from the run, or damaged." in page
+
+
+def test_without_pictures_there_is_no_place_for_them() -> None:
+    text = shown(mined_document(iterations=1))
+    for words in ("not in the run", "left out", "Its fresh images"):
+        assert words not in text
+    assert "The run holds 15 images." in text
 
 
 def test_the_same_document_gives_the_same_page(tmp_path: Path) -> None:
