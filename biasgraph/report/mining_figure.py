@@ -18,8 +18,9 @@ HEIGHT = 5.2
 """Inches of both panels, of a figure as wide as two columns."""
 LOOKS = {"initial": ("#0072b2", "o"), "random": ("#d55e00", "s"), "mutation": ("#009e73", "^")}
 """The colour and marker of a candidate, by its origin."""
-APART, WIDEST = 0.012, 0.8
-"""Of the scores' range: points that are nearer stand side by side; and of a column, how far."""
+APART, LANE, WIDEST = 0.018, 0.01, 0.8
+"""Of the scores' range: points that are nearer stand side by side; how far, of all iterations; and
+how much of its iteration's room a row of them takes at most."""
 
 
 def mining_figure(document: Record, kind: str, columns: int = 2) -> bytes:
@@ -108,11 +109,12 @@ def _places(scored: Sequence[Record]) -> dict[int, tuple[float, float]]:
     """Where candidates stand: those of like scores side by side around their iteration."""
     scores = [one["score"] for one in scored]
     apart = APART * (max(scores) - min(scores)) if scores else 0.0
+    last = max((one["iteration"] for one in scored), default=0)
     places = {}
     for iteration in sorted({one["iteration"] for one in scored}):
         own = [one for one in scored if one["iteration"] == iteration]
         lanes = mining_drawing.spread([one["score"] for one in own], apart)
-        step = min(0.2, WIDEST / 2 / max(1, *map(abs, lanes)))
+        step = min(LANE * last, WIDEST / 2 / max(1, *map(abs, lanes)))
         for one, lane in zip(own, lanes, strict=True):
             places[one["number"]] = (iteration + step * lane, one["score"])
     return places

@@ -16,6 +16,8 @@ Record = Mapping[str, Any]
 PAGE = "mined.html"
 OPENED = 256
 """Pixels of the longer side of a picture that was opened."""
+SMALL = 96
+"""Pixels up to which a picture keeps every one of them."""
 PER_VARIATION = 4
 """Images of a missed variation that the page shows."""
 MOST_ROWS = 2000
@@ -73,7 +75,7 @@ def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
     pictures = pictures or Pictures()
     ids = [image for row in document["mined"] for image in _shown(row)]
     thumbnails = Thumbnails(others=ids, pictures=pictures)
-    gallery = _Gallery(thumbnails.encode(OPENED) if pictures.rows else {})
+    gallery = _Gallery(thumbnails.encode(OPENED, SMALL) if pictures.rows else {})
     mined = [_mined(row, document, gallery) for row in document["mined"]]
     missing = sum(image not in gallery.sources for image in thumbnails.images)
     return html.render(
@@ -149,14 +151,18 @@ def _mined(row: Record, document: Record, gallery: _Gallery) -> Mined:
     shots = gallery.shots(own, row["prompt"], _least_aligned(row))
     more = len(row["images"]) - len(shots)
     left = words.counted(more, "more image" if shots else "image")
-    batches = f" in {words.counted(row['n_batches'], 'batch', 'batches')}"
+    basis = words.counted(row["n_images"], "fresh image")
+    if row["n_batches"]:
+        basis += f" in {words.counted(row['n_batches'], 'batch', 'batches')}"
+    if row["score"] is not None and row["reason"]:
+        basis += f"; {words.label(row['reason'], 300)}"
     of_first = words.counted(counts.get(row["candidate"], 0), "image")
     return Mined(
         row["rank"],
         words.label(row["prompt"], 300),
         words.with_interval(row["score"], row["low"], row["high"]),
         "" if row["score"] is not None else words.label(row["reason"] or "not known why", 300),
-        f"{words.counted(row['n_images'], 'fresh image')}{batches if row['n_batches'] else ''}",
+        basis,
         "" if first is None else f"{first:.3f}, from {of_first}",
         shots,
         f"The run holds {left}." if more else "",

@@ -97,17 +97,20 @@ class Thumbnails:
         there = (row for row in self._rows() if store.path(row.file.sha256).is_file())
         return {row.id: row.file.sha256 for row in there}
 
-    def encode(self, longest: int = LONGEST_SIDE) -> dict[str, str]:
-        """JPEGs as data URIs by image; missing and damaged files are left out.
+    def encode(self, longest: int = LONGEST_SIDE, lossless: int = 0) -> dict[str, str]:
+        """Data URIs by image; missing and damaged files are left out.
 
         Args:
-            longest: Pixels that a side has at most.
+            longest: As in `data_uri`.
+            lossless: As in `data_uri`.
         """
         store = self.pictures.store
 
         def encode(row: ImageRow) -> tuple[str, str | None]:
             picture = store.read(row.file.sha256)
-            return row.id, None if picture is None else data_uri(picture, longest)
+            return row.id, None if picture is None else data_uri(
+                picture, longest, lossless=lossless
+            )
 
         # Decoding and hashing release the interpreter lock.
         with storing(store.folder), ThreadPoolExecutor(os.cpu_count()) as pool:

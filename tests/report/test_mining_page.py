@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,15 @@ def test_what_is_undefined_says_why() -> None:
     assert "There were no random prompts with a score." in text
 
 
+def test_a_score_without_an_interval_says_why() -> None:
+    document = mined_document(iterations=2)
+    document["mined"][0] |= {"low": None, "high": None, "reason": "no interval: all are alike"}
+    text = shown(document)
+    score = f"{document['mined'][0]['score']:.3f}"
+    assert f"fresh score {score} 45 fresh images in 3 batches; no interval: all are alike" in text
+    assert f"{score}; the lower the score" in text
+
+
 def test_a_search_that_found_nothing_has_a_page() -> None:
     document = mined_document(iterations=1, mined=0)
     document |= {"candidates": [], "iterations": [], "stopped": "prompts"}
@@ -123,10 +133,23 @@ def test_without_pictures_there_is_no_place_for_them() -> None:
     assert "The run holds 15 images." in text
 
 
+def test_small_pictures_keep_every_pixel(tmp_path: Path) -> None:
+    document = mined_document(iterations=1, mined=1)
+    page = mining_html(document, mined_pictures(document, tmp_path / "images", size=64)).decode()
+    assert page.count('class="pixels" src="data:image/png') == page.count("<img ") == 28
+
+
 def test_the_same_document_gives_the_same_page(tmp_path: Path) -> None:
     document = mined_document(iterations=2)
     pictures = mined_pictures(document, tmp_path / "images", size=64)
     assert mining_html(document, pictures) == mining_html(document, pictures)
+
+
+@functools.cache
+def harmless() -> str:
+    """The body of a page without payloads."""
+    page = mining_html(mined_document(iterations=1, mined=3)).decode()
+    return page.partition("<body>")[2]
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -144,7 +167,7 @@ def test_hostile_prompts_stay_text(payload: str) -> None:
     document["settings"]["vary"] = [payload]
     page = mining_html(document).decode()
     body = page.partition("<body>")[2]
-    plain = mining_html(mined_document(iterations=1, mined=3)).decode().partition("<body>")[2]
+    plain = harmless()
     for tag in ("<script", "<iframe", "<svg/", "<img", "<a href='", "<b>", "<!--", "<![CDATA"):
         assert body.count(tag) == plain.count(tag), tag
     assert f"“<bdi>{escape(label(payload, 300))}</bdi>”" in body
