@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
+    from biasgraph.models.middle_activations import MiddleActivations
     from biasgraph.models.prompt_trace import PromptTrace
 
 Setting = str | int | float | bool | None
@@ -173,6 +174,24 @@ class TraceableGenerator(Protocol):
         """The images as :meth:`ImageGenerator.generate` makes them, with what made them.
 
         Raises InputError where the pipeline gives no gradients.
+        """
+
+
+@runtime_checkable
+class ObservableGenerator(Protocol):
+    """A power of generators whose denoiser can be watched at work."""
+
+    def middle_activations(
+        self, prompts: Sequence[str], seeds: Sequence[int], every: int = 1
+    ) -> MiddleActivations:
+        """What the denoiser's middle gives on the way to the images of prompts and seeds.
+
+        Args:
+            prompts: One an image.
+            seeds: One an image.
+            every: Look at each so many-th step, the first one among them.
+
+        Raises InputError where the pipeline has no such part.
         """
 
 

@@ -14,6 +14,7 @@ from biasgraph.models.base import Picture, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.library_loading import shorten_error, silence_libraries
+from biasgraph.models.middle_activations import MiddleActivations, watch_middle
 from biasgraph.models.model_source import Source, SourcedModel
 from biasgraph.models.pipeline_card import Card
 from biasgraph.models.pipeline_loading import Adapter, load_pipeline
@@ -138,6 +139,18 @@ class DiffusersGenerator(SourcedModel):
         """
         call = {**self._negatives(len(prompts)), **self._call}
         return PromptTrace.record(self.spec, self._pipeline, call, prompts, seeds)
+
+    def middle_activations(
+        self, prompts: Sequence[str], seeds: Sequence[int], every: int = 1
+    ) -> MiddleActivations:
+        """What the denoiser's middle gives at each so many-th step; the images are not decoded.
+
+        Raises:
+            InputError: The pipeline has no such part.
+            ModelError: It fails.
+        """
+        call = {**self._negatives(len(prompts)), **self._call}
+        return watch_middle(self.spec, self._pipeline, call, prompts, seeds, every)
 
     def _negatives(self, count: int) -> dict[str, Any]:
         """The negative prompt, for each of `count` images."""

@@ -106,8 +106,8 @@ class PromptTrace:
         """
         recording = _Recording()
         given = {**call, "prompt": list(prompts), "output_type": "pt"}
-        with _working(spec), _followed(pipeline, _Recorder(recording)):
-            images = pipeline(**given, generator=_generators(seeds)).images
+        with working(spec), _followed(pipeline, _Recorder(recording)):
+            images = pipeline(**given, generator=generators(seeds)).images
         if not (recording.encoded and recording.denoised and recording.ends):
             raise InputError(
                 f"{printable(spec)} gives no gradients: its pipeline runs without a text encoder, "
@@ -165,8 +165,8 @@ class PromptTrace:
         call = type(self.pipeline).__call__
         call = getattr(call, "__wrapped__", call)  # without its torch.no_grad
         replayer = _Replayer(self._recording, step, noisy, self._leaves)
-        with torch.enable_grad(), _working(self.spec), _followed(self.pipeline, replayer):
-            images = call(self.pipeline, **self.call, generator=_generators(self.seeds)).images
+        with torch.enable_grad(), working(self.spec), _followed(self.pipeline, replayer):
+            images = call(self.pipeline, **self.call, generator=generators(self.seeds)).images
         if not (torch.is_tensor(images) and images.requires_grad):
             raise InputError(
                 f"{printable(self.spec)} gives no gradients: its pipeline cuts the way from the "
@@ -208,7 +208,8 @@ def _rows(by_call: Mapping[int, tuple[Any, Any]], encoded: EncodedPrompt) -> Any
     return tuple(tensor[encoded.row, places] for tensor in by_call[encoded.call])
 
 
-def _generators(seeds: Sequence[int]) -> list[Any]:
+def generators(seeds: Sequence[int]) -> list[Any]:
+    """One an image, on the CPU: the same noise on every device."""
     import torch
 
     return [torch.Generator().manual_seed(seed) for seed in seeds]
@@ -299,7 +300,8 @@ class _Replayer:
 
 
 @contextmanager
-def _working(spec: str) -> Iterator[None]:
+def working(spec: str) -> Iterator[None]:
+    """A pipeline's own call: quiet, its errors in one line."""
     with explain_working_errors(spec), silence_libraries():
         yield
 
@@ -312,22 +314,22 @@ def _followed(pipeline: Any, follower: _Recorder | _Replayer) -> Iterator[None]:
     with ExitStack() as stack:
         remembered = getattr(pipeline, "encode_prompt", None)
         if isinstance(remembered, EncodingCache):
-            stack.enter_context(_replaced(pipeline, "encode_prompt", remembered.encode))
+            stack.enter_context(replaced(pipeline, "encode_prompt", remembered.encode))
         for name in ("safety_checker", "watermark"):  # they look at pixels outside the graph
             if getattr(pipeline, name, None) is not None:
-                stack.enter_context(_replaced(pipeline, name, None))
+                stack.enter_context(replaced(pipeline, name, None))
         for part in pipeline.components.values():
             if hasattr(part, "requires_grad_"):
                 part.requires_grad_(False)
         for name, encoder in _encoders(pipeline).items():
             own = encoder.forward
-            stack.enter_context(_replaced(encoder, "forward", _by(follower.encode, name, own)))
+            stack.enter_context(replaced(encoder, "forward", _by(follower.encode, name, own)))
         if denoiser is not None:
             own = denoiser.forward
-            stack.enter_context(_replaced(denoiser, "forward", _by(follower.denoise, own)))
+            stack.enter_context(replaced(denoiser, "forward", _by(follower.denoise, own)))
         if scheduler is not None:
             own = scheduler.step
-            stack.enter_context(_replaced(scheduler, "step", _by(follower.step, scheduler, own)))
+            stack.enter_context(replaced(scheduler, "step", _by(follower.step, scheduler, own)))
         yield
 
 
@@ -342,7 +344,7 @@ def _by(follow: Callable[..., Any], *first: Any) -> Callable[..., Any]:
 
 
 @contextmanager
-def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
     """An attribute exchanged for a while."""
     had = name in vars(owner)
     before = getattr(owner, name)

@@ -1,0 +1,132 @@
+"""What a denoiser's middle gives: pooled, step by step, with the prompt; no trace is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from biasgraph.errors import InputError, ModelError
+from biasgraph.models.base import ObservableGenerator
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.registry import load_generator
+from tests.models import tiny_pipelines
+
+PROMPTS, SEEDS = ["an old librarian", "a photo of a nurse"], [1, 2]
+SIZES = {"flux": "64x64", "z-image": "64x64"}
+CHANNELS = {"sd15": 16, "sdxl": 16, "sd3": 32, "flux": 32, "z-image": 32}
+GUIDED = ["sd15", "sdxl", "sd3", "z-image"]
+Loader = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def load(tmp_path_factory: pytest.TempPathFactory) -> Loader:
+    folders: dict[str, Path] = {}
+
+    def loaded(name: str, **options: Any) -> Any:
+        if name not in folders:
+            folders[name] = tiny_pipelines.save(name, tmp_path_factory.mktemp("tiny") / name)
+        usual = {"device": "cpu", "steps": 4, "size": SIZES.get(name)}
+        return load_generator(f"diffusers:{folders[name]}", ModelOptions(**{**usual, **options}))
+
+    return loaded
+
+
+def hooks_of(pipeline: Any) -> int:
+    parts = (part for part in pipeline.components.values() if isinstance(part, torch.nn.Module))
+    return sum(len(module._forward_hooks) for part in parts for module in part.modules())
+
+
+@pytest.mark.parametrize("name", tiny_pipelines.BUILDERS)
+def test_every_step_of_every_image(name: str, load: Loader) -> None:
+    generator = load(name)
+    assert isinstance(generator, ObservableGenerator)
+    before = [np.asarray(made.image) for made in generator.generate(PROMPTS, SEEDS)]
+    hooks = hooks_of(generator._pipeline)
+    seen = generator.middle_activations(PROMPTS, SEEDS)
+    assert (seen.of, seen.steps) == (4, (0, 1, 2, 3))
+    assert seen.values.shape == (2, 4, 2 * CHANNELS[name]) and seen.values.dtype == torch.float32
+    assert seen.values.isfinite().all()
+    assert (seen.values[:, :, CHANNELS[name] :] >= 0).all()  # standard deviations
+    assert float((seen.values[0] - seen.values[1]).abs().max()) > 1e-3
+    alone = generator.middle_activations(PROMPTS[1:], SEEDS[1:], every=3)
+    assert (alone.of, alone.steps) == (4, (0, 3))
+    assert torch.allclose(alone.values[0], seen.values[1, [0, 3]], atol=1e-3, rtol=1e-3)
+    assert hooks_of(generator._pipeline) == hooks
+    assert "step" not in vars(generator._pipeline.scheduler)
+    after = [np.asarray(made.image) for made in generator.generate(PROMPTS, SEEDS)]
+    assert all(map(np.array_equal, before, after))
+
+
+@pytest.mark.parametrize("name", GUIDED)
+def test_guidance_leaves_the_half_with_the_prompt(name: str, load: Loader) -> None:
+    bare = load(name, guidance=0.0 if name == "z-image" else 1.0)
+    guided = load(name, guidance=7.5, negative_prompt="a photo of a male doctor")
+    plain = bare.middle_activations(PROMPTS, SEEDS).values[:, 0]
+    seen = guided.middle_activations(PROMPTS, SEEDS).values
+    assert seen.shape == (2, 4, 2 * CHANNELS[name])
+    # The first step's noise is the same: what is kept is what the prompt alone gives.
+    assert torch.allclose(seen[:, 0], plain, atol=1e-4, rtol=1e-3)
+    # Later ones start where guidance led.
+    other = bare.middle_activations(PROMPTS, SEEDS).values[:, 3]
+    assert not torch.allclose(seen[:, 3], other, atol=1e-4, rtol=1e-3)
+
+
+def test_guidance_in_two_calls(load: Loader) -> None:
+    generator = load("flux")
+    call = {"num_inference_steps": 2, "height": 64, "width": 64}
+    from biasgraph.models.middle_activations import watch_middle
+
+    plain = watch_middle("flux", generator._pipeline, call, PROMPTS, SEEDS)
+    twice = {**call, "true_cfg_scale": 4.0, "negative_prompt": ["a nurse", "a nurse"]}
+    guided = watch_middle("flux", generator._pipeline, twice, PROMPTS, SEEDS)
+    assert torch.allclose(guided.values[:, 0], plain.values[:, 0], atol=1e-5)
+    assert not torch.allclose(guided.values[:, 1], plain.values[:, 1], atol=1e-5)
+
+
+def test_a_scheduler_of_two_calls_a_step(load: Loader) -> None:
+    seen = load("sd15", scheduler="HeunDiscreteScheduler").middle_activations(PROMPTS, SEEDS)
+    assert seen.of == 7 and seen.values.shape[1] == 7
+
+
+def test_it_is_the_mid_block_that_is_seen(load: Loader) -> None:
+    generator = load("sd15", guidance=1.0)
+    given: list[Any] = []
+    mid = generator._pipeline.unet.mid_block
+    hook = mid.register_forward_hook(lambda module, args, output: given.append(output.detach()))
+    generator.generate(PROMPTS, SEEDS)
+    hook.remove()
+    seen = generator.middle_activations(PROMPTS, SEEDS).values
+    expected = torch.stack([block.mean(dim=(2, 3)) for block in given], dim=1)
+    assert torch.allclose(seen[:, :, :16], expected, atol=1e-5)
+
+
+def test_nothing_is_left_behind_when_it_fails(load: Loader) -> None:
+    generator = load("sd15")
+    pipeline = generator._pipeline
+    hooks, own = hooks_of(pipeline), pipeline.unet.up_blocks[0].forward
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("out of order")
+
+    pipeline.unet.up_blocks[0].forward = broken
+    with pytest.raises(ModelError, match="out of order"):
+        generator.middle_activations(PROMPTS, SEEDS)
+    pipeline.unet.up_blocks[0].forward = own
+    assert hooks_of(pipeline) == hooks and "step" not in vars(pipeline.scheduler)
+    assert generator.middle_activations(PROMPTS, SEEDS).values.isfinite().all()
+
+
+def test_a_denoiser_without_a_middle_is_refused(load: Loader) -> None:
+    generator = load("sd15")
+    unet = generator._pipeline.unet
+    mid, unet.mid_block = unet.mid_block, None
+    try:
+        with pytest.raises(InputError, match="mid block of a UNet or the middle block of a tr"):
+            generator.middle_activations(PROMPTS, SEEDS)
+    finally:
+        unet.mid_block = mid
