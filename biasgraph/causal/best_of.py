@@ -9,6 +9,9 @@ import numpy as np
 from biasgraph.causal.settings import TAIL
 from biasgraph.causal.tables import Floats
 
+ROUNDING = 1e-9
+"""Values that differ by less differ by rounding alone."""
+
 
 def expected_best(scores: Sequence[float], *, lower: bool) -> Floats:
     """The expected best of the first k of exchangeable scores, for every k.
@@ -39,13 +42,17 @@ def expected_best(scores: Sequence[float], *, lower: bool) -> Floats:
     return np.asarray(weights @ values)
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, float, float] | None:
-    """The mean of independent scores with Student's 95 % interval; None of fewer than two."""
+def mean_interval(values: Sequence[float]) -> tuple[float, float | None, float | None]:
+    """The mean of independent values with Student's 95 % interval.
+
+    Fewer than two values have no interval, and neither have values that are all alike: that they
+    agree does not make the mean certain.
+    """
     from scipy.stats import t
 
-    if len(values) < 2:
-        return None
     drawn = np.asarray(values, dtype=float)
-    mean, error = drawn.mean(), drawn.std(ddof=1) / np.sqrt(len(drawn))
-    half = float(t.isf(TAIL, len(drawn) - 1) * error)
-    return float(mean), float(mean) - half, float(mean) + half
+    mean = float(drawn.mean())
+    if len(drawn) < 2 or np.ptp(drawn) < ROUNDING:
+        return mean, None, None
+    half = float(t.isf(TAIL, len(drawn) - 1) * drawn.std(ddof=1) / np.sqrt(len(drawn)))
+    return mean, mean - half, mean + half

@@ -246,7 +246,7 @@ class EdgeStrength:
             return Scored(None, f"a set of images says nothing of {self.y}")
         first, then = distances_to_ideal(before[None], arms[None], target.ideal, "equal")
         evidence = {"distance_before": first, "distance_after": then, **target.evidence(before)}
-        return Scored(first - then, "", evidence)
+        return Scored(round(first - then, 12) + 0.0, "", evidence)  # never -0.0
 
 
 @dataclass(frozen=True)

@@ -74,11 +74,11 @@ class RunMedia:
 
     def picture(self, image: str) -> Image:
         """The picture of an image's id."""
-        return self._picture(self._rows[image])
+        return self._picture(self.rows[image])
 
     def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
         """The images' unit vectors, (n, d)."""
-        return self._embedded([self._rows[image] for image in ids])
+        return self._embedded([self.rows[image] for image in ids])
 
     def _embedded(self, rows: Sequence[ImageRow]) -> np.ndarray:
         embedding = self._embedding
@@ -105,7 +105,7 @@ class RunMedia:
         if not isinstance(judge, Describer):
             name = "nobody" if judge is None else printable(judge.spec)
             raise InputError(f"{name} cannot answer in words of its own")
-        rows = [self._rows[image] for image in ids]
+        rows = [self.rows[image] for image in ids]
         known = self.run.ledger.texts(judge.spec, question)
         new = [row for row in rows if row.key not in known]
         for portion in self._portions(new, "Descriptions", len(rows)):
@@ -118,7 +118,7 @@ class RunMedia:
 
     def shown(self, ids: Sequence[str]) -> list[str]:
         """The images that no service withheld."""
-        return [image for image in ids if self._rows[image].withheld is None]
+        return [image for image in ids if self.rows[image].withheld is None]
 
     @property
     def proposer(self) -> str | None:
@@ -145,7 +145,7 @@ class RunMedia:
         images.make(self.job.generator, self.job.progress)
         by_prompt = images.by_text()
         every = (row for by_text in by_prompt.values() for own in by_text.values() for row in own)
-        self._rows.update({row.id: row for row in every})
+        self.rows.update({row.id: row for row in every})
         return {
             prompt: {text: [row.id for row in own] for text, own in by_text.items()}
             for prompt, by_text in by_prompt.items()
@@ -215,7 +215,8 @@ class RunMedia:
         return self.embedding
 
     @cached_property
-    def _rows(self) -> dict[str, ImageRow]:
+    def rows(self) -> dict[str, ImageRow]:
+        """The images of the run's request, and those made beside it since, by their ids."""
         return {row.id: row for row in self.run.ledger.images()}
 
     def _picture(self, row: ImageRow) -> Image:

@@ -16,7 +16,8 @@ OpenBias               each axis with its attributes as classes, its question, a
 MineTheGap, variations the prompt with one attribute set, an axis after the other; when these are
                        used up, with two; axes that the prompt itself fixes are left out
 MineTheGap, random     prompts of `biasgraph.sandbox.prompt_grammar`, each as likely as any other
-MineTheGap, mutations  prompts that one step leads to from the prompt, which must be one of these
+MineTheGap, mutations  prompts that one step leads to from the prompt, which must be one of these;
+                       another occupation, another phrase, one more and one less take turns
 ====================== ==========================================================================
 
 MineTheGap's instructions are known in the words of every target that ships, and answered alike.
@@ -115,7 +116,8 @@ def _known(asked: Sequence[str]) -> str | None:
         if found := read_instruction(paper, "variations", last):
             return _variations(found["prompt"], found["count"])
         if found := read_instruction(paper, "random", last):
-            return _drawn(every_prompt(most_words=_number(found["words"])), found["count"], last)
+            every = every_prompt(most_words=_number(found["words"]))
+            return _drawn([every], found["count"], last)
         if found := read_instruction(paper, "mutations", last):
             around = _around(found["prompt"], _number(found["words"]))
             return _drawn(around, found["count"], last)
@@ -194,14 +196,19 @@ def _varied(plan: PromptPlan, axes: AxisSet, prompt: str) -> Iterator[str]:
         yield from (joint.text for joint in joint_prompts(prompt, pair))
 
 
-def _around(prompt: str, most_words: int) -> Sequence[WordedPrompt]:
+def _around(prompt: str, most_words: int) -> list[Sequence[WordedPrompt]]:
+    """The prompts one step away: with another occupation, or a phrase less, another, or more."""
     known = _by_words(most_words).get(same_words(prompt))
     if known is None:
         raise InputError(
             f"the sandbox mutates only prompts of its own grammar with at most {most_words} words, "
             f"not '{excerpt(prompt)}'; name a language model, as in --llm lm:NAME"
         )
-    return neighbours(known, most_words)
+    steps: dict[tuple[bool, int], list[WordedPrompt]] = {}
+    for other in neighbours(known, most_words):
+        step = other.occupation == known.occupation, len(other.phrases)
+        steps.setdefault(step, []).append(other)
+    return list(steps.values())
 
 
 @cache
@@ -209,11 +216,19 @@ def _by_words(most_words: int) -> Mapping[tuple[str, ...], WordedPrompt]:
     return {same_words(prompt.text): prompt for prompt in every_prompt(most_words=most_words)}
 
 
-def _drawn(among: Sequence[WordedPrompt], count: str, request: str) -> str:
-    """So many of some prompts, without replacement: the first by their hash with the number."""
+def _drawn(kinds: Sequence[Sequence[WordedPrompt]], count: str, request: str) -> str:
+    """So many prompts, without replacement, the kinds taking turns.
+
+    Kinds, and prompts of a kind, stand in the order of their hashes with the request's number.
+    """
     number, seen = read_unlike(request)
-    new = {prompt.text for prompt in among} - set(seen)
-    order = sorted(new, key=lambda text: sha256(f"{number} {text}".encode()).digest())
+
+    def rank(text: str) -> bytes:
+        return sha256(f"{number} {text}".encode()).digest()
+
+    new = [sorted({prompt.text for prompt in kind} - set(seen), key=rank) for kind in kinds]
+    turns = zip_longest(*sorted(filter(None, new), key=lambda texts: rank(f"kind {texts[0]}")))
+    order = [text for turn in turns for text in turn if text is not None]
     return json.dumps({"prompts": order[: _number(count)]})
 
 

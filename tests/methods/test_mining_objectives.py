@@ -54,7 +54,7 @@ def test_the_bias_score_embeds_a_population_at_once() -> None:
         texts = media.embedded_texts([text.text for text in sample.variations])
         expected = score(texts @ media.embedded_images(sample.own).T)
         assert found.value == pytest.approx(expected.value)
-        assert [one["image"] for one in found.evidence["least_aligned"]][0] in sample.own
+        assert found.evidence["least_aligned"][0]["image"] in sample.own
         (missed,) = found.evidence["missed"]
         assert missed["text"].startswith(sample.prompt)
     assert pilot.value is None and pilot.reason == "all images were withheld"

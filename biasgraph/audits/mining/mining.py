@@ -1,0 +1,404 @@
+"""The story of `biasgraph mine`: prompts, scores, offspring, and a second look at the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.audits.ideals.ideal_file import read_ideal
+from biasgraph.audits.mining.genetic_search import Candidate, best, search
+from biasgraph.audits.mining.mining_options import MineOptions
+from biasgraph.audits.mining.population import Budget, FreshScores, ScoredPrompts
+from biasgraph.audits.mining.prompt_writer import Dropped, PromptWriter
+from biasgraph.causal.best_of import expected_best, mean_interval
+from biasgraph.data.answer_codes import variable_of
+from biasgraph.data.axes import AxisSet, load_axis_set
+from biasgraph.data.frames import with_label
+from biasgraph.data.graph_document import to_json
+from biasgraph.errors import InputError, ModelError
+from biasgraph.io.csv_files import to_csv
+from biasgraph.io.folder_names import slug
+from biasgraph.io.writing import write_files
+from biasgraph.methods.minethegap import Varying
+from biasgraph.methods.mining_objectives import BIAS, Objective, objective_of
+from biasgraph.models.backend import WANTED_EMBEDDER
+from biasgraph.models.registry import EMBEDDER, traits_of
+from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.prompts.mining_target import MiningTarget
+from biasgraph.prompts.tokens import excerpt
+from biasgraph.report.mining_figure import mining_figure
+from biasgraph.report.mining_page import PAGE, mining_html
+from biasgraph.report.thumbnails import Pictures
+from biasgraph.runs.directory import IMAGES
+from biasgraph.runs.image_store import ImageStore
+from biasgraph.runs.job import AXES, MODEL, Job, companion_of, directory_for, judge_of, llm_of
+from biasgraph.runs.media import RunMedia
+from biasgraph.runs.record import installed_versions
+from biasgraph.runs.transcripts import written_by
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biasgraph.models.base import ImageGenerator, LanguageModel
+    from biasgraph.runs.directory import Run
+    from biasgraph.runs.progress import Progress
+
+SCHEMA = "biasgraph-mined/1"
+DOCUMENT, TABLE, FIGURE = "mined.json", "mined.csv", "mined"
+OF_MISSED = 2
+"""Images that are made of each variation that the images of a mined prompt missed."""
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What was found; document: everything mined.json holds."""
+
+    document: Record
+    directory: Path
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each prompt that was scored again, the worst first."""
+        import pandas as pd
+
+        names = ("rank", "prompt", "score", "low", "high", "first_score", "n_images", "n_batches")
+        rows = [
+            {name: one[name] for name in names}
+            | {
+                "reason": one["reason"],
+                "missed": "; ".join(text["text"] for text in one["evidence"].get("missed", [])),
+            }
+            for one in self.document["mined"]
+        ]
+        frame = pd.DataFrame(rows, columns=[*names, "reason", "missed"], dtype=object)
+        return with_label(frame, self.document["toy"])
+
+    def files(self, pictures: Pictures) -> dict[str, bytes]:
+        """The contents of all files by their names; pictures: of the images on the page."""
+        figures = {
+            f"{FIGURE}.{kind}": mining_figure(self.document, kind) for kind in ("svg", "png")
+        }
+        return {
+            DOCUMENT: to_json(self.document),
+            TABLE: to_csv(self.frame()),
+            PAGE: mining_html(self.document, pictures),
+            **figures,
+        }
+
+
+def mine(
+    options: MineOptions,
+    progress: Progress | None = None,
+    command: Sequence[str] = (),
+    *,
+    objective: Objective | None = None,
+    generator: ImageGenerator | None = None,
+    language_model: LanguageModel | None = None,
+) -> Mined:
+    """Search for prompts; what the run has already is not done again.
+
+    Args:
+        options: What a user chose.
+        progress: What shows where the work stands.
+        command: What was typed, for the run's record.
+        objective: Mine for this instead of what the options name.
+        generator: Mine in this instead of the options' model.
+        language_model: Have this write prompts instead of the options' one.
+
+    Raises:
+        InputError: The options are wrong; nothing has been written then.
+        ModelError: A model, the machine or the network failed; no prompt could be had.
+        Interrupted: The user stopped the work; the same call goes on from there.
+    """
+    work = Mining.of(options, progress, command, objective, generator, language_model)
+    job = work.job
+    with job.opened() as run:
+        run.request(
+            [],
+            images=options.images,
+            targets=[],
+            settings={"models": job.options.record(), **work.settings()},
+            command=job.command,
+        )
+        media = RunMedia(run, job, job.embedder, work.llm)
+        mined = Mined(work.searched(run, media), job.directory)
+        pictures = Pictures(media.rows, ImageStore(job.directory / IMAGES))
+        write_files(job.directory, mined.files(pictures))
+    return mined
+
+
+@dataclass(frozen=True)
+class Mining:
+    """Who does what, and where."""
+
+    options: MineOptions
+    job: Job
+    target: MiningTarget
+    objective: Objective
+    varying: Varying
+    axes: AxisSet
+
+    @classmethod
+    def of(
+        cls,
+        options: MineOptions,
+        progress: Progress | None,
+        command: Sequence[str],
+        objective: Objective | None,
+        generator: ImageGenerator | None,
+        language_model: LanguageModel | None,
+    ) -> Mining:
+        """Raises InputError for what does not fit; nothing is written."""
+        spec = generator.spec if generator else options.model or MODEL
+        if traits_of(spec).pictures_given:
+            raise InputError(
+                "mine makes images of prompts that it writes, and a folder makes none: name a "
+                "generator with --model"
+            )
+        target = MiningTarget.of(options.target)
+        axes = load_axis_set(options.axes or AXES)
+        own = objective is not None
+        if objective is None:
+            variables = [variable_of(axis) for axis in axes.axes]
+            ideal = None if options.ideal is None else read_ideal(options.ideal, variables)
+            objective = objective_of(options.objective, axes, ideal, options.alpha)
+        for name in options.vary or ():
+            axes.axis(name)
+        embeds = objective.name == BIAS
+        embedder = options.embedder or (companion_of(spec, EMBEDDER) if embeds else None)
+        if embeds and embedder is None:
+            raise InputError(f"mine needs {WANTED_EMBEDDER}, for the bias score")
+        judges = not own and not embeds
+        job = Job.begin(
+            directory_for(spec, f"mined-{slug(objective.name)}", options.output),
+            model=MODEL if generator else spec,
+            vqa=judge_of(spec, options.vqa) if judges else options.vqa,
+            embedder=embedder,
+            llm=None if language_model else llm_of(spec, options.llm, "mine"),
+            options=options.model_options(),
+            seed=options.seed,
+            fresh=options.fresh,
+            command=command,
+            progress=progress,
+        )
+        if judges and traits_of(job.vqa).people:
+            raise InputError(
+                "mine asks about images that it makes, and people cannot be asked on the way: "
+                "name a model with --vqa"
+            )
+        varying = Varying(axes, tuple(options.vary or ()), options.variations, target)
+        job = replace(
+            job,
+            generator=generator or job.generator,
+            language_models={language_model.spec: language_model}
+            if language_model
+            else job.language_models,
+        )
+        return cls(options, job, target, objective, varying, axes)
+
+    @property
+    def llm(self) -> LanguageModel:
+        """The language model that writes the prompts."""
+        return next(iter(self.job.language_models.values()))
+
+    def settings(self) -> Record:
+        """What the result depends on beside the models, in JSON types."""
+        options = self.options
+        return {
+            "objective": self.objective.name,
+            "target": self.target.name,
+            **asdict(options.search()),
+            "images": options.images,
+            "variations": options.variations,
+            "vary": list(options.vary or ()),
+            "axes": self.axes.name,
+            "alpha": options.alpha,
+            "best": options.best,
+            "fresh_batches": options.fresh_batches,
+            "max_words": options.max_words,
+            "max_images": options.max_images,
+            "seed": options.seed,
+        }
+
+    def check(self, prompt: str) -> None:
+        """Raises InputError for a prompt that the generator cuts off or that cannot be scored."""
+        needs = self.objective.needs(prompt)
+        if self.varying.vary and needs.variations:
+            self.varying.texts(prompt)
+        self.job.generator.check_prompts([prompt, *(own.text for own in needs.prompts)])
+
+    def searched(self, run: Run, media: RunMedia) -> Record:
+        """The search, its best prompts scored again, and everything mined.json holds."""
+        options, lower = self.options, self.objective.lower_is_worse
+        budget = Budget(options.max_images, options.best * options.fresh_batches * options.images)
+        scoring = ScoredPrompts(self.objective, self.varying, media, options.images, budget)
+        writer = PromptWriter(
+            self.llm, self.job.directory, self.target, options.seed, options.max_words, self.check
+        )
+        found: list[Candidate] = []
+        rounds: list[Record] = []
+        dropped: list[Record] = []
+        for now in search(writer, scoring, options.search(), lower=lower):
+            found += now
+            rounds.append(self._round(found, budget))
+            dropped += [_dropped(one, now[0].iteration) for one in writer.take_dropped()]
+            self._tell(rounds[-1])
+        chosen = best(found, options.best, lower=lower)
+        if not chosen:
+            raise ModelError(_nothing(found, options))
+        again = scoring.scored_again([one.prompt for one in chosen], options.fresh_batches)
+        mined = self._mined(chosen, again)
+        self._show_missed(mined, media)
+        return self._document(run, found, rounds, dropped, mined, budget)
+
+    def _round(self, found: Sequence[Candidate], budget: Budget) -> Record:
+        first = best(found, 1, lower=self.objective.lower_is_worse)
+        return {
+            "iteration": found[-1].iteration,
+            "n_prompts": len(found),
+            "n_images": budget.spent,
+            "best_score": first[0].scored.value if first else None,
+            "best_prompt": first[0].prompt if first else None,
+        }
+
+    def _tell(self, latest: Record) -> None:
+        if self.job.progress is not None and latest["best_score"] is not None:
+            self.job.progress.note(
+                f"Iteration {latest['iteration']} of {self.options.iterations}: best so far "
+                f"{latest['best_score']:.3f}, '{excerpt(latest['best_prompt'])}'"
+            )
+
+    def _mined(self, chosen: Sequence[Candidate], again: Sequence[FreshScores]) -> list[Record]:
+        """A record for each chosen prompt, the worst by its fresh score first."""
+        sign = 1 if self.objective.lower_is_worse else -1
+
+        def rank(row: Record) -> tuple[bool, float]:
+            return row["score"] is None, sign * (row["score"] or 0.0)
+
+        rows = sorted(map(_again, chosen, again), key=rank)
+        return [{"rank": place, **row} for place, row in enumerate(rows, start=1)]
+
+    def _show_missed(self, mined: Sequence[Record], media: RunMedia) -> None:
+        """Add images of the variations that the images of each mined prompt missed (fig. 7)."""
+        plans = [
+            [Prompt(row["prompt"], "initial")]
+            + [Prompt(one["text"], "other") for one in row["evidence"].get("missed", ())]
+            for row in mined
+        ]
+        plans = [plan for plan in plans if len(plan) > 1]
+        if not plans:
+            return
+        made = media.made(plans, OF_MISSED)
+        for row in mined:
+            own = made.get(row["prompt"], {})
+            row["variation_images"] = [
+                {"text": one["text"], "images": media.shown(own[one["text"]])}
+                for one in row["evidence"].get("missed", ())
+                if one["text"] in own
+            ]
+
+    def _document(
+        self,
+        run: Run,
+        found: Sequence[Candidate],
+        rounds: Sequence[Record],
+        dropped: Sequence[Record],
+        mined: Sequence[Record],
+        budget: Budget,
+    ) -> Record:
+        job, options, objective = self.job, self.options, self.objective
+        parents = {candidate.parent for candidate in found}
+        last = rounds[-1]["iteration"]
+        chance = [
+            candidate.scored.value
+            for candidate in found
+            if candidate.origin != "mutation" and candidate.scored.value is not None
+        ]
+        expected = expected_best(chance, lower=objective.lower_is_worse).tolist() if chance else []
+        return {
+            "schema": SCHEMA,
+            "toy": job.toy,
+            **job.identities(),
+            "proposed_by": written_by(self.llm),
+            "settings": self.settings(),
+            "objective": {
+                "name": objective.name,
+                "about": objective.about,
+                "lower_is_worse": objective.lower_is_worse,
+            },
+            "stopped": _why_stopped(budget, last < options.iterations),
+            "n_images": {
+                "search": rounds[-1]["n_images"],
+                "fresh": sum(row["n_images"] for row in mined),
+                "variations": sum(
+                    len(one["images"]) for row in mined for one in row["variation_images"]
+                ),
+            },
+            "iterations": list(rounds),
+            "candidates": [_candidate(candidate, parents) for candidate in found],
+            "dropped": list(dropped),
+            "random": {"n_prompts": len(chance), "expected_best": expected},
+            "mined": list(mined),
+            "unseen_words": job.generator.unseen_words([row["prompt"] for row in mined]),
+            "notes": [*job.withheld_notes(run, "left out"), *job.notes()],
+            "seed": options.seed,
+            "versions": installed_versions(),
+        }
+
+
+def _why_stopped(budget: Budget, early: bool) -> str:
+    if budget.exhausted:
+        return "max_images"
+    return "prompts" if early else "iterations"
+
+
+def _candidate(candidate: Candidate, parents: set[int | None]) -> Record:
+    return {
+        "number": candidate.number,
+        "prompt": candidate.prompt,
+        "iteration": candidate.iteration,
+        "origin": candidate.origin,
+        "parent": candidate.parent,
+        "score": candidate.scored.value,
+        "reason": candidate.scored.reason,
+        "n_images": candidate.images,
+        "selected": candidate.number in parents,
+    }
+
+
+def _again(candidate: Candidate, fresh: FreshScores) -> Record:
+    """What a prompt's first score and its fresh ones say."""
+    known = [value for value in fresh.values if value is not None]
+    whole = len(known) == len(fresh.values)
+    mean, low, high = mean_interval(known) if whole else (None, None, None)
+    reason = "" if whole else "a batch of fresh images has no score"
+    if whole and low is None:
+        reason = "no interval: all batches of fresh images have the same score"
+    return {
+        "prompt": candidate.prompt,
+        "candidate": candidate.number,
+        "first_score": candidate.scored.value,
+        "score": mean,
+        "low": low,
+        "high": high,
+        "fresh_scores": fresh.values,
+        "n_images": fresh.n_images,
+        "n_batches": len(fresh.values),
+        "reason": reason,
+        "evidence": dict(fresh.of_all.evidence),
+        "images": fresh.images,
+        "variation_images": [],
+    }
+
+
+def _dropped(one: Dropped, iteration: int) -> Record:
+    return {**asdict(one), "iteration": iteration}
+
+
+def _nothing(found: Sequence[Candidate], options: MineOptions) -> str:
+    if not found and options.max_images is not None:
+        return f"--max-images {options.max_images} is too few to score one prompt twice"
+    reason = next((candidate.scored.reason for candidate in found), "there was no prompt")
+    return f"no prompt has a score: {reason}"

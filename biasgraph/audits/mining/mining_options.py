@@ -1,0 +1,111 @@
+"""The options of `biasgraph mine`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from biasgraph.audits.build_options import (
+    ANALYSIS,
+    AUDIT,
+    AxesOptions,
+    BuildOptions,
+    RunOptions,
+)
+from biasgraph.audits.mining.genetic_search import SearchSettings
+from biasgraph.audits.pipeline_options import ScoreOptions
+from biasgraph.data.options import option, optional, reuse, settings
+from biasgraph.errors import InputError
+
+SEARCH = "Search"
+"""A panel of ``--help``."""
+
+
+@settings(panel=SEARCH)
+class MineOptions(RunOptions):
+    """What to mine for in which model; None means "not given".
+
+    Raises:
+        InputError: Options contradict each other, or a value is invalid.
+    """
+
+    objective: str = option(
+        "What to mine for: bias, MineTheGap's score; axis:NAME, an axis far from its ideal; or "
+        "edge:X,Y, axes where diversifying X moves Y away from its ideal.",
+        default="bias",
+        metavar="OBJECTIVE",
+        panel=AUDIT,
+    )
+    target: str = option(
+        "What the prompts are about: open, sociodemographic, objects, style, or your own YAML "
+        "file with instructions for the language model.",
+        default="open",
+        metavar="NAME|FILE",
+        panel=AUDIT,
+    )
+    vqa: str | None = reuse(BuildOptions, "vqa", default=None)
+    embedder: str | None = reuse(BuildOptions, "embedder", default=None, panel=AUDIT)
+    axes: str | None = optional(
+        "The axis set of --objective and --vary, shipped or your own YAML file.",
+        metavar="NAME|FILE",
+        panel=AUDIT,
+        usual="occupation",
+    )
+    ideal: Path | None = reuse(AxesOptions, "ideal", default=None, panel=AUDIT, kind=Path)
+    images: int = reuse(
+        RunOptions,
+        "images",
+        default=15,
+        help="Images of each prompt. Only scores of equally many images compare.",
+    )
+    seed: int = reuse(
+        RunOptions, "seed", default=0, help="Seed of the images and of the requests for prompts."
+    )
+    iterations: int = option("Populations, the initial one among them.", default=25, low=1)
+    population: int = option("Prompts of a population.", default=15, low=1, high=1000)
+    selected: int = option("Best prompts of a population that are mutated.", default=5, low=0)
+    mutations: int = option("Mutations of each selected prompt.", default=2, low=0)
+    max_words: int = option("Most words of a prompt.", default=8, low=1, high=60)
+    variations: int = reuse(ScoreOptions, "variations", default=15, panel=SEARCH)
+    vary: str | Sequence[str] | None = reuse(
+        ScoreOptions,
+        "vary",
+        default=None,
+        panel=SEARCH,
+        help="The axes whose combinations the images are compared with, instead of variations "
+        "that the language model proposes.",
+        usual="none",
+    )
+    alpha: float = option(
+        "The part of variations and of images that counts as the worst end in the bias score.",
+        default=0.25,
+        low=0.01,
+        high=1,
+        panel=ANALYSIS,
+    )
+    best: int = option("Prompts that are scored again and reported.", default=10, low=1, high=100)
+    fresh_batches: int = option(
+        "How often these are scored again, each time on as many fresh images.",
+        default=4,
+        low=2,
+        high=100,
+    )
+    max_images: int | None = optional(
+        "End the search before it makes more images than this, those that score the best again "
+        "included.",
+        low=1,
+        usual="no limit",
+    )
+    output: Path | None = reuse(
+        RunOptions, "output", default=None, usual="outputs/MODEL/mined-OBJECTIVE"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.search()
+        if self.vary and self.objective != "bias":
+            raise InputError("--vary has no effect on --objective " + self.objective.split(":")[0])
+
+    def search(self) -> SearchSettings:
+        """How the population lives; raises InputError."""
+        return SearchSettings(self.iterations, self.population, self.selected, self.mutations)

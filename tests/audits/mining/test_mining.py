@@ -1,0 +1,275 @@
+"""`biasgraph mine` through the command line, on the sandbox."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import re
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from biasgraph.audits.mining.mining import mine
+from biasgraph.audits.mining.mining_options import MineOptions
+from biasgraph.commands import main
+from biasgraph.models.diffusers import DiffusersGenerator
+from tests.kill_trials import kill_trials
+
+SMALL = {
+    "iterations": 3, "population": 8, "selected": 2, "mutations": 2, "images": 6, "best": 3,
+    "fresh_batches": 2,
+}  # fmt: skip
+"""A population is one batch of the sandbox."""
+
+
+def flags(**options: object) -> list[str]:
+    return [text for name, value in options.items() for text in (_flag(name), str(value))]
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main(["mine", *map(str, arguments)])
+    streams = capsys.readouterr()
+    return code, " ".join(streams.out.split()), streams.err
+
+
+def document(directory: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((directory / "mined.json").read_bytes())
+    return found
+
+
+@pytest.fixture(scope="module")
+def mined(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("mined") / "run"
+    assert main(["mine", *flags(**SMALL), "-q", "-o", str(directory)]) == 0
+    return directory
+
+
+def test_the_document(mined: Path) -> None:
+    found = document(mined)
+    assert found["schema"] == "biasgraph-mined/1" and found["toy"] and found["embedder"]
+    assert "vqa" not in found and "sandbox's rules" in found["proposed_by"]
+    assert found["settings"]["objective"] == "bias" and found["stopped"] == "iterations"
+    candidates = found["candidates"]
+    assert [one["number"] for one in candidates] == [*range(24)]
+    assert [one["iteration"] for one in candidates] == [1] * 8 + [2] * 8 + [3] * 8
+    for one in candidates:
+        if one["origin"] == "mutation":
+            parent = candidates[one["parent"]]
+            assert parent["selected"] and parent["iteration"] == one["iteration"] - 1
+        else:
+            assert one["parent"] is None
+    assert [one["origin"] for one in candidates].count("initial") == 8
+    assert len({one["prompt"] for one in candidates}) == 24
+    best = min(candidates, key=lambda one: one["score"])
+    assert found["iterations"][-1]["best_prompt"] == best["prompt"]
+    assert found["iterations"][-1]["n_images"] == 144 == found["n_images"]["search"]
+    assert found["n_images"]["fresh"] == 3 * 2 * 6
+
+
+def test_only_fresh_images_make_the_reported_score(mined: Path) -> None:
+    found = document(mined)
+    assert [row["rank"] for row in found["mined"]] == [1, 2, 3]
+    assert {row["candidate"] for row in found["mined"]} == {
+        one["number"] for one in sorted(found["candidates"], key=lambda one: one["score"])[:3]
+    }
+    for row in found["mined"]:
+        assert row["score"] == pytest.approx(np.mean(row["fresh_scores"]))
+        assert row["low"] < row["score"] < row["high"] and row["n_images"] == 12
+        assert row["first_score"] == found["candidates"][row["candidate"]]["score"]
+        numbers = [int(image.rpartition("-")[2]) for image in row["images"]]
+        assert numbers == [*range(6, 18)]  # those of the search are 0 to 5
+        assert {one["image"] for one in row["evidence"]["least_aligned"]} <= {*row["images"]}
+        missed = [one["text"] for one in row["evidence"]["missed"]]
+        assert [one["text"] for one in row["variation_images"]] == missed
+        assert all(len(one["images"]) == 2 for one in row["variation_images"])
+    scores = [row["score"] for row in found["mined"]]
+    assert scores == sorted(scores)
+
+
+def test_the_random_prompts_of_the_search_say_what_chance_would_find(mined: Path) -> None:
+    found = document(mined)
+    scores = [one["score"] for one in found["candidates"] if one["origin"] != "mutation"]
+    random = found["random"]
+    assert random["n_prompts"] == len(scores) == len(random["expected_best"])
+    assert random["expected_best"][0] == pytest.approx(np.mean(scores))
+    assert random["expected_best"][-1] == pytest.approx(min(scores))
+
+
+def test_the_files(mined: Path) -> None:
+    with (mined / "mined.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["prompt"] for row in rows] == [row["prompt"] for row in document(mined)["mined"]]
+    assert "toy" in rows[0]
+    page = (mined / "mined.html").read_text("utf-8")
+    assert "data:image" in page and document(mined)["mined"][0]["prompt"] in page
+    assert (mined / "mined.png").read_bytes()[:4] == b"\x89PNG"
+    assert b"<svg" in (mined / "mined.svg").read_bytes()
+
+
+def test_a_rerun_makes_and_asks_nothing(mined: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = (mined / "mined.json").read_bytes()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("something was made again")
+
+    monkeypatch.setattr(DiffusersGenerator, "generate", refuse)
+    assert main(["mine", *flags(**SMALL), "-q", "-o", str(mined)]) == 0
+    assert (mined / "mined.json").read_bytes() == before
+
+
+def test_a_population_is_made_in_full_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    generate = DiffusersGenerator.generate
+
+    def counted(self: Any, prompts: Sequence[str], seeds: Sequence[int]) -> Any:
+        sizes.append(len(prompts))
+        return generate(self, prompts, seeds)
+
+    monkeypatch.setattr(DiffusersGenerator, "generate", counted)
+    small = SMALL | {"iterations": 1, "images": 7}
+    assert main(["mine", *flags(**small), "-q", "-o", str(tmp_path / "run")]) == 0
+    # 56 images of the population, 42 fresh ones and 24 of the missed variations, 48 in a batch.
+    assert sizes == [48] * (2 + 1 + 1)
+
+
+@pytest.mark.parametrize(
+    ("objective", "sets"), [("axis:gender", 1), ("edge:gender,age", 3)], ids=["axis", "edge"]
+)
+def test_other_objectives(objective: str, sets: int, tmp_path: Path, capsys) -> None:
+    small = flags(**SMALL | {"iterations": 1, "population": 4, "images": 4})
+    target = tmp_path / "run"
+    code, _, _ = run(capsys, "--objective", objective, *small, "-q", "-o", target)
+    found = document(target)
+    assert code == 0 and found["objective"]["name"] == objective
+    assert found["vqa"] == "sandbox" and "embedder" not in found
+    assert all(one["n_images"] == sets * 4 for one in found["candidates"])
+    assert found["n_images"]["search"] == 4 * sets * 4
+    assert found["n_images"]["fresh"] == 3 * sets * 8
+    first = found["mined"][0]
+    assert len(first["images"]) == 8 and first["n_images"] == sets * 8
+    shares = first["evidence"]["shares"]
+    assert sum(one["share"] for one in shares) == pytest.approx(1)
+    assert first["variation_images"] == []
+    worst = {True: min, False: max}[found["objective"]["lower_is_worse"]]
+    assert first["score"] == worst(row["score"] for row in found["mined"])
+
+
+def test_an_ideal_of_ones_own(tmp_path: Path, capsys) -> None:
+    ideal = tmp_path / "ideal.yaml"
+    ideal.write_text("gender: {male: 1, female: 0}\n")
+    options = ["--objective", "axis:gender", "--ideal", ideal, "-o", tmp_path / "run"]
+    assert run(capsys, *options, *flags(**SMALL | {"iterations": 1}), "-q")[0] == 0
+    first = document(tmp_path / "run")["mined"][0]
+    shares = first["evidence"]["shares"]
+    assert [one["ideal"] for one in shares] == [1, 0]
+    assert first["score"] == pytest.approx(shares[1]["share"])
+
+
+def test_the_images_that_may_be_made_end_the_search(tmp_path: Path, capsys) -> None:
+    target = tmp_path / "run"
+    small = flags(**SMALL, max_images=102)  # 36 of them score the best again
+    code, out, _ = run(capsys, *small, "-o", target)
+    found = document(target)
+    assert code == 0 and found["stopped"] == "max_images"
+    assert "The search ended because --max-images was spent." in out
+    assert len(found["candidates"]) == 11
+    assert found["n_images"]["search"] + found["n_images"]["fresh"] <= 102
+    code, _, err = run(capsys, *flags(**SMALL, max_images=20), "-q", "-o", tmp_path / "few")
+    assert code != 0 and "--max-images 20 is too few" in err
+
+
+def test_combinations_of_attributes_in_the_place_of_variations(tmp_path: Path, capsys) -> None:
+    target = tmp_path / "run"
+    small = flags(**SMALL | {"iterations": 1})
+    assert run(capsys, "--vary", "gender,age", *small, "-q", "-o", target)[0] == 0
+    found = document(target)
+    assert found["settings"]["vary"] == ["gender", "age"]
+    names = {path.name.rpartition("-")[0] for path in (target / "transcripts").iterdir()}
+    assert names == {"mine-random"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--objective", "bais"], "unknown objective 'bais'. Did you mean 'bias'"),
+        (["--objective", "axis:gendre"], "no axis 'gendre'.*Did you mean 'gender'"),
+        (["--target", "opne"], "unknown mining target 'opne'. Did you mean 'open'"),
+        (["--selected", "8"], "--selected 8 times --mutations 2 is more than --population 15"),
+        (["--images", "0"], "--images"),
+        (["--fresh-batches", "1"], "--fresh-batches"),
+        (["--model", "sandbox:debiasd"], "debiasd"),
+        (["--model", "folder:pictures"], "a folder makes none"),
+        (["--model", "diffusers:some/model"], "an embedder|--embedder|--llm"),
+        (["--axes", "ocupation"], "unknown axis set 'ocupation'"),
+        (["--vary", "gendr"], "no axis 'gendr'"),
+        (["--vary", "gender", "--objective", "axis:age"], "--vary has no effect"),
+        (["--objective", "axis:age", "--vqa", "human:labels.csv"], "people cannot be asked|labels"),
+        (["--ideal", "none.yaml"], "cannot read ideal"),
+        (["--iterations", "many"], "many"),
+        (["--llm", "sandbx"], "sandbx"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Path, capsys) -> None:
+    target = tmp_path / "run"
+    code, out, err = run(capsys, *arguments, "-o", target)
+    assert code == 2 and out == ""
+    (line,) = err.strip().splitlines()
+    assert re.search(message, line) and len(line) <= 400
+    assert not re.search(r"[\x00-\x1f]", line) and not target.exists()
+
+
+COLOURS = Path(__file__).parents[3] / "examples" / "colours" / "colours.py"
+
+
+def colours() -> Any:
+    spec = importlib.util.spec_from_file_location("colours", COLOURS)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "seeds", [1, pytest.param(10, marks=pytest.mark.slow(reason="many times the same"))]
+)
+@pytest.mark.parametrize("colour", ["red", "green", "blue"])
+def test_a_search_for_a_colour_converges_in_four_iterations(
+    colour: str, seeds: int, tmp_path: Path
+) -> None:
+    example = colours()
+    for seed in range(seeds):
+        found = example.search(colour, tmp_path / str(seed), seed).document
+        assert len(found["iterations"]) == 4 and found["toy"] is None
+        first = found["mined"][0]
+        assert first["score"] < 0.01 and first["prompt"].count(colour) == 2, seed
+
+
+def mine_into(directory: Path) -> None:
+    mine(MineOptions(**SMALL | {"images": 8}, output=directory))
+
+
+def mined_of(directory: Path) -> bytes:
+    return (directory / "mined.json").read_bytes()
+
+
+@pytest.mark.slow(reason="runs the sandbox many times; a rerun above makes nothing again")
+@pytest.mark.parametrize(("by", "trials"), [(signal.SIGKILL, 14), (signal.SIGINT, 6)])
+def test_a_killed_search_goes_on_and_ends_the_same(
+    tmp_path: Path, by: signal.Signals, trials: int
+) -> None:
+    outcomes = kill_trials(
+        mine_into, lambda path: (path,), tmp_path, table=mined_of, trials=trials, by=by
+    )
+    assert any(trial.killed for trial in outcomes)
+    assert any(trial.images for trial in outcomes)
