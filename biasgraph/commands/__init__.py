@@ -29,6 +29,7 @@ COMMANDS = {
     "models": "List the models that can be named in a spec, or try some.",
     "openbias": "Find the biases of a generator from captions, and rank them (OpenBias).",
     "plan": "Plan how to bring the axes of the finished RUN closer to their ideals.",
+    "probe": "Probes: what the middle of a denoiser says of the image to come (BGPS).",
     "prompts": "Write a table of what to generate: prompt, seed and file name of every image.",
     "report": "Write the interactive report of the result in the directory RUN.",
     "robustness": "Try how stable the graph of RUN is with fewer images and a worse judge.",

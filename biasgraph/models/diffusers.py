@@ -149,8 +149,14 @@ class DiffusersGenerator(SourcedModel):
             InputError: The pipeline has no such part.
             ModelError: It fails.
         """
-        call = {**self._negatives(len(prompts)), **self._call}
-        return watch_middle(self.spec, self._pipeline, call, prompts, seeds, every)
+
+        def watch(items: Sequence[tuple[str, int]]) -> list[MiddleActivations]:
+            texts, numbers = zip(*items, strict=True)
+            call = {**self._negatives(len(items)), **self._call}
+            return watch_middle(self.spec, self._pipeline, call, texts, numbers, every).apart()
+
+        items = list(zip(prompts, seeds, strict=True))
+        return MiddleActivations.together(self._portions.run(items, watch))
 
     def _negatives(self, count: int) -> dict[str, Any]:
         """The negative prompt, for each of `count` images."""

@@ -16,7 +16,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
 
@@ -41,6 +41,17 @@ class MiddleActivations:
     values: Any
     steps: tuple[int, ...]
     of: int
+
+    def apart(self) -> list[MiddleActivations]:
+        """Each image's own."""
+        return [replace(self, values=one[None]) for one in self.values]
+
+    @classmethod
+    def together(cls, parts: Sequence[MiddleActivations]) -> MiddleActivations:
+        """Of all images of several."""
+        import torch
+
+        return replace(parts[0], values=torch.cat([part.values for part in parts]))
 
 
 def watch_middle(

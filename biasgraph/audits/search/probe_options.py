@@ -1,0 +1,97 @@
+"""The options of `biasgraph probe train`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from biasgraph.audits.build_options import AUDIT, BuildOptions, PromptOptions, RunOptions
+from biasgraph.data.options import option, optional, reuse, settings
+from biasgraph.errors import InputError, shown
+from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.probe import SUFFIX
+
+PROBES = "Probes"
+"""A panel of ``--help``."""
+PROMPTS = "occupations"
+
+
+@settings(panel=AUDIT)
+class ProbeOptions(ModelOptions):
+    """Which probes to train on what; None means "not given".
+
+    Raises:
+        InputError: A value is invalid.
+    """
+
+    model: str | None = reuse(RunOptions, "model", default=None)
+    vqa: str | None = reuse(BuildOptions, "vqa", default=None)
+    axis: str | Sequence[str] | None = optional(
+        "The axes to train probes for.",
+        kind=list,
+        metavar="AXIS,...",
+        panel=PROBES,
+        usual="all of the axis set",
+    )
+    axes: str | None = optional(
+        "The axis set, shipped or your own YAML file.",
+        metavar="NAME|FILE",
+        panel=PROBES,
+        usual="occupation",
+    )
+    prompts: str | Path | Sequence[str] | None = reuse(
+        PromptOptions,
+        "prompts",
+        default=None,
+        panel=PROBES,
+        help="The prompts whose counterfactuals to train on: a shipped list ('occupations'), or a "
+        "file with a prompt on each line. Three in ten are held out.",
+        usual=PROMPTS,
+    )
+    images: int = reuse(
+        RunOptions,
+        "images",
+        default=16,
+        panel=PROBES,
+        help="Images of each prompt and of each of its counterfactuals.",
+    )
+    labels: Literal["judge", "prompt"] = option(
+        "What an image is taken for while training: what the judge sees in it, or what its prompt "
+        "names, of counterfactuals only.",
+        default="judge",
+        panel=PROBES,
+    )
+    every: int = option(
+        "Train a probe for each so many-th step, the first one among them.",
+        default=1,
+        low=1,
+        panel=PROBES,
+    )
+    seed: int = reuse(
+        RunOptions, "seed", default=0, help="Seed of the images and of the prompts held out."
+    )
+    output: Path | None = reuse(
+        RunOptions,
+        "output",
+        default=None,
+        metavar="FILE",
+        help="The file of the probes (.safetensors). Their images are kept beside it, in the "
+        "folder of its name.",
+        usual="outputs/MODEL/probes-LIST.safetensors",
+    )
+    fresh: bool = reuse(RunOptions, "fresh", default=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.output is not None and (
+            self.output.suffix != SUFFIX or self.output.name == SUFFIX or self.output.is_dir()
+        ):
+            raise InputError(
+                f"-o {shown(self.output)} does not name a file of probes: it ends in {SUFFIX}"
+            )
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the images go, where it is said."""
+        return self.output and self.output.with_name(self.output.name.removesuffix(SUFFIX))

@@ -1,0 +1,219 @@
+"""`biasgraph probe train` through the command line, on the sandbox and on tiny pipelines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from biasgraph.audits.search.probe_options import ProbeOptions
+from biasgraph.audits.search.probe_training import train
+from biasgraph.commands import main
+from biasgraph.data.axes import load_axis_set
+from biasgraph.errors import InputError
+from biasgraph.models.clip import ClipJudge
+from biasgraph.models.diffusers import DiffusersGenerator
+from biasgraph.models.probe import load_probes
+from biasgraph.models.registry import load_generator
+from tests.models import tiny_pipelines
+
+PROMPTS = ["a librarian", "a nurse", "a chef", "a pilot", "a teacher", "a farmer"]
+FEW = ["--images", "6", "--every", "4"]
+AXES = load_axis_set("occupation").only(["gender", "age"])
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main(["probe", "train", *map(str, arguments)])
+    streams = capsys.readouterr()
+    return code, " ".join(streams.out.split()), streams.err
+
+
+@pytest.fixture(scope="module")
+def prompts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("lists") / "people.txt"
+    file.write_text("\n".join(PROMPTS))
+    return file
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, prompts: Path) -> Path:
+    file = tmp_path_factory.mktemp("probes") / "people.safetensors"
+    options = ["--axis", "gender,age", "--prompts", str(prompts), *FEW, "-q", "-o", str(file)]
+    assert main(["probe", "train", *options]) == 0
+    return file
+
+
+def said(file: Path) -> dict[str, Any]:
+    raw = file.read_bytes()
+    header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
+    found: dict[str, Any] = json.loads(header["__metadata__"]["biasgraph"])
+    return found
+
+
+def test_what_the_file_says(trained: Path) -> None:
+    found = said(trained)
+    assert found["schema"] == "biasgraph-probes/1" and found["toy"]
+    assert found["model"] == "sandbox:stereotyped" and found["vqa"] == "sandbox"
+    assert (found["steps"], found["of"]) == ([0, 4, 8], 10)
+    held, training = found["prompts"]["held_out"], found["prompts"]["training"]
+    assert len(held) == 2 and sorted(held + training) == sorted(PROMPTS)
+    gender, age = found["probes"]
+    assert (gender["axis"], gender["attributes"]) == ("gender", ["male", "female"])
+    assert (age["axis"], len(age["attributes"])) == ("age", 3)
+    # Per prompt 6 images of it and of 2 + 3 counterfactuals.
+    assert found["n_images"] == 6 * 6 * 6
+    for probe, named in ((gender, 2), (age, 3)):
+        assert sum(probe["n_training"]) <= 4 * 36
+        assert [one["fraction"] for one in probe["steps"]] == [0, 0.4, 0.8]
+        for one in probe["steps"]:
+            counts = one["unnamed"]["n_images"], one["named"]["n_images"]
+            assert counts[0] <= 2 * 6 * (6 - named) and counts[1] <= 2 * 6 * named
+            assert one["unnamed"]["n_prompts"] == 2
+    late = gender["steps"][-1]
+    assert late["unnamed"]["accuracy"] >= 0.9 and late["named"]["accuracy"] >= 0.9
+
+
+def test_the_probes_are_those_of_the_model(trained: Path) -> None:
+    generator = load_generator("sandbox:stereotyped")
+    probes = load_probes(trained, generator, AXES)
+    seen = generator.middle_activations(["a male chef", "a female chef"] * 4, range(8), every=4)
+    male = probes["gender"].probabilities(seen.values[:, 2], 8)[:, 0]
+    assert (male[::2] > 0.5).all() and (male[1::2] < 0.5).all()
+    with pytest.raises(InputError, match="whose weights are not those of sandbox:debiased"):
+        load_probes(trained, load_generator("sandbox:debiased"), AXES)
+
+
+def test_nothing_is_done_twice(trained: Path, prompts: Path, monkeypatch, capsys) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("done again")
+
+    options = ["--prompts", prompts, *FEW, "-o", trained, "--json", "-q"]
+    before = trained.read_bytes()
+    with monkeypatch.context() as patched:
+        for owner, name in (
+            (DiffusersGenerator, "generate"),
+            (DiffusersGenerator, "middle_activations"),
+            (ClipJudge, "embed_images"),
+        ):
+            patched.setattr(owner, name, never)
+        code, out, err = run(capsys, *options, "--axis", "gender,age")
+        assert code == 0, err
+        assert json.loads(out) == said(trained)
+        assert trained.read_bytes() == before
+    images = sorted((trained.with_suffix("") / "images").iterdir())
+    code, out, err = run(capsys, *options, "--axis", "gender")
+    assert code == 0, err
+    assert [probe["axis"] for probe in json.loads(out)["probes"]] == ["gender"]
+    assert sorted((trained.with_suffix("") / "images").iterdir()) == images
+    trained.write_bytes(before)
+
+
+def test_cut_short_it_comes_to_the_same(trained: Path, prompts: Path, tmp_path, monkeypatch):
+    watch, calls = DiffusersGenerator.middle_activations, []
+
+    def cut(self: Any, *arguments: Any, **named: Any) -> Any:
+        calls.append(len(arguments[0]))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return watch(self, *arguments, **named)
+
+    options = ProbeOptions(
+        prompts=prompts,
+        axis="gender,age",
+        images=6,
+        every=4,
+        output=tmp_path / "x" / "people.safetensors",
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(DiffusersGenerator, "middle_activations", cut)
+        with pytest.raises(KeyboardInterrupt):
+            train(options)
+    assert not options.output.exists()
+    assert train(options).document == said(trained)
+    assert options.output.read_bytes() == trained.read_bytes()
+
+
+def test_the_screen(trained: Path, prompts: Path, capsys) -> None:
+    options = ["--axis", "gender,age", "--prompts", prompts, *FEW, "-o", trained]
+    code, out, _ = run(capsys, *options)
+    assert code == 0
+    for part in ("a toy", "4 to train on, 2 held out", "3 of 10", "Unnamed", "4 (40%)", "Wrote"):
+        assert part in out
+
+
+@pytest.mark.parametrize("name", ["sd15", "sdxl", "sd3", "flux"])
+def test_tiny_pipelines_labelled_by_their_prompts(name: str, tmp_path: Path, capsys) -> None:
+    folder = tiny_pipelines.save(name, tmp_path / name)
+    people = tmp_path / "people.txt"
+    people.write_text("a librarian\na nurse\na doctor\n")
+    model = ["--model", f"diffusers:{folder}", "--device", "cpu", "--steps", 3, "--size", 64]
+    labels = ["--labels", "prompt", "--vqa", "sandbox", "--axis", "gender", "--prompts", people]
+    file = tmp_path / "tiny.safetensors"
+    code, out, err = run(capsys, *model, *labels, "--images", 2, "-o", file, "--json", "-q")
+    assert code == 0, err
+    found = json.loads(out)
+    assert (found["steps"], found["of"]) == ([0, 1, 2], 3)
+    assert found["probes"][0]["n_training"] == [4, 4]
+    for one in found["probes"][0]["steps"]:
+        assert one["named"]["n_images"] == 4
+        unnamed = one["unnamed"]  # of which the judge may know nothing
+        assert unnamed["n_images"] <= 2 and (unnamed["accuracy"] is None) == (
+            unnamed["n_images"] == 0
+        )
+    probes = load_probes(file, _tiny(folder), AXES.only(["gender"]))
+    seen = _tiny(folder).middle_activations(["a nurse"], [1])
+    assert torch.isfinite(probes["gender"].probabilities(seen.values[:, 1], 1)).all()
+    with pytest.raises(InputError, match="whose weights are not those of sandbox:stereotyped"):
+        load_probes(file, load_generator("sandbox:stereotyped"), AXES.only(["gender"]))
+
+
+def _tiny(folder: Path) -> Any:
+    from biasgraph.models.inference_options import ModelOptions
+
+    return load_generator(f"diffusers:{folder}", ModelOptions(device="cpu", steps=3, size="64"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--axis", "gendre"], "has no axis 'gendre'"),
+        (["--prompts", "ONE"], "probes need 3 or more"),
+        (["--prompts", "NONE"], "contains no prompts"),
+        (["--model", "openai:gpt-image-1-mini", "--vqa", "sandbox"], "shows no activations"),
+        (["--model", "folder:."], "a folder makes no images"),
+        (["--vqa", "human:labels.csv"], "people cannot be asked"),
+        (["--model", "diffusers:x/y"], "--vqa is needed"),
+        (["-o", "probes.pt"], "it ends in .safetensors"),
+        (["-o", "THERE"], "already exists and is not a file of probes"),
+        (["--every", "0"], "--every"),
+        (["--labels", "guess"], "guess"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, says, tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    (tmp_path / "one.txt").write_text("a nurse\n")
+    (tmp_path / "none.txt").write_text("\n")
+    (tmp_path / "there.safetensors").write_bytes(b"something else")
+    files = {"ONE": "one.txt", "NONE": "none.txt", "THERE": "there.safetensors"}
+    code, out, err = run(capsys, *(files.get(word, word) for word in arguments))
+    assert code == 2 and not out
+    assert says in err and len(err.strip()) <= 400
+    assert (tmp_path / "there.safetensors").read_bytes() == b"something else"
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_an_attribute_that_no_image_shows(tmp_path: Path, capsys) -> None:
+    """Pictures of random weights: the judge sees hardly anything in them."""
+    folder = tiny_pipelines.save("sd15", tmp_path / "sd15")
+    people = tmp_path / "people.txt"
+    people.write_text("a librarian\na nurse\na doctor\n")
+    model = ["--model", f"diffusers:{folder}", "--device", "cpu", "--steps", 2, "--vqa", "sandbox"]
+    file = tmp_path / "x.safetensors"
+    options = ["--axis", "age", "--prompts", people, "--images", 2, "-q", "-o", file]
+    code, _, err = run(capsys, *model, *options)
+    assert code == 2 and len(err.strip()) <= 400
+    assert "no image to train on shows" in err and "axis 'age'" in err and not file.exists()
