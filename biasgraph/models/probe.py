@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 SCHEMA = "biasgraph-probes/1"
 SUFFIX = ".safetensors"
-RECORD, SUM = "biasgraph", "sha256"
-"""Keys of the file's metadata."""
+RECORD = "biasgraph"
+"""The only key of the file's metadata: of several, the library keeps no order."""
+SUM = "sha256"
+"""The record's own key for the hash of all else."""
 FREE = ("steps", "device", "dtype")
 """Settings of a generator in which a probe's may differ from another's."""
 PARTS = ("weight", "bias", "mean", "scale")
@@ -42,6 +44,7 @@ class _FileRecord(BaseModel, strict=True):
     steps: list[int] = Field(min_length=1)
     of: int = Field(ge=1)
     probes: list[_AxisRecord] = Field(min_length=1)
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -120,8 +123,9 @@ def probe_file(record: Mapping[str, Any], probes: Sequence[Probe]) -> bytes:
         for place, probe in enumerate(probes)
         for name in PARTS
     }
-    said = json.dumps({"schema": SCHEMA, **record})
-    return bytes(save(tensors, metadata={RECORD: said, SUM: _sum(said, tensors)}))
+    said = {"schema": SCHEMA, **record}
+    said[SUM] = _sum(said, tensors)
+    return bytes(save(tensors, metadata={RECORD: json.dumps(said)}))
 
 
 def is_probe_file(path: Path) -> bool:
@@ -150,7 +154,7 @@ def load_probes(path: Path, generator: ConfiguredModel, axes: AxisSet) -> dict[s
         raise InputError(f"{name} holds no probes: it was not written by `biasgraph probe train`")
     record = parse_json(metadata[RECORD].encode("utf-8", "surrogatepass"), name)
     check(_FileRecord, record, name)
-    if metadata.get(SUM) != _sum(metadata[RECORD], tensors):
+    if record[SUM] != _sum(record, tensors):
         raise InputError(f"{name} is damaged: what it holds is not what was written")
     _refuse_another_model(name, record, generator)
     of_axis = {one["axis"]: (place, one) for place, one in enumerate(record["probes"])}
@@ -219,9 +223,10 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
     return tensors, header.get("__metadata__", {})
 
 
-def _sum(said: str, tensors: Mapping[str, Any]) -> str:
+def _sum(record: Mapping[str, Any], tensors: Mapping[str, Any]) -> str:
     """The SHA-256 (hex) of all that a file says and of all its numbers."""
-    found = hashlib.sha256(said.encode("utf-8", "surrogatepass"))
+    said = {name: value for name, value in record.items() if name != SUM}
+    found = hashlib.sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass"))
     for name in sorted(tensors):
         found.update(name.encode("utf-8", "surrogatepass"))
         found.update(tensors[name].contiguous().view(-1).float().numpy().tobytes())

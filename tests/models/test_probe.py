@@ -149,6 +149,16 @@ def test_other_safetensors_files_are_refused(path: Path, tmp_path: Path) -> None
             load_probes(missing, model(), AXES)
 
 
+def test_the_same_probes_are_the_same_bytes() -> None:
+    assert len({probe_file(record(), probes()) for _ in range(8)}) == 1
+
+
+def test_a_record_that_was_changed_is_refused(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"gender", b"gander", 1))
+    with pytest.raises(InputError, match="not what was written"):
+        load_probes(path, model(), AXES)
+
+
 def test_the_file_says_where_it_is_from(path: Path) -> None:
     raw = path.read_bytes()
     header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])

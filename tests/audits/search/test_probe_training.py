@@ -21,7 +21,8 @@ from biasgraph.models.registry import load_generator
 from tests.models import tiny_pipelines
 
 PROMPTS = ["a librarian", "a nurse", "a chef", "a pilot", "a teacher", "a farmer"]
-FEW = ["--images", "6", "--every", "4"]
+IMAGES = 4
+FEW = ["--images", str(IMAGES), "--every", "4"]
 AXES = load_axis_set("occupation").only(["gender", "age"])
 
 
@@ -50,6 +51,7 @@ def said(file: Path) -> dict[str, Any]:
     raw = file.read_bytes()
     header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
     found: dict[str, Any] = json.loads(header["__metadata__"]["biasgraph"])
+    assert found.pop("sha256")
     return found
 
 
@@ -63,14 +65,15 @@ def test_what_the_file_says(trained: Path) -> None:
     gender, age = found["probes"]
     assert (gender["axis"], gender["attributes"]) == ("gender", ["male", "female"])
     assert (age["axis"], len(age["attributes"])) == ("age", 3)
-    # Per prompt 6 images of it and of 2 + 3 counterfactuals.
-    assert found["n_images"] == 6 * 6 * 6
+    # Of each of 6 prompts, and of its 2 + 3 counterfactuals.
+    assert found["n_images"] == 6 * 6 * IMAGES
     for probe, named in ((gender, 2), (age, 3)):
-        assert sum(probe["n_training"]) <= 4 * 36
+        assert sum(probe["n_training"]) <= 4 * 6 * IMAGES
         assert [one["fraction"] for one in probe["steps"]] == [0, 0.4, 0.8]
         for one in probe["steps"]:
             counts = one["unnamed"]["n_images"], one["named"]["n_images"]
-            assert counts[0] <= 2 * 6 * (6 - named) and counts[1] <= 2 * 6 * named
+            assert counts[0] <= 2 * IMAGES * (6 - named)
+            assert counts[1] <= 2 * IMAGES * named
             assert one["unnamed"]["n_prompts"] == 2
     late = gender["steps"][-1]
     assert late["unnamed"]["accuracy"] >= 0.9 and late["named"]["accuracy"] >= 0.9
@@ -123,7 +126,7 @@ def test_cut_short_it_comes_to_the_same(trained: Path, prompts: Path, tmp_path, 
     options = ProbeOptions(
         prompts=prompts,
         axis="gender,age",
-        images=6,
+        images=IMAGES,
         every=4,
         output=tmp_path / "x" / "people.safetensors",
     )
@@ -207,13 +210,19 @@ def test_bad_input_is_one_line(arguments, says, tmp_path: Path, capsys, monkeypa
 
 
 def test_an_attribute_that_no_image_shows(tmp_path: Path, capsys) -> None:
-    """Pictures of random weights: the judge sees hardly anything in them."""
-    folder = tiny_pipelines.save("sd15", tmp_path / "sd15")
+    """No picture of the sandbox shows what a word means that it never met."""
     people = tmp_path / "people.txt"
-    people.write_text("a librarian\na nurse\na doctor\n")
-    model = ["--model", f"diffusers:{folder}", "--device", "cpu", "--steps", 2, "--vqa", "sandbox"]
+    people.write_text("a librarian\na nurse\na chef\n")
+    axes = tmp_path / "axes.yaml"
+    axes.write_text(
+        "name: people\nsubject: person\ngate: Is there a person in the image?\n"
+        "axes:\n- name: gender\n  question: What is the gender of the person?\n  attributes:\n"
+        "  - {name: male, phrase: male, placement: before}\n"
+        "  - {name: female, phrase: female, placement: before}\n"
+        "  - {name: martian, phrase: martian, placement: before}\n"
+    )
     file = tmp_path / "x.safetensors"
-    options = ["--axis", "age", "--prompts", people, "--images", 2, "-q", "-o", file]
-    code, _, err = run(capsys, *model, *options)
+    options = ["--axes", axes, "--prompts", people, "--images", 4, "-q", "-o", file]
+    code, _, err = run(capsys, *options)
     assert code == 2 and len(err.strip()) <= 400
-    assert "no image to train on shows" in err and "axis 'age'" in err and not file.exists()
+    assert "no image to train on shows 'martian' of axis 'gender'" in err and not file.exists()
