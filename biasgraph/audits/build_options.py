@@ -38,9 +38,10 @@ class PromptOptions(Settings):
     )
     prompts: str | Path | Sequence[str] | None = optional(
         "Several prompts, a graph for each and one of them all: 'occupations', the 26 of the "
-        "paper, or a file with a prompt on each line.",
+        "paper, a file with a prompt on each line, or the directory of a `biasgraph mine` run, for "
+        "the prompts that it found.",
         kind=str,
-        metavar="NAME|FILE",
+        metavar="NAME|FILE|RUN",
     )
 
 

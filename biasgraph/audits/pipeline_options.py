@@ -74,7 +74,8 @@ class ScoreOptions(RunOptions):
     prompts: str | Path | Sequence[str] = reuse(
         PromptOptions,
         "prompts",
-        help="The prompts: a shipped list ('occupations'), or a file with one on each line.",
+        help="The prompts: a shipped list ('occupations'), a file with one on each line, or the "
+        "directory of a mine run.",
     )
     embedder: str | None = reuse(BuildOptions, "embedder", default=None, panel=SCORES)
     vary: str | Sequence[str] | None = optional(

@@ -1,12 +1,15 @@
-"""Many prompts at once: a shipped list by its name, or a user's file with one prompt on a line."""
+"""Many prompts at once: a shipped list by its name, a user's file, or what `mine` found."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from biasgraph.data.axes import AxisSet
+from biasgraph.data.file_names import MINED
+from biasgraph.data.mined_file import MinedFile
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io import resources
 from biasgraph.io.text_files import at_place, lines_of, read_bytes
@@ -24,14 +27,15 @@ class PromptList:
 
     @classmethod
     def of(cls, given: str | Path | Sequence[str]) -> PromptList:
-        """A shipped list, a file (what has a suffix or a path separator), or the texts themselves.
+        """A shipped list, a mine run, a file (what has a suffix or a separator), or the texts.
 
         The shipped lists hold nouns, as BiasConnect supp. A.1 does: "librarian" becomes the prompt
-        "a librarian". Lines of a file are prompts as they stand; those that are blank or begin
-        with # are left out.
+        "a librarian". The directory of a mine run gives its mined prompts, the worst first. Lines
+        of a file are prompts as they stand; those that are blank or begin with # are left out.
 
         Raises:
-            InputError: an unknown name, an unreadable file, not UTF-8, or no prompts.
+            InputError: an unknown name, an unreadable file, not UTF-8, no prompts, or a directory
+                without a readable mined.json.
         """
         if not isinstance(given, str | Path):
             if not given:
@@ -39,15 +43,16 @@ class PromptList:
             return cls(
                 "prompts", tuple((text, f"prompt {i}") for i, text in enumerate(given, start=1))
             )
-        path = Path(given)
+        path, shipped = Path(given), resources.names("prompts", ".txt")
+        if given not in ("", *shipped) and os.path.isdir(path):
+            return cls(f"{path.resolve().name}-prompts", _mined(path))
         if isinstance(given, Path) or path.suffix or path.name != given:
             return cls(path.stem, _lines(path))
-        shipped = resources.names("prompts", ".txt")
         if given not in shipped:
             raise InputError(
                 f"unknown prompt list '{printable(given[:100])}'."
                 f"{did_you_mean(given[:100], shipped)} Shipped: {', '.join(shipped)}; for your "
-                "own list, give its path ending in .txt"
+                "own list, give its path ending in .txt, or the directory of a `biasgraph mine` run"
             )
         nouns = resources.lines("prompts", f"{given}.txt")
         prompts = (f"{indefinite_article(noun)} {noun}" for noun in nouns)
@@ -83,6 +88,12 @@ class PromptList:
             plans.append(plan)
             places[initial] = place
         return plans
+
+
+def _mined(run: Path) -> tuple[tuple[str, str], ...]:
+    source = printable(str(run / MINED))
+    found = enumerate(MinedFile.of(run).mined, start=1)
+    return tuple((row.prompt, f"{source}, prompt {place}") for place, row in found)
 
 
 def _lines(path: Path) -> tuple[tuple[str, str], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -121,9 +122,92 @@ def test_an_unknown_name_or_file(given: str | Path, message: str) -> None:
         PromptList.of(given)
 
 
-def test_a_folder_is_no_list(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read the prompts in .*: Is a directory"):
+def test_a_folder_without_mined_prompts_is_no_list(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"is no run of `biasgraph mine`: it holds no mined\.json"):
         PromptList.of(tmp_path)
+
+
+def mined_run(folder: Path, *prompts: str, **changed: object) -> Path:
+    """The directory of a search with what is read of it; the ranks are the order turned around."""
+    settings = {
+        "objective": "bias", "images": 6, "variations": 15, "vary": [], "axes": "occupation",
+        "axes_digest": AXES.digest(), "ideal": None, "alpha": 0.25, "fresh_batches": 2,
+    }  # fmt: skip
+    rows = [
+        {"rank": len(prompts) - place, "prompt": prompt, "variations": [], "score": 0.5,
+         "low": 0.4, "high": 0.6, "fresh_scores": [0.45, 0.55], "n_images": 12, "n_batches": 2,
+         "reason": ""}
+        for place, prompt in enumerate(prompts)
+    ]  # fmt: skip
+    document = {
+        "schema": "biasgraph-mined/1", "model": "sandbox:stereotyped", "model_fingerprint": "1",
+        "proposed_by": "sandbox", "settings": settings, "mined": rows, **changed,
+    }  # fmt: skip
+    folder.mkdir(parents=True)
+    (folder / "mined.json").write_text(json.dumps(document))
+    return folder
+
+
+def test_a_mine_run_gives_its_prompts_by_their_ranks(tmp_path: Path, monkeypatch) -> None:
+    run = mined_run(tmp_path / "mined-bias", "a nurse", "a [cook] by a dog")
+    found = PromptList.of(str(run))
+    assert found.name == "mined-bias-prompts"  # builds go beside the run, not into it
+    assert found.prompts == (
+        ("a [cook] by a dog", f"{run / 'mined.json'}, prompt 1"),
+        ("a nurse", f"{run / 'mined.json'}, prompt 2"),
+    )
+    monkeypatch.chdir(tmp_path)
+    assert PromptList.of("mined-bias").prompts[0] == (
+        "a [cook] by a dog", "mined-bias/mined.json, prompt 1"
+    )  # fmt: skip
+    monkeypatch.chdir(run)
+    assert PromptList.of(".").name == found.name
+
+
+def test_mined_prompts_that_the_axes_do_not_fit_are_named(tmp_path: Path) -> None:
+    run = mined_run(tmp_path / "run", "beautiful and strange", "a nurse")
+    with pytest.raises(InputError, match=r"run/mined.json, prompt 2: cannot tell the subject"):
+        PromptList.of(run).plans(AXES)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"schema": "biasgraph-mined/2"},
+        {"mined": []},
+        {"mined": None},
+        {"mined": [{"rank": 1}]},
+        {"mined": {"prompt": "\ud800"}},
+        {"settings": {}},
+        {"model": 3},
+        {"schema": "\x1b[31m\n"},
+    ],
+)
+def test_a_damaged_mined_json_is_one_line(tmp_path: Path, changed: dict[str, object]) -> None:
+    run = mined_run(tmp_path / "run", "a nurse", **changed)
+    with pytest.raises(InputError, match=r"run/mined\.json is damaged: ") as caught:
+        PromptList.of(run)
+    assert printable(str(caught.value)) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff", b"[]", b"[" * 5000, b'{"schema": NaN}', b'"biasgraph-mined/1"']
+)
+def test_a_mined_json_that_is_another_thing_is_one_line(tmp_path: Path, content: bytes) -> None:
+    run = mined_run(tmp_path / "run", "a nurse")
+    (run / "mined.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"run/mined\.json is damaged: "):
+        PromptList.of(run)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["", "a\x1b[31m nurse", "a\u202enurse", "a nurse " * 400, 7, None]
+)
+def test_a_mined_prompt_that_is_none_is_one_line(tmp_path: Path, prompt: str) -> None:
+    run = mined_run(tmp_path / "run", prompt)
+    with pytest.raises(InputError, match=r"mined.json is damaged: mined\.0\.prompt: ") as caught:
+        PromptList.of(run)
+    assert printable(str(caught.value)) == str(caught.value)
 
 
 def test_hostile_prompts_come_through_as_they_are(tmp_path: Path) -> None:

@@ -7,16 +7,18 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.ideals.ideal_file import read_ideal
+from biasgraph.audits.ideals.ideal_file import Shares, read_ideal
 from biasgraph.audits.mining.genetic_search import Candidate, best, search
 from biasgraph.audits.mining.mining_options import MineOptions
 from biasgraph.audits.mining.population import Budget, FreshScores, ScoredPrompts
 from biasgraph.audits.mining.prompt_writer import Dropped, PromptWriter
-from biasgraph.causal.best_of import expected_best, mean_interval
+from biasgraph.causal.best_of import expected_best
 from biasgraph.data.answer_codes import variable_of
 from biasgraph.data.axes import AxisSet, load_axis_set
+from biasgraph.data.file_names import MINED
 from biasgraph.data.frames import with_label
 from biasgraph.data.graph_document import to_json
+from biasgraph.data.mined_file import SCHEMA
 from biasgraph.errors import InputError, ModelError
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import slug
@@ -45,8 +47,7 @@ if TYPE_CHECKING:
     from biasgraph.runs.directory import Run
     from biasgraph.runs.progress import Progress
 
-SCHEMA = "biasgraph-mined/1"
-DOCUMENT, TABLE, FIGURE = "mined.json", "mined.csv", "mined"
+TABLE, FIGURE = "mined.csv", "mined"
 OF_MISSED = 2
 """Images that are made of each variation that the images of a mined prompt missed."""
 Record = dict[str, Any]
@@ -81,7 +82,7 @@ class Mined:
             f"{FIGURE}.{kind}": mining_figure(self.document, kind) for kind in ("svg", "png")
         }
         return {
-            DOCUMENT: to_json(self.document),
+            MINED: to_json(self.document),
             TABLE: to_csv(self.frame()),
             PAGE: mining_html(self.document, pictures),
             **figures,
@@ -139,6 +140,7 @@ class Mining:
     objective: Objective
     varying: Varying
     axes: AxisSet
+    ideal: Shares | None = None
 
     @classmethod
     def of(
@@ -160,9 +162,9 @@ class Mining:
         target = MiningTarget.of(options.target)
         axes = load_axis_set(options.axes or AXES)
         own = objective is not None
+        variables = [variable_of(axis) for axis in axes.axes]
+        ideal = None if options.ideal is None else read_ideal(options.ideal, variables)
         if objective is None:
-            variables = [variable_of(axis) for axis in axes.axes]
-            ideal = None if options.ideal is None else read_ideal(options.ideal, variables)
             objective = objective_of(options.objective, axes, ideal, options.alpha)
         for name in options.vary or ():
             axes.axis(name)
@@ -196,7 +198,7 @@ class Mining:
             if language_model
             else job.language_models,
         )
-        return cls(options, job, target, objective, varying, axes)
+        return cls(options, job, target, objective, varying, axes, ideal)
 
     @property
     def llm(self) -> LanguageModel:
@@ -214,6 +216,8 @@ class Mining:
             "variations": options.variations,
             "vary": list(options.vary or ()),
             "axes": self.axes.name,
+            "axes_digest": self.axes.digest(),
+            "ideal": self.ideal,
             "alpha": options.alpha,
             "best": options.best,
             "fresh_batches": options.fresh_batches,
@@ -370,25 +374,14 @@ def _candidate(candidate: Candidate, parents: set[int | None]) -> Record:
 
 def _again(candidate: Candidate, fresh: FreshScores) -> Record:
     """What a prompt's first score and its fresh ones say."""
-    known = [value for value in fresh.values if value is not None]
-    whole = len(known) == len(fresh.values)
-    mean, low, high = mean_interval(known) if whole else (None, None, None)
-    reason = "" if whole else "a batch of fresh images has no score"
-    if whole and low is None:
-        reason = "no interval: all batches of fresh images have the same score"
     return {
         "prompt": candidate.prompt,
         "candidate": candidate.number,
         "first_score": candidate.scored.value,
-        "score": mean,
-        "low": low,
-        "high": high,
-        "fresh_scores": fresh.values,
-        "n_images": fresh.n_images,
-        "n_batches": len(fresh.values),
-        "reason": reason,
+        **fresh.record(),
         "evidence": dict(fresh.of_all.evidence),
         "images": fresh.images,
+        "variations": fresh.variations,
         "variation_images": [],
     }
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from biasgraph.causal.best_of import mean_interval
 from biasgraph.methods.base import Media
 from biasgraph.methods.minethegap import Varying
 from biasgraph.methods.mining_objectives import Needs, Objective, Sample, Scored
@@ -130,6 +132,7 @@ class ScoredPrompts:
                 [one.value for one in found[k + place :: k]],
                 sum(len(ids) for ids in every[place].images.values()),
                 list(every[place].own),
+                [text.text for text in every[place].variations],
             )
             for place in range(k)
         ]
@@ -144,9 +147,29 @@ class FreshScores:
         values: One for each batch; None where undefined.
         n_images: How many images there are in all sets, withheld ones left out.
         images: The ids of the prompt's own.
+        variations: What the prompt may mean, where that was needed.
     """
 
     of_all: Scored
     values: list[float | None]
     n_images: int
     images: list[str]
+    variations: list[str]
+
+    def record(self) -> dict[str, Any]:
+        """Their mean, its 95 % interval, and why either is undefined, in JSON types."""
+        known = [value for value in self.values if value is not None]
+        whole = len(known) == len(self.values)
+        mean, low, high = mean_interval(known) if whole else (None, None, None)
+        reason = "" if whole else "a batch of fresh images has no score"
+        if whole and low is None:
+            reason = "no interval: all batches of fresh images have the same score"
+        return {
+            "score": mean,
+            "low": low,
+            "high": high,
+            "fresh_scores": self.values,
+            "n_images": self.n_images,
+            "n_batches": len(self.values),
+            "reason": reason,
+        }

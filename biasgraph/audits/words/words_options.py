@@ -38,7 +38,7 @@ class WordsOptions(ModelOptions):
         "prompts",
         default=None,
         help="Several prompts, and which words matter over all of them: a shipped list "
-        "('occupations'), or a file with a prompt on each line.",
+        "('occupations'), a file with a prompt on each line, or the directory of a mine run.",
     )
     model: str | None = reuse(RunOptions, "model", default=None)
     vqa: str | None = reuse(BuildOptions, "vqa", default=None)

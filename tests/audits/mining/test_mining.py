@@ -115,6 +115,15 @@ def test_the_files(mined: Path) -> None:
     assert b"<svg" in (mined / "mined.svg").read_bytes()
 
 
+def test_a_build_takes_what_was_mined(mined: Path, tmp_path: Path, capsys) -> None:
+    target = tmp_path / "graph"
+    small = flags(only="gender", images=2, controls=0, bootstrap=100)
+    code = main(["build", "--prompts", str(mined), *small, "--json", "-o", str(target)])
+    prompts = [row["prompt"] for row in document(mined)["mined"]]
+    built = json.loads(capsys.readouterr().out)["graph"]["prompts"]
+    assert code == 0 and [part["prompt"] for part in built] == prompts
+
+
 def test_a_rerun_makes_and_asks_nothing(mined: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (mined / "mined.json").read_bytes()
 

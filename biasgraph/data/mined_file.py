@@ -1,0 +1,89 @@
+"""What mined.json must hold to be read again: the prompts, and what their scores rest on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from biasgraph.data.axes import PromptText
+from biasgraph.data.file_names import MINED
+from biasgraph.errors import InputError, shown
+from biasgraph.io.json_files import check, parse_json
+from biasgraph.io.text_files import read_bytes, refuse_pipe
+
+SCHEMA = "biasgraph-mined/1"
+MOST = 10**6
+"""Images, batches; more would be a mistake."""
+
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Score = Annotated[float, Field(allow_inf_nan=False)]
+Texts = Annotated[list[PromptText], Field(max_length=1000)]
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, protected_namespaces=())
+
+
+class MinedPrompt(_Read):
+    """A prompt that was scored again on fresh images."""
+
+    rank: Count
+    prompt: PromptText
+    variations: Texts
+    score: Score | None
+    low: Score | None
+    high: Score | None
+    fresh_scores: Annotated[list[Score | None], Field(max_length=MOST)]
+    n_images: Count
+    n_batches: Count
+    reason: str
+
+
+class MinedSettings(_Read):
+    """What the scores depend on beside the models."""
+
+    objective: str
+    images: Annotated[int, Field(ge=1, le=MOST)]
+    variations: Count
+    vary: list[str]
+    axes: str
+    axes_digest: str
+    ideal: dict[str, dict[str, Score]] | None
+    alpha: Annotated[float, Field(gt=0, le=1)]
+    fresh_batches: Annotated[int, Field(ge=2, le=MOST)]
+
+
+class MinedFile(_Read):
+    """A search for prompts (`biasgraph mine`), as far as other commands read it."""
+
+    schema_: Annotated[Literal["biasgraph-mined/1"], Field(alias="schema")]
+    model: str
+    model_fingerprint: str
+    vqa: str | None = None
+    vqa_fingerprint: str | None = None
+    embedder: str | None = None
+    embedder_fingerprint: str | None = None
+    proposed_by: str
+    settings: MinedSettings
+    mined: Annotated[list[MinedPrompt], Field(min_length=1, max_length=10_000)]
+
+    @classmethod
+    def of(cls, directory: Path) -> MinedFile:
+        """What a search left in its directory, the prompts in their order.
+
+        Raises:
+            InputError: There is no mined.json, or it is damaged.
+        """
+        path = directory / MINED
+        if not os.path.exists(path):  # of a folder that nobody may look into, too
+            raise InputError(
+                f"{shown(directory)} is no run of `biasgraph mine`: it holds no {MINED}"
+            )
+        refuse_pipe(path)
+        data = parse_json(read_bytes(path, "the mined prompts in"), shown(path))
+        check(cls, data, shown(path))
+        read = cls.model_validate(data)
+        return read.model_copy(update={"mined": sorted(read.mined, key=lambda row: row.rank)})
