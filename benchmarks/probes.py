@@ -1,7 +1,7 @@
 """Trains probes of both sandbox generators and prints how right they are (docs/search.md).
 
     python -m benchmarks.probes
-    python -m benchmarks.probes --images 4 --every 3   # a trial
+    python -m benchmarks.probes --images 4 --every 5   # a trial
 
 Each generator is probed twice on the same images: as the judge labels them, and as the prompts of
 the counterfactuals do. Rerun the same command to resume.
@@ -51,13 +51,12 @@ def _shown(found: Record) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Trains what is missing and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--images", type=int, default=16)
-    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--images", type=int, default=8)
+    parser.add_argument("--every", type=int, default=None)
     parser.add_argument("--work", type=Path, default=Path("outputs/probes"))
     given = parser.parse_args(arguments)
-    found: list[list[str]] = []
-    for world in WORLDS:
-        for labels in ("judge", "prompt"):
+    for labels in ("judge", "prompt"):
+        for world in WORLDS:
             options = ProbeOptions(
                 model=f"sandbox:{world}",
                 axis=AXES,
@@ -66,8 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 labels=labels,
                 output=given.work / f"{world}.safetensors",
             )
-            found += rows(world, labels, train(options).document)
-    print(table(HEADER, found))
+            found = list(rows(world, labels, train(options).document))
+            print(table(HEADER, found), flush=True)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ def fit_logistic(
 
     first: Floats = np.zeros(k * ones.shape[1]) if start is None else start.ravel()
     made = minimize(
-        objective, first, jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS, "gtol": 1e-5}
+        objective, first, jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS, "gtol": 1e-4}
     )
     return np.asarray(made.x).reshape(k, -1)
 

@@ -182,14 +182,14 @@ class ObservableGenerator(Protocol):
     """A power of generators whose denoiser can be watched at work."""
 
     def middle_activations(
-        self, prompts: Sequence[str], seeds: Sequence[int], every: int = 1
+        self, prompts: Sequence[str], seeds: Sequence[int], every: int | None = None
     ) -> MiddleActivations:
         """What the denoiser's middle gives on the way to the images of prompts and seeds.
 
         Args:
             prompts: One an image.
             seeds: One an image.
-            every: Look at each so many-th step, the first one among them.
+            every: Look at each so many-th step, the first one among them; None for about ten.
 
         Raises InputError where the pipeline has no such part.
         """

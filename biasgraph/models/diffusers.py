@@ -141,7 +141,7 @@ class DiffusersGenerator(SourcedModel):
         return PromptTrace.record(self.spec, self._pipeline, call, prompts, seeds)
 
     def middle_activations(
-        self, prompts: Sequence[str], seeds: Sequence[int], every: int = 1
+        self, prompts: Sequence[str], seeds: Sequence[int], every: int | None = None
     ) -> MiddleActivations:
         """What the denoiser's middle gives at each so many-th step; the images are not decoded.
 

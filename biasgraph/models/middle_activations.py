@@ -2,8 +2,8 @@
 
 No pipeline's code is copied: its own call runs, with a hook on the denoiser's middle, and is left
 behind the last step that is looked at, before anything is decoded. Of a UNet the middle is its mid
-block, of a transformer the middle one of its blocks. Each channel is pooled over space, or over
-tokens, to its mean and its standard deviation.
+block, of a transformer the middle one of its blocks. Each channel is pooled to four means: over the
+quarters of the picture, or over four runs of tokens, which are bands from its top to its bottom.
 
 Guidance makes the denoiser work on each image twice, in one batch or in two calls, with and without
 the prompt. Which half has the prompt is found out, not assumed: a pass with the prompt in the place
@@ -31,8 +31,7 @@ class MiddleActivations:
     """Of a batch of images.
 
     Attributes:
-        values: (n, steps, d) float32 on the CPU; of each of the d / 2 channels the means, then the
-            standard deviations.
+        values: (n, steps, d) float32 on the CPU; of each of the d / 4 channels four means.
         steps: The steps that were looked at, from 0; what is given at one depends on the noisy
             image before it.
         of: How many steps the schedule has.
@@ -54,13 +53,23 @@ class MiddleActivations:
         return replace(parts[0], values=torch.cat([part.values for part in parts]))
 
 
+def examined_steps(of: int, every: int | None) -> tuple[int, ...]:
+    """Which steps of a schedule are looked at, the first one among them.
+
+    Args:
+        of: How many there are.
+        every: Each so many-th; None for about ten in all.
+    """
+    return tuple(range(0, of, every or max(1, of // 10)))
+
+
 def watch_middle(
     spec: str,
     pipeline: Any,
     call: Mapping[str, Any],
     prompts: Sequence[str],
     seeds: Sequence[int],
-    every: int = 1,
+    every: int | None = None,
 ) -> MiddleActivations:
     """Run a pipeline and keep what its denoiser's middle gives, with the prompt, at some steps.
 
@@ -70,7 +79,7 @@ def watch_middle(
         call: What it is called with beside prompts and generators.
         prompts: One an image.
         seeds: One an image.
-        every: Look at each so many-th step, the first one among them.
+        every: As for `examined_steps`.
 
     Raises:
         InputError: The pipeline has no denoiser with a middle, or none that can be followed.
@@ -100,12 +109,11 @@ def watch_middle(
 
     alike = None
     if _NEGATIVE in inspect.signature(type(pipeline).__call__).parameters:
-        once = run(_Watcher(spec, 1, None), 1, {_NEGATIVE: [prompts[0]]})
+        once = run(_Watcher(spec, 1, every, once=True), 1, {_NEGATIVE: [prompts[0]]})
         alike = once.kept[0][0]
     watched = run(_Watcher(spec, len(prompts), every, alike), len(prompts), {})
-    return MiddleActivations(
-        torch.stack(watched.kept, dim=1), tuple(range(0, watched.of, every)), watched.of
-    )
+    steps = examined_steps(watched.of, every)
+    return MiddleActivations(torch.stack(watched.kept, dim=1), steps, watched.of)
 
 
 class _Enough(BaseException):
@@ -119,8 +127,9 @@ class _Watcher:
     Attributes:
         spec: What the user typed.
         images: How many there are.
-        every: See `watch_middle`; None for the first step alone.
+        every: As for `examined_steps`.
         alike: (d,) what the first image's prompt gives at the first step, where that is known.
+        once: Whether to look at the first step alone.
         kept: (n, d) float32 of each step that was looked at.
         of: How many steps the schedule has, from its first step on.
     """
@@ -129,6 +138,7 @@ class _Watcher:
     images: int
     every: int | None
     alike: Any = None
+    once: bool = False
     kept: list[Any] = field(default_factory=list)
     of: int = 0
     _step: int = 0
@@ -138,15 +148,14 @@ class _Watcher:
     def see(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """A forward hook of the middle."""
         stream = _image_stream(output, kwargs["hidden_states"] if not args else args[0])
-        flat = stream.flatten(2) if stream.ndim > 3 else stream.transpose(1, 2)
-        self._given.append(_pooled(flat).cpu())
+        self._given.append(_pooled(stream).cpu())
 
     def end(self, scheduler: Any) -> None:
         """Look at a step that is over; raises _Enough after the last one that counts."""
         import torch
 
         self.of = self.of or len(scheduler.timesteps)
-        step, every = self._step, self.every or self.of
+        steps, step = examined_steps(self.of, self.every), self._step
         self._step += 1
         given = torch.cat(self._given) if self._given else torch.empty(0)
         self._given.clear()
@@ -158,14 +167,14 @@ class _Watcher:
         halves = given.reshape(-1, self.images, given.shape[-1])
         if step == 0:
             self._place = self._with_prompt(halves)
-        if step % every == 0:
+        if step in steps:
             self.kept.append(halves[min(self._place, len(halves) - 1)])
-        if step + every - step % every >= self.of:
+        if self.once or step >= steps[-1]:
             raise _Enough
 
     def _with_prompt(self, halves: Any) -> int:
         """Which of the (m, n, d) is with the prompt."""
-        if len(halves) == 1 or self.every is None:
+        if len(halves) == 1 or self.once:
             return 0
         if self.alike is None:
             raise InputError(
@@ -176,12 +185,14 @@ class _Watcher:
         return int((halves[:, 0] - self.alike).norm(dim=-1).argmin())
 
 
-def _pooled(flat: Any) -> Any:
-    """(b, 2 c) float32 of (b, c, places): means, then standard deviations."""
-    import torch
+def _pooled(stream: Any) -> Any:
+    """(b, 4 c) float32 of (b, c, h, w), or of (b, tokens, c): four means of each channel."""
+    from torch.nn.functional import adaptive_avg_pool1d, adaptive_avg_pool2d
 
-    flat = flat.detach().float()
-    return torch.cat([flat.mean(dim=2), flat.std(dim=2, unbiased=False)], dim=1)
+    stream = stream.detach().float()
+    if stream.ndim == 3:
+        return adaptive_avg_pool1d(stream.transpose(1, 2), 4).flatten(1)
+    return adaptive_avg_pool2d(stream, 2).flatten(1)
 
 
 def _image_stream(output: Any, before: Any) -> Any:

@@ -41,7 +41,7 @@ def observe(
     run: Run,
     generator: ImageGenerator,
     images: Sequence[ImageRow],
-    every: int,
+    every: int | None,
     progress: Progress | None = None,
 ) -> MiddleActivations:
     """The activations of images of a run; only what the run lacks is computed.
@@ -50,7 +50,7 @@ def observe(
         run: Keeps them.
         generator: The run's own.
         images: At least one.
-        every: Look at each so many-th step.
+        every: Look at each so many-th step; None for about ten in all.
         progress: What shows where the work stands.
 
     Raises:
@@ -60,7 +60,7 @@ def observe(
     """
     import torch
 
-    from biasgraph.models.middle_activations import MiddleActivations
+    from biasgraph.models.middle_activations import MiddleActivations, examined_steps
 
     refuse_unobservable(generator)
     watched = cast("ObservableGenerator", generator)
@@ -82,6 +82,6 @@ def observe(
     # The number of steps leads what is kept of an image.
     kept = np.stack([np.frombuffer(known[row.id], dtype="<f4") for row in images])
     of = int(kept[0, 0])
-    steps = tuple(range(0, of, every))
+    steps = examined_steps(of, every)
     values = kept[:, 1:].reshape(len(images), len(steps), -1)
     return MiddleActivations(torch.from_numpy(values.astype(np.float32)), steps, of)

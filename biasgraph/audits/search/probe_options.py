@@ -62,9 +62,9 @@ class ProbeOptions(ModelOptions):
         default="judge",
         panel=PROBES,
     )
-    every: int = option(
+    every: int | None = optional(
         "Train a probe for each so many-th step, the first one among them.",
-        default=1,
+        usual="so many that about ten steps have one",
         low=1,
         panel=PROBES,
     )
