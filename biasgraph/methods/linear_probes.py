@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biasgraph.causal.expected_calibration import expected_calibration_error
+from biasgraph.causal.intervals import wilson
 from biasgraph.causal.tables import Floats
 from biasgraph.causal.word_accuracy import mean_hits
 from biasgraph.models.probe import Probe
@@ -213,16 +214,19 @@ def _accuracy(
         reason = "no image of a held-out prompt has an answer"
         return {**nothing, "n_images": 0, "n_prompts": 0, "how": "", "reason": reason}
     right = (found.argmax(axis=1) == truth).astype(np.float64)
-    mean = asdict(mean_hits(right, images.prompts[rows].tolist(), rng))
+    mean = mean_hits(right, images.prompts[rows].tolist(), rng)
     shares = np.bincount(truth, minlength=len(images.attributes)) / len(truth)
+    ends = [end for end in (mean.low, mean.high) if end is not None]
+    if mean.how == "bootstrap":  # few prompts that are nearly all right hardly vary
+        ends += wilson(right.sum(), len(right)).tolist()
     return {
-        "accuracy": mean["value"],
-        "low": mean["low"],
-        "high": mean["high"],
+        "accuracy": mean.value,
+        "low": min(ends, default=None),
+        "high": max(ends, default=None),
         "ece": expected_calibration_error(found, truth),
         "largest_share": float(shares.max()),
-        "n_images": mean["pairs"],
-        "n_prompts": mean["prompts"],
-        "how": mean["how"],
-        "reason": mean["reason"],
+        "n_images": mean.pairs,
+        "n_prompts": mean.prompts,
+        "how": mean.how,
+        "reason": mean.reason,
     }

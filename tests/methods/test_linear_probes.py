@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from biasgraph.causal.intervals import wilson
 from biasgraph.methods.linear_probes import (
     LabelledImages,
     accuracy_by_step,
@@ -76,6 +77,24 @@ def test_what_is_there_is_found_and_what_is_not_is_not(k: int) -> None:
     assert low is None or low <= signal["unnamed"]["accuracy"] <= high
     # Where nothing is to be seen, the probe is not sure of anything either.
     assert noise["unnamed"]["ece"] < 0.3
+
+
+def test_an_interval_of_few_prompts_is_no_narrower_than_that_of_as_many_images() -> None:
+    given = images(strength=1.5)
+    heads = list(train_heads(given))
+    found = accuracy_by_step(given, probe_of("x", given, heads), heads, np.random.default_rng(0))
+    one = found[1]["unnamed"]
+    assert one["how"] == "bootstrap" and one["accuracy"] < 1
+    low, high = wilson(round(one["accuracy"] * one["n_images"]), one["n_images"]).tolist()
+    assert one["low"] <= low < one["accuracy"] < high <= one["high"]
+    # Where every image is right, prompts count: each may be a case of its own.
+    sure = replace(given, seen=replace(given.seen, values=given.seen.values.clone()))
+    sure.seen.values[:, 1, :3] += 50 * torch.eye(3)[torch.from_numpy(given.labels)]
+    heads = list(train_heads(sure))
+    found = accuracy_by_step(sure, probe_of("x", sure, heads), heads, np.random.default_rng(0))
+    low, high = wilson(3, 3).tolist()
+    assert found[1]["unnamed"]["accuracy"] == 1
+    assert (found[1]["unnamed"]["low"], found[1]["unnamed"]["high"]) == pytest.approx((low, high))
 
 
 def test_held_out_prompts_change_nothing_but_the_accuracy() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -125,6 +126,24 @@ def test_what_is_damaged_is_refused(path: Path) -> None:
         path.write_bytes(raw)
         with pytest.raises(InputError, match="damaged"):
             load_probes(path, model(), AXES)
+
+
+def test_whatever_happens_to_a_file_is_said_in_a_line(path: Path) -> None:
+    whole, rng = path.read_bytes(), random.Random(0)
+    header = 8 + int.from_bytes(whole[:8], "little")
+    for _ in range(400):
+        raw = bytearray(whole)
+        for _ in range(rng.choice((1, 1, 2, 8))):
+            # Half of the hits go to the header, where what the file says of itself is.
+            place = rng.randrange(header if rng.random() < 0.5 else len(raw))
+            raw[place] = rng.randrange(256) if rng.random() < 0.5 else rng.choice(b'"{}[],:0 ')
+        path.write_bytes(raw[: rng.randrange(len(raw))] if rng.random() < 0.2 else raw)
+        if raw == whole:
+            continue
+        with pytest.raises(InputError) as caught:
+            load_probes(path, model(), AXES)
+        said = str(caught.value)
+        assert len(said) <= 400 and said.isprintable(), said
 
 
 @pytest.mark.parametrize(

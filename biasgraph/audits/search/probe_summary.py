@@ -40,12 +40,13 @@ def summarize_probes(document: Record) -> Iterator[ScreenPart]:
             ("Steps", f"{len(document['steps'])} of {document['of']}"),
         ]
     )
-    for probe in document["probes"]:
-        yield _by_step(probe)
+    *others, last = document["probes"]
+    yield from (_by_step(probe, "") for probe in others)
+    yield _by_step(last, CAPTION)
     yield Sentences("To keep in mind", [*_remarks(document), *document["notes"]])
 
 
-def _by_step(probe: Record) -> Table:
+def _by_step(probe: Record, caption: str) -> Table:
     rows: list[list[Cell]] = [
         [
             probe["axis"],
@@ -59,7 +60,7 @@ def _by_step(probe: Record) -> Table:
         for one in probe["steps"]
     ]
     titles = ("Axis", "Step", "Unnamed", "ECE", "Largest", "Named", "ECE")
-    return Table(titles, rows, CAPTION, numeric=(3, 4, 6))
+    return Table(titles, rows, caption, numeric=(3, 4, 6))
 
 
 def _cell(found: Record) -> Cell:

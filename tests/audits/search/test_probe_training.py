@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from biasgraph.models.clip import ClipJudge
 from biasgraph.models.diffusers import DiffusersGenerator
 from biasgraph.models.probe import load_probes
 from biasgraph.models.registry import load_generator
+from tests.kill_trials import kill_trials
 from tests.models import tiny_pipelines
 
 PROMPTS = ["a librarian", "a nurse", "a chef", "a pilot", "a teacher", "a farmer"]
@@ -137,6 +139,31 @@ def test_cut_short_it_comes_to_the_same(trained: Path, prompts: Path, tmp_path, 
     assert not options.output.exists()
     assert train(options).document == said(trained)
     assert options.output.read_bytes() == trained.read_bytes()
+
+
+def train_into(directory: Path) -> None:
+    options = ProbeOptions(
+        prompts=PROMPTS[:4],
+        axis="gender",
+        images=4,
+        every=4,
+        output=directory.with_name(directory.name + ".safetensors"),
+    )
+    train(options)
+
+
+@pytest.mark.slow(reason="runs the sandbox several times; the test above is cut short in one place")
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path, by: signal.Signals) -> None:
+    outcomes = kill_trials(
+        train_into,
+        lambda path: (path,),
+        tmp_path,
+        table=lambda path: path.with_name(path.name + ".safetensors").read_bytes(),
+        trials=4,
+        by=by,
+    )
+    assert any(trial.killed for trial in outcomes)
 
 
 def test_the_screen(trained: Path, prompts: Path, capsys) -> None:
