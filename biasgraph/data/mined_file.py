@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from biasgraph.data.axes import PromptText
 from biasgraph.data.file_names import MINED
@@ -60,6 +60,7 @@ class MinedFile(_Read):
     """A search for prompts (`biasgraph mine`), as far as other commands read it."""
 
     schema_: Annotated[Literal["biasgraph-mined/1"], Field(alias="schema")]
+    toy: str | None = None
     model: str
     model_fingerprint: str
     vqa: str | None = None
@@ -69,6 +70,12 @@ class MinedFile(_Read):
     proposed_by: str
     settings: MinedSettings
     mined: Annotated[list[MinedPrompt], Field(min_length=1, max_length=10_000)]
+
+    @model_validator(mode="after")
+    def _different(self) -> MinedFile:
+        if len({row.prompt for row in self.mined}) < len(self.mined):
+            raise ValueError("a mined prompt stands there twice")
+        return self
 
     @classmethod
     def of(cls, directory: Path) -> MinedFile:

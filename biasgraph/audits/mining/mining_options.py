@@ -14,11 +14,14 @@ from biasgraph.audits.build_options import (
 )
 from biasgraph.audits.mining.genetic_search import SearchSettings
 from biasgraph.audits.pipeline_options import ScoreOptions
-from biasgraph.data.options import option, optional, reuse, settings
+from biasgraph.data.options import option, optional, options_of, reuse, settings
 from biasgraph.errors import InputError
+from biasgraph.models.inference_options import MODEL_OPTIONS
 
 SEARCH = "Search"
 """A panel of ``--help``."""
+EVALUATED = ("evaluate", "model", "axes", "seed", "output", "fresh")
+"""The options beside those of models that --evaluate reads."""
 
 
 @settings(panel=SEARCH)
@@ -96,8 +99,21 @@ class MineOptions(RunOptions):
         low=1,
         usual="no limit",
     )
+    evaluate: Sequence[str | Path] = option(
+        "Search for nothing: score the prompts that this run of `mine` found in the models of all "
+        "such runs and in --model, a matrix of models and prompts. Repeatable. What else the "
+        "scores depend on is as in the runs.",
+        default=(),
+        kind=Path,
+        metavar="RUN",
+        repeat=True,
+        panel=AUDIT,
+    )
     output: Path | None = reuse(
-        RunOptions, "output", default=None, usual="outputs/MODEL/mined-OBJECTIVE"
+        RunOptions,
+        "output",
+        default=None,
+        usual="outputs/MODEL/mined-OBJECTIVE, or outputs/MODEL/evaluated-RUN",
     )
 
     def __post_init__(self) -> None:
@@ -105,6 +121,24 @@ class MineOptions(RunOptions):
         self.search()
         if self.vary and self.objective != "bias":
             raise InputError("--vary has no effect on --objective " + self.objective.split(":")[0])
+
+        if self.evaluate:
+            self._refuse_unread()
+
+    def _refuse_unread(self) -> None:
+        """Raise InputError for an option that --evaluate does not read."""
+        if isinstance(self.evaluate, str | Path):
+            object.__setattr__(self, "evaluate", (self.evaluate,))
+        read = EVALUATED if self.model is None else (*EVALUATED, *MODEL_OPTIONS)
+        for name, about in options_of(MineOptions).items():
+            if name in read or getattr(self, name) == self.__dataclass_fields__[name].default:
+                continue
+            flag = about.flag(name)
+            raise InputError(
+                f"{flag} is about the model of --model: name it"
+                if name in MODEL_OPTIONS
+                else f"{flag} has no effect with --evaluate: it is as in the runs; remove it"
+            )
 
     def search(self) -> SearchSettings:
         """How the population lives; raises InputError."""
