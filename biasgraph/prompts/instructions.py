@@ -11,6 +11,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel
 from biasgraph.data.axes import PromptText, ShortText
 from biasgraph.io import resources
 
+MOST_CATEGORIES = 15
+"""Bias categories of mined prompts, as in MineTheGap (sec. 5)."""
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
@@ -91,6 +93,30 @@ class Bias(BaseModel):
     ]
     question: PromptText
     present_in_prompt: bool
+
+
+class Category(BaseModel):
+    """MineTheGap: a bias category, and the terms that tell it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: ShortText
+    terms: Annotated[list[ShortText], Field(min_length=1, max_length=100)]
+
+
+def _categories_named_once(categories: list[Category]) -> list[Category]:
+    _different([category.name for category in categories])
+    return categories
+
+
+class Categories(BaseModel):
+    """MineTheGap: the bias categories of mined prompts."""
+
+    categories: Annotated[
+        list[Category],
+        Field(min_length=1, max_length=MOST_CATEGORIES),
+        AfterValidator(_categories_named_once),
+    ]
 
 
 class Biases(BaseModel):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.ideals.ideal_file import Shares, read_ideal
+from biasgraph.audits.mining.categories import bias_categories
 from biasgraph.audits.mining.genetic_search import Candidate, best, search
 from biasgraph.audits.mining.mining_options import MineOptions
 from biasgraph.audits.mining.population import Budget, FreshScores, ScoredPrompts
@@ -345,6 +346,7 @@ class Mining:
             "dropped": list(dropped),
             "random": {"n_prompts": len(chance), "expected_best": expected},
             "mined": list(mined),
+            "categories": bias_categories(mined, self.llm, job.directory),
             "unseen_words": job.generator.unseen_words([row["prompt"] for row in mined]),
             "notes": [*job.withheld_notes(run, "left out"), *job.notes()],
             "seed": options.seed,
