@@ -61,6 +61,7 @@ class Transfer:
                    "difference_high", "n_prompts", "n_images")  # fmt: skip
         rows = [
             {name: cell[name] for name in of_cell}
+            | {"mean_reason": cell["reason"]}
             | {name: row[name] for name in ("rank", "prompt", "score", "reason")}
             for cell in self.document["cells"]
             for row in cell["prompts"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import shutil
@@ -11,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from scipy import stats
 
+from biasgraph.audits.mining.transfer_summary import summarize_transfer, transfer_page
 from biasgraph.commands import main
 from biasgraph.models.diffusers import DiffusersGenerator
+from biasgraph.report.terminal import show
 from biasgraph.runs.progress import Interrupted
 from tests.audits.mining.test_mining import flags
+from tests.hostile import HOSTILE
 
 MODELS = ("stereotyped", "debiased")
 ALL_OF_FOUR = flags(iterations=1, population=4, selected=0, images=4, best=4, fresh_batches=2)
@@ -110,6 +115,23 @@ def test_the_files(matrix: Path, by_axis: list[Path]) -> None:
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", page)
     made = {name.rpartition("-")[0]: count for name, count in images(matrix).items()}
     assert {*made} == {f"sandbox-{model}" for model in MODELS}
+
+
+def test_hostile_texts_and_undefined_scores_are_drawn(matrix: Path) -> None:
+    document = read(matrix)
+    for place, text in enumerate(HOSTILE):
+        for cell in document["cells"]:
+            row = cell["prompts"][place % 4]
+            cell["prompts"][place % 4] = row | {"prompt": text, "score": None, "reason": text}
+            undefined = dict.fromkeys(("mean_score", "low", "high", "difference"))
+            cell |= undefined | {"reason": f"4 of 4 prompts have no score {text}"}
+        page = transfer_page(document).decode()
+        assert page.count("<script") == 2
+        assert not any(mark in page for mark in ("<img", "<svg/onload", "<iframe", "\x1b"))
+        console = Console(file=io.StringIO(), width=80)
+        show(console, summarize_transfer(document))
+    document["cells"][0] |= {"mean_score": -0.2, "low": -0.3, "high": 1.5}
+    assert "-0.200 [-0.300, 1.500]" in transfer_page(document).decode()
 
 
 def test_a_rerun_makes_nothing_again(
