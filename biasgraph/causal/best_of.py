@@ -25,21 +25,17 @@ def expected_best(scores: Sequence[float], *, lower: bool) -> Floats:
     Returns:
         (n,) of k = 1 to n; the last is the best of all.
     """
-    from scipy.special import gammaln
-
     worst_last = np.sort(np.asarray(scores, dtype=float))
     values = worst_last if lower else worst_last[::-1]
     n = len(values)
-    below = n - 1 - np.arange(n)  # how many are worse than the i-th best
-    k = np.arange(1, n + 1)[:, None]
-    possible = below[None] >= k - 1
-    rest = np.maximum(below[None] - k + 1, 0)
-    logs = (
-        gammaln(below[None] + 1) - gammaln(k) - gammaln(rest + 1)
-        - (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
-    )  # fmt: skip
-    weights = np.where(possible, np.exp(logs), 0.0)
-    return np.asarray(weights @ values)
+    worse = n - 1 - np.arange(n)  # how many are worse than each
+    weights = np.full(n, 1 / n)  # how probably it is the best of k: C(worse, k - 1) / C(n, k)
+    expected = []
+    for k in range(1, n + 1):
+        expected.append(float(weights @ values))
+        if k < n:
+            weights = weights * np.maximum(worse - k + 1, 0) / k * (k + 1) / (n - k)
+    return np.array(expected)
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float | None, float | None]:

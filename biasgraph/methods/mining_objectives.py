@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from biasgraph.methods.base import Media
 
 BIAS, AXIS, EDGE = "bias", "axis:", "edge:"
+VALID = 0.5
+"""Of each set's images, the least part that must show an attribute: fewer look skewed by luck."""
 Evidence = Mapping[str, Any]
 """What a score rests on, in JSON types."""
 
@@ -60,12 +62,14 @@ class Sample:
         images: Text -> ids of its images that nobody withheld, the prompt's own under the prompt.
         variations: What the prompt may mean, where that is needed.
         answers: Text -> axis -> answers about its images, where they are needed.
+        made: How many images each text has, withheld ones included; 0 where it does not matter.
     """
 
     prompt: str
     images: Mapping[str, Sequence[str]]
     variations: Sequence[Prompt] = ()
     answers: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    made: int = 0
 
     @property
     def own(self) -> Sequence[str]:
@@ -161,6 +165,9 @@ class BiasScore:
                 for place in least_aligned(found)
             ],
         }
+        if sample.made > len(images):
+            few = f"{sample.made - len(images)} of {sample.made} images were withheld"
+            return Scored(None, f"{few}, and only scores of as many images compare", evidence)
         return Scored(found.value, found.reason, evidence)
 
 
@@ -194,8 +201,8 @@ class AxisSkew:
         found = []
         for sample in population:
             counts = target.counts(sample, sample.prompt)
-            if not counts.sum():
-                found.append(Scored(None, f"no image says anything of {self.axis}"))
+            if few := target.why_few(sample, [sample.prompt]):
+                found.append(Scored(None, few))
                 continue
             distance = float(target.ideal.distance(counts / counts.sum()))
             found.append(Scored(distance, "", target.evidence(counts)))
@@ -240,10 +247,10 @@ class EdgeStrength:
         return [self._scored(sample, target) for sample in population]
 
     def _scored(self, sample: Sample, target: _Target) -> Scored:
+        if few := target.why_few(sample, [*sample.images]):
+            return Scored(None, few)
         before = target.counts(sample, sample.prompt)
         arms = np.array([target.counts(sample, text) for text in sample.images])[1:]
-        if not (before.sum() and arms.sum(axis=1).all()):
-            return Scored(None, f"a set of images says nothing of {self.y}")
         first, then = distances_to_ideal(before[None], arms[None], target.ideal, "equal")
         evidence = {"distance_before": first, "distance_after": then, **target.evidence(before)}
         return Scored(round(first - then, 12) + 0.0, "", evidence)  # never -0.0
@@ -267,6 +274,17 @@ class _Target:
         """(k,) images of a text that show each attribute."""
         said = list(sample.answers[text][self.axis])
         return np.array([said.count(name) for name in self.attributes], dtype=np.int64)
+
+    def why_few(self, sample: Sample, texts: Sequence[str]) -> str:
+        """Why answers say too little: fewer than half of a set's images show an attribute."""
+        for text in texts:
+            valid, asked = (
+                int(self.counts(sample, text).sum()),
+                len(sample.answers[text][self.axis]),
+            )
+            if not valid or valid < VALID * asked:
+                return f"only {valid} of {asked} images in a set say anything of {self.axis}"
+        return ""
 
     def evidence(self, counts: Counts) -> Evidence:
         shares = (counts / counts.sum()).tolist()

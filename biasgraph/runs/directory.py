@@ -188,6 +188,11 @@ class Run:
         """Raise InputError where the latest request was about none of these initial prompts."""
         rows = self.ledger.requested_prompts()
         before = [row.text for row in rows if row.role == "initial"]
+        if before and not texts:
+            raise InputError(
+                f"{shown(self.directory)} holds the run of another command, about "
+                f"'{printable(before[0][:80])}'; choose another -o"
+            )
         if before and not set(before) & set(texts):
             was, now = (printable(next(iter(names))[:80]) for names in (before, texts))
             raise InputError(

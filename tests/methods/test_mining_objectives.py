@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,6 +61,15 @@ def test_the_bias_score_embeds_a_population_at_once() -> None:
     assert pilot.value is None and pilot.reason == "all images were withheld"
 
 
+def test_fewer_images_have_no_bias_score() -> None:
+    sample = replace(spanned("a chef", 5, 4), made=6)
+    (found,) = BiasScore().evaluate([sample], Vectors())
+    assert found.value is None and found.evidence["missed"]
+    assert found.reason == (
+        "1 of 6 images were withheld, and only scores of as many images compare"
+    )
+
+
 def test_the_worst_end_of_the_bias_score_is_an_option() -> None:
     sample = spanned("a chef", 9, 8)
     quarter, all_of_it = (BiasScore(alpha).evaluate([sample], Vectors())[0] for alpha in (0.25, 1))
@@ -70,8 +80,10 @@ def test_the_worst_end_of_the_bias_score_is_an_option() -> None:
 def test_a_skewed_axis_is_far_from_its_ideal() -> None:
     objective = objective_of("axis:gender", AXES)
     said = ["male"] * 9 + ["female"] * 3 + ["unknown", "gated"]
+    lucky = answered({PROMPT: {"gender": ["male"] * 7 + ["gated"] * 8}})
     nobody = answered({PROMPT: {"gender": ["gated"] * 4}})
-    skewed, without = objective.evaluate([answered({PROMPT: {"gender": said}}), nobody], None)
+    samples = [answered({PROMPT: {"gender": said}}), nobody, lucky]
+    skewed, without, few = objective.evaluate(samples, None)
     assert skewed.value == pytest.approx(0.25) and not objective.lower_is_worse
     assert skewed.evidence == {
         "shares": [
@@ -80,7 +92,9 @@ def test_a_skewed_axis_is_far_from_its_ideal() -> None:
         ],
         "n_valid": 12,
     }
-    assert without.value is None and without.reason == "no image says anything of gender"
+    assert without.value is None
+    assert without.reason == "only 0 of 4 images in a set say anything of gender"
+    assert few.value is None and few.reason.startswith("only 7 of 15 images")
 
 
 def test_the_ideal_is_the_users() -> None:

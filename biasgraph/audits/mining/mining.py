@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,8 +13,9 @@ from biasgraph.audits.mining.categories import bias_categories
 from biasgraph.audits.mining.genetic_search import Candidate, best, search
 from biasgraph.audits.mining.mining_options import MineOptions
 from biasgraph.audits.mining.population import Budget, FreshScores, ScoredPrompts
-from biasgraph.audits.mining.prompt_writer import Dropped, PromptWriter
-from biasgraph.causal.best_of import expected_best
+from biasgraph.audits.mining.prompt_writer import PromptWriter
+from biasgraph.audits.mining.search_record import SearchRecord
+from biasgraph.audits.openbias.inquiry import readable
 from biasgraph.data.answer_codes import variable_of
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.data.file_names import MINED
@@ -30,7 +32,6 @@ from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.registry import EMBEDDER, traits_of
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.prompts.mining_target import MiningTarget
-from biasgraph.prompts.tokens import excerpt
 from biasgraph.report.mining_figure import mining_figure
 from biasgraph.report.mining_page import PAGE, mining_html
 from biasgraph.report.thumbnails import Pictures
@@ -199,7 +200,9 @@ class Mining:
             if language_model
             else job.language_models,
         )
-        return cls(options, job, target, objective, varying, axes, ideal)
+        work = cls(options, job, target, objective, varying, axes, ideal)
+        work.budget()
+        return work
 
     @property
     def llm(self) -> LanguageModel:
@@ -237,43 +240,45 @@ class Mining:
     def searched(self, run: Run, media: RunMedia) -> Record:
         """The search, its best prompts scored again, and everything mined.json holds."""
         options, lower = self.options, self.objective.lower_is_worse
-        budget = Budget(options.max_images, options.best * options.fresh_batches * options.images)
+        budget = self.budget()
         scoring = ScoredPrompts(self.objective, self.varying, media, options.images, budget)
         writer = PromptWriter(
             self.llm, self.job.directory, self.target, options.seed, options.max_words, self.check
         )
-        found: list[Candidate] = []
-        rounds: list[Record] = []
-        dropped: list[Record] = []
+        found = SearchRecord(options.iterations, lower, budget)
         for now in search(writer, scoring, options.search(), lower=lower):
-            found += now
-            rounds.append(self._round(found, budget))
-            dropped += [_dropped(one, now[0].iteration) for one in writer.take_dropped()]
-            self._tell(rounds[-1])
-        chosen = best(found, options.best, lower=lower)
+            found.add(now, writer.take_dropped())
+            if self.job.progress is not None and (line := found.latest()):
+                self.job.progress.note(line)
+        found.drop(writer.take_dropped(), found.done + 1)
+        chosen = best(found.candidates, options.best, lower=lower)
         if not chosen:
-            raise ModelError(_nothing(found, options))
+            raise ModelError(f"no prompt has a score; {found.why_nothing()}")
         again = scoring.scored_again([one.prompt for one in chosen], options.fresh_batches)
         mined = self._mined(chosen, again)
-        self._show_missed(mined, media)
-        return self._document(run, found, rounds, dropped, mined, budget)
+        notes = self._show_missed(mined, media)
+        return self._document(run, found, mined, notes)
 
-    def _round(self, found: Sequence[Candidate], budget: Budget) -> Record:
-        first = best(found, 1, lower=self.objective.lower_is_worse)
-        return {
-            "iteration": found[-1].iteration,
-            "n_prompts": len(found),
-            "n_images": budget.spent,
-            "best_score": first[0].scored.value if first else None,
-            "best_prompt": first[0].prompt if first else None,
-        }
+    def budget(self) -> Budget:
+        """The images that may be made.
 
-    def _tell(self, latest: Record) -> None:
-        if self.job.progress is not None and latest["best_score"] is not None:
-            self.job.progress.note(
-                f"Iteration {latest['iteration']} of {self.options.iterations}: best so far "
-                f"{latest['best_score']:.3f}, '{excerpt(latest['best_prompt'])}'"
+        Raises:
+            InputError: They are too few to score one prompt, and the best again.
+        """
+        options = self.options
+        beside = 0
+        if self.objective.name == BIAS:
+            sets = [len(self.axes.axis(name).attributes) for name in options.vary or ()]
+            texts = math.prod(sets) if sets else options.variations
+            beside = options.best * max(1, math.ceil(options.alpha * texts)) * OF_MISSED
+        again = options.best * options.fresh_batches * options.images
+        least = options.images + again + beside
+        if options.max_images is not None and options.max_images < least:
+            raise InputError(
+                f"--max-images {options.max_images} is too few: to score one prompt, and --best "
+                f"{options.best} again on --fresh-batches {options.fresh_batches}, takes {least:,}"
             )
+        return Budget(options.max_images, again, beside)
 
     def _mined(self, chosen: Sequence[Candidate], again: Sequence[FreshScores]) -> list[Record]:
         """A record for each chosen prompt, the worst by its fresh score first."""
@@ -285,43 +290,34 @@ class Mining:
         rows = sorted(map(_again, chosen, again), key=rank)
         return [{"rank": place, **row} for place, row in enumerate(rows, start=1)]
 
-    def _show_missed(self, mined: Sequence[Record], media: RunMedia) -> None:
-        """Add images of the variations that the images of each mined prompt missed (fig. 7)."""
-        plans = [
-            [Prompt(row["prompt"], "initial")]
-            + [Prompt(one["text"], "other") for one in row["evidence"].get("missed", ())]
-            for row in mined
-        ]
-        plans = [plan for plan in plans if len(plan) > 1]
-        if not plans:
-            return
-        made = media.made(plans, OF_MISSED)
+    def _show_missed(self, mined: Sequence[Record], media: RunMedia) -> list[str]:
+        """Add images of the variations that the images of each mined prompt missed (fig. 7).
+
+        Returns what is to be said of those that the generator does not take.
+        """
+        plans, refused = [], 0
         for row in mined:
-            own = made.get(row["prompt"], {})
+            texts = [one["text"] for one in row["evidence"].get("missed", ())]
+            taken = readable(texts, self.job.generator.check_prompts)[0]
+            refused += len(texts) - len(taken)
+            if taken:
+                others = [Prompt(text, "other") for text in taken]
+                plans.append([Prompt(row["prompt"], "initial"), *others])
+        made = media.made(plans, OF_MISSED) if plans else {}
+        for row in mined:
             row["variation_images"] = [
-                {"text": one["text"], "images": media.shown(own[one["text"]])}
-                for one in row["evidence"].get("missed", ())
-                if one["text"] in own
+                {"text": text, "images": media.shown(images)}
+                for text, images in made.get(row["prompt"], {}).items()
+                if text != row["prompt"]
             ]
+        if not refused:
+            return []
+        return [f"{refused:,} missed variations are not shown: the generator does not take them"]
 
     def _document(
-        self,
-        run: Run,
-        found: Sequence[Candidate],
-        rounds: Sequence[Record],
-        dropped: Sequence[Record],
-        mined: Sequence[Record],
-        budget: Budget,
+        self, run: Run, found: SearchRecord, mined: Sequence[Record], notes: Sequence[str]
     ) -> Record:
         job, options, objective = self.job, self.options, self.objective
-        parents = {candidate.parent for candidate in found}
-        last = rounds[-1]["iteration"]
-        chance = [
-            candidate.scored.value
-            for candidate in found
-            if candidate.origin != "mutation" and candidate.scored.value is not None
-        ]
-        expected = expected_best(chance, lower=objective.lower_is_worse).tolist() if chance else []
         return {
             "schema": SCHEMA,
             "toy": job.toy,
@@ -333,45 +329,21 @@ class Mining:
                 "about": objective.about,
                 "lower_is_worse": objective.lower_is_worse,
             },
-            "stopped": _why_stopped(budget, last < options.iterations),
+            **found.record(),
             "n_images": {
-                "search": rounds[-1]["n_images"],
+                "search": found.budget.spent,
                 "fresh": sum(row["n_images"] for row in mined),
                 "variations": sum(
                     len(one["images"]) for row in mined for one in row["variation_images"]
                 ),
             },
-            "iterations": list(rounds),
-            "candidates": [_candidate(candidate, parents) for candidate in found],
-            "dropped": list(dropped),
-            "random": {"n_prompts": len(chance), "expected_best": expected},
             "mined": list(mined),
             "categories": bias_categories(mined, self.llm, job.directory),
             "unseen_words": job.generator.unseen_words([row["prompt"] for row in mined]),
-            "notes": [*job.withheld_notes(run, "left out"), *job.notes()],
+            "notes": [*notes, *job.withheld_notes(run, "left out"), *job.notes()],
             "seed": options.seed,
             "versions": installed_versions(),
         }
-
-
-def _why_stopped(budget: Budget, early: bool) -> str:
-    if budget.exhausted:
-        return "max_images"
-    return "prompts" if early else "iterations"
-
-
-def _candidate(candidate: Candidate, parents: set[int | None]) -> Record:
-    return {
-        "number": candidate.number,
-        "prompt": candidate.prompt,
-        "iteration": candidate.iteration,
-        "origin": candidate.origin,
-        "parent": candidate.parent,
-        "score": candidate.scored.value,
-        "reason": candidate.scored.reason,
-        "n_images": candidate.images,
-        "selected": candidate.number in parents,
-    }
 
 
 def _again(candidate: Candidate, fresh: FreshScores) -> Record:
@@ -386,14 +358,3 @@ def _again(candidate: Candidate, fresh: FreshScores) -> Record:
         "variations": fresh.variations,
         "variation_images": [],
     }
-
-
-def _dropped(one: Dropped, iteration: int) -> Record:
-    return {**asdict(one), "iteration": iteration}
-
-
-def _nothing(found: Sequence[Candidate], options: MineOptions) -> str:
-    if not found and options.max_images is not None:
-        return f"--max-images {options.max_images} is too few to score one prompt twice"
-    reason = next((candidate.scored.reason for candidate in found), "there was no prompt")
-    return f"no prompt has a score: {reason}"

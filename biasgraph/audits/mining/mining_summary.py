@@ -12,7 +12,8 @@ Record = Mapping[str, Any]
 
 CAPTION = (
     "Score: on fresh images, mean and 95 % interval over batches of as many images as in the "
-    "search. First: in the search, the best of many noisy scores and so over-optimistic."
+    "search, none where all batches agree; each interval is of one prompt, and the first prompt is "
+    "still a little over-optimistic. First: in the search, the best of many noisy scores."
 )
 STOPPED = {
     "max_images": "The search ended because --max-images was spent.",
@@ -51,7 +52,9 @@ def _mined(document: Record) -> Table:
         [
             str(row["rank"]),
             row["prompt"],
-            row["reason"] or with_interval(row["score"], row["low"], row["high"]),
+            row["reason"]
+            if row["score"] is None
+            else with_interval(row["score"], row["low"], row["high"]),
             row["first_score"],
             "; ".join(one["text"] for one in row["evidence"].get("missed", ())[:2]),
         ]

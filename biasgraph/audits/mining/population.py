@@ -20,14 +20,16 @@ class Budget:
 
     Attributes:
         most: Of the whole search; None for no limit.
-        reserve: Images that the end of the search will take for each image of the dearest prompt.
+        reserve: Images that the end of the search takes for each set that a prompt needs.
+        beside: Images that it takes in any case.
         spent: Images that were made for the populations.
         dearest: Sets of images that the dearest prompt needed so far.
         exhausted: Whether a prompt was refused.
     """
 
     most: int | None
-    reserve: int
+    reserve: int = 0
+    beside: int = 0
     spent: int = 0
     dearest: int = 1
     exhausted: bool = False
@@ -35,7 +37,8 @@ class Budget:
     def take(self, images: int, sets: int) -> bool:
         """Whether so many images of one prompt, in so many sets, can be made; if so, they count."""
         dearest = max(self.dearest, sets)
-        if self.most is not None and self.spent + images + self.reserve * dearest > self.most:
+        end = self.reserve * dearest + self.beside
+        if self.most is not None and self.spent + images + end > self.most:
             self.exhausted = True
             return False
         self.spent, self.dearest = self.spent + images, dearest
@@ -68,7 +71,7 @@ class ScoredPrompts:
         A prompt for which the language model has no variations has no score, and no images.
 
         Raises:
-            ReplyError: No prompt has variations.
+            ReplyError: No prompt has variations, and none ever had.
             BiasgraphError: As models and the disk do.
         """
         failed: dict[str, ReplyError] = {}
@@ -85,7 +88,7 @@ class ScoredPrompts:
             except ReplyError as error:
                 failed[prompt] = error
                 self.budget.spent -= sets * self.images
-        if failed and len(failed) == len(taken):
+        if failed and not self.variations:
             for one in failed.values():
                 one.forget()
             raise next(iter(failed.values()))
@@ -113,6 +116,7 @@ class ScoredPrompts:
                 {text: self.media.shown(ids) for text, ids in made[prompt].items()},
                 self.variations.get(prompt, ()),
                 answers.get(prompt, {}),
+                count,
             )
             for prompt in needs
         ]

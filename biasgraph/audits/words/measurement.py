@@ -113,7 +113,7 @@ def plan(options: WordsOptions) -> Record:
     compared = sum(1 + len(short.texts) for short in work.prompts) * work.images.get("removal", 0)
     images = max(compared, len(work.prompts) * work.images.get("gradient", 0))
     return {
-        "removals": list(map(removals_of, work.prompts)),
+        "removals": list(map(removals_of, work.prompts)) if "removal" in work.images else [],
         "axes": [axis.name for axis in work.axes.axes],
         "images": images,
         "questions": compared * asked,

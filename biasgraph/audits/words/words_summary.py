@@ -74,7 +74,8 @@ def summarize_plan(document: Record) -> Iterator[ScreenPart]:
     ]
     seconds = document["seconds"]
     pace = "unknown" if seconds is None else f"about {duration(seconds)} on two CPU cores"
-    yield Table(("Prompt", "Word", "Without it", ""), rows)
+    if rows:
+        yield Table(("Prompt", "Word", "Without it", ""), rows)
     yield Facts(
         [
             ("Axes", ", ".join(document["axes"])),

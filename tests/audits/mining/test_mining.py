@@ -17,6 +17,8 @@ import pytest
 from biasgraph.audits.mining.mining import mine
 from biasgraph.audits.mining.mining_options import MineOptions
 from biasgraph.commands import main
+from biasgraph.errors import InputError
+from biasgraph.methods.mining_objectives import Needs, Scored
 from biasgraph.models.diffusers import DiffusersGenerator
 from tests.kill_trials import kill_trials
 
@@ -189,15 +191,17 @@ def test_an_ideal_of_ones_own(tmp_path: Path, capsys) -> None:
 
 def test_the_images_that_may_be_made_end_the_search(tmp_path: Path, capsys) -> None:
     target = tmp_path / "run"
-    small = flags(**SMALL, max_images=102)  # 36 of them score the best again
+    small = flags(**SMALL, max_images=102)  # of which 36 + 24 come at the end
     code, out, _ = run(capsys, *small, "-o", target)
     found = document(target)
     assert code == 0 and found["stopped"] == "max_images"
     assert "The search ended because --max-images was spent." in out
-    assert len(found["candidates"]) == 11
-    assert found["n_images"]["search"] + found["n_images"]["fresh"] <= 102
+    assert len(found["candidates"]) == 7
+    assert sum(found["n_images"].values()) == 42 + 36 + 24
     code, _, err = run(capsys, *flags(**SMALL, max_images=20), "-q", "-o", tmp_path / "few")
-    assert code != 0 and "--max-images 20 is too few" in err
+    assert code == 2 and not (tmp_path / "few").exists()
+    assert "--max-images 20 is too few: to score one prompt, and --best 3 again" in err
+    assert "takes 66" in err
 
 
 def test_combinations_of_attributes_in_the_place_of_variations(tmp_path: Path, capsys) -> None:
@@ -266,8 +270,105 @@ def test_a_search_for_a_colour_converges_in_four_iterations(
         assert first["score"] < 0.01 and first["prompt"].count(colour) == 2, seed
 
 
+class Varied:
+    """An objective that needs variations, as the bias score does, and misses a long one."""
+
+    name, about, lower_is_worse = "varied", "A number.", True
+
+    def needs(self, prompt: str) -> Needs:
+        return Needs(variations=True)
+
+    def evaluate(self, population: Sequence[Any], media: Any) -> list[Scored]:
+        missed = [{"text": "a red barn " * 30, "similarity": 0.1}, {"text": "a", "similarity": 0.2}]
+        return [Scored(len(one.prompt) / 100, "", {"missed": missed}) for one in population]
+
+
+class Writer:
+    """The example's writer, with variations for so many requests, and then prose."""
+
+    spec, fingerprint, settings = "fickle:writer", "1", {}
+
+    def __init__(self, replies: int) -> None:
+        self.inner, self.left = colours().Scenes(), replies
+
+    def reply(self, messages: Sequence[Any], schema: Any = None) -> str:
+        if "diverse, short and concise variations" not in messages[-1].text:
+            return str(self.inner.reply(messages, schema))
+        self.left -= 1
+        meanings = json.dumps([f"meaning {number}" for number in range(15)])
+        return meanings if self.left >= 0 else "Sorry, no."
+
+
+def strict_painter() -> Any:
+    class Strict(colours().Painter):  # type: ignore[misc]
+        """Takes no more than 100 characters, and paints anything red that it does not know."""
+
+        def check_prompts(self, prompts: Sequence[str]) -> None:
+            if any(len(prompt) > 100 for prompt in prompts):
+                raise InputError("too long")
+
+        def paint(self, prompt: str, seed: int) -> Any:
+            known = " sky" in prompt
+            return super().paint(prompt if known else "a red barn under a red sky", seed)
+
+    return Strict()
+
+
+def colour_options(directory: Path, **options: Any) -> MineOptions:
+    small = {"iterations": 3, "population": 4, "selected": 1, "mutations": 1, "images": 2}
+    more = {"best": 2, "fresh_batches": 2, "variations": 15}
+    return MineOptions(**small | more | options, output=directory)
+
+
+def test_a_variation_that_the_generator_does_not_take_is_not_shown(tmp_path: Path) -> None:
+    found = mine(
+        colour_options(tmp_path / "run"),
+        objective=Varied(),
+        generator=strict_painter(),
+        language_model=Writer(99),
+    ).document
+    assert [len(row["variation_images"]) for row in found["mined"]] == [1, 1]
+    assert found["notes"] == ["2 missed variations are not shown: the generator does not take them"]
+
+
+def test_an_iteration_without_variations_does_not_end_the_search(tmp_path: Path) -> None:
+    found = mine(
+        colour_options(tmp_path / "run", iterations=2, population=2, mutations=1),
+        objective=Varied(),
+        generator=strict_painter(),
+        language_model=Writer(2),
+    ).document
+    assert len(found["iterations"]) == 2
+    scored = [one["score"] is not None for one in found["candidates"]]
+    assert scored == [True, True, False, False]
+    assert "no usable reply" in found["candidates"][2]["reason"]
+
+
+def test_what_was_dropped_at_the_end_is_told(tmp_path: Path) -> None:
+    found = mine(
+        colour_options(tmp_path / "run", iterations=30, population=15),
+        objective=colours().Colour("red"),
+        generator=colours().Painter(),
+        language_model=colours().Scenes(),
+    ).document  # there are 96 such prompts
+    assert found["stopped"] == "prompts" and len(found["iterations"]) < 30
+    last = len(found["iterations"]) + 1
+    assert any(one["iteration"] == last for one in found["dropped"])
+
+
+def test_the_run_of_another_command_is_refused(tmp_path: Path, capsys) -> None:
+    target = tmp_path / "run"
+    prompts = tmp_path / "p.txt"
+    prompts.write_text("a nurse\n")
+    score = ["minethegap", "score", "--prompts", prompts, "--images", 2, "-q", "-o", target]
+    assert main([*map(str, score)]) == 0
+    capsys.readouterr()
+    code, _, err = run(capsys, *flags(**SMALL), "-q", "-o", target)
+    assert code == 2 and "holds the run of another command, about 'a nurse'" in err
+
+
 def mine_into(directory: Path) -> None:
-    mine(MineOptions(**SMALL | {"images": 8}, output=directory))
+    mine(MineOptions(**SMALL, output=directory))
 
 
 def mined_of(directory: Path) -> bytes:
@@ -275,7 +376,7 @@ def mined_of(directory: Path) -> bytes:
 
 
 @pytest.mark.slow(reason="runs the sandbox many times; a rerun above makes nothing again")
-@pytest.mark.parametrize(("by", "trials"), [(signal.SIGKILL, 14), (signal.SIGINT, 6)])
+@pytest.mark.parametrize(("by", "trials"), [(signal.SIGKILL, 3), (signal.SIGINT, 2)])
 def test_a_killed_search_goes_on_and_ends_the_same(
     tmp_path: Path, by: signal.Signals, trials: int
 ) -> None:

@@ -181,6 +181,8 @@ def test_a_dry_run_does_nothing(tmp_path: Path, capsys) -> None:
     planned = json.loads(out)
     assert code == 0 and planned["images"] == 12 and planned["questions"] == 24
     assert "Nothing was done" in run(capsys, *options)[1]
+    planned = json.loads(run(capsys, *options, "--json", "--by", "gradient")[1])
+    assert planned["removals"] == [] and planned["images"] == 4
     assert not target.exists()
 
 
