@@ -8,17 +8,20 @@ On the sandbox, whose grammar writes the prompts (an occupation with up to two o
   scored again.
 - hit: `sandbox:debiased`, `axis:gender` and `axis:age`: images until the first prompt of the true
   top 1 % of those with two phrases is scored, by the planted distributions.
-- population: how many are selected, mutated and random, as in app. A.1, and how many there are.
+- drawn: the same without images, from 100 seeds: 15 answers of each prompt are drawn from the
+  planted distributions, as of a perfect generator and judge.
+- shapes: how many are selected, mutated and random, and how many there are, as in app. A, by drawn
+  answers about gender.
 
 Random means the same command without mutations. Each search is written to ``DIR/mining.jsonl``
-as soon as it is done; rerun the same command to resume. The summary goes to ``DIR/mining.json``
-and, as Markdown, to the terminal; docs/mining.md has it. About 28 ms of one core an image.
+as soon as it is done; rerun the same command to resume. The summary goes to ``DIR/mining.json``,
+``mining.svg`` and, as Markdown, to the terminal; docs/mining.md has it. About 28 ms of one core an
+image.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -26,26 +29,29 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.mining_summary import markdown, summarise
+from benchmarks.mining_summary import figure, markdown, summarise
 from benchmarks.resuming import measure_cases
 from benchmarks.shares import write_json
-from biasgraph.audits.mining.genetic_search import search
+from biasgraph.audits.mining.genetic_search import Population, search
 from biasgraph.audits.mining.mining import Mining, mine
 from biasgraph.audits.mining.mining_options import MineOptions
 from biasgraph.audits.mining.population import Budget, ScoredPrompts
 from biasgraph.audits.mining.prompt_writer import PromptWriter
+from biasgraph.causal.settings import generator
 from biasgraph.causal.transport import wasserstein
 from biasgraph.data.axes import load_axis_set
+from biasgraph.io.writing import write_atomically
+from biasgraph.methods.mining_objectives import Objective, Sample, Scored
 from biasgraph.runs.media import RunMedia
 from biasgraph.sandbox.planted_truth import metrics_of
 from biasgraph.sandbox.prompt_grammar import every_prompt
 from biasgraph.sandbox.scene_captions import read_scene
-from biasgraph.sandbox.world import marginals, world
+from biasgraph.sandbox.world import AXES, marginals, sample, world
 
 TOP = 0.01
 MOST_WORDS = 16
 """Enough for every prompt with two phrases."""
-LONGEST = 40
+LONGEST = 25
 """Iterations after which a search for a hit is given up."""
 SHAPES = ((5, 1, 15), (3, 2, 15), (5, 2, 15), (7, 2, 15), (5, 3, 15), (3, 2, 9), (7, 2, 21))
 """Selected, mutations and population: those of app. A, table S1 and fig. S4."""
@@ -77,36 +83,41 @@ class Case:
             mutations=self.mutations,
             population=self.population,
             iterations=iterations,
-            max_words=MOST_WORDS if self.kind == "hit" else 8,
+            max_words=8 if self.kind == "best" else MOST_WORDS,
             output=directory,
         )
 
 
 def cases(seeds: int) -> Iterator[Case]:
     """All of them; each search with mutations has a random one beside it."""
-    for seed in range(seeds):
-        for selected, mutations in ((5, 2), (0, 0)):
-            yield Case("best", "stereotyped", "bias", seed, selected, mutations)
-            for axis in ("gender", "age"):
-                yield Case("hit", "debiased", f"axis:{axis}", seed, selected, mutations)
-    for seed in range(seeds):
-        for shape in SHAPES:
-            if shape != (5, 2, 15):  # that is the first kind
-                yield Case("best", "stereotyped", "bias", seed, *shape)
+    compared = (
+        ("best", "stereotyped", "bias", seeds),
+        ("hit", "debiased", "axis:gender", seeds),
+        ("hit", "debiased", "axis:age", seeds),
+        ("drawn", "debiased", "axis:gender", 10 * seeds),
+        ("drawn", "debiased", "axis:age", 10 * seeds),
+    )
+    for kind, world_name, objective, own in compared:
+        for seed in range(own):
+            for selected, mutations in ((5, 2), (0, 0)):
+                yield Case(kind, world_name, objective, seed, selected, mutations)
+    for shape in SHAPES:
+        for seed in range(10 * seeds):
+            if shape != (5, 2, 15):  # that is there already
+                yield Case("drawn", "debiased", "axis:gender", seed, *shape)
 
 
 def measured(case: Case, work: Path) -> dict[str, Any]:
     """The record of a search; its images are deleted."""
     directory = work / "-".join(map(str, case.name())).replace(":", "-")
-    found = _first_hit(case, directory) if case.kind == "hit" else _best(case, directory)
+    found = _best(case, directory) if case.kind == "best" else _first_hit(case, directory)
     shutil.rmtree(directory)
     return {"audit": case.name(), **found}
 
 
 def _best(case: Case, directory: Path) -> dict[str, Any]:
-    """Ten populations of 15, or as many prompts in populations of another size."""
-    iterations = math.ceil(150 / case.population)
-    document = mine(case.options(directory, iterations)).document
+    """Ten populations of 15."""
+    document = mine(case.options(directory, 10)).document
     rows = [[row["first_score"], row["score"], row["prompt"]] for row in document["mined"]]
     return {
         "scores": [[one["origin"], one["score"]] for one in document["candidates"]],
@@ -115,23 +126,46 @@ def _best(case: Case, directory: Path) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """Scores prompts by answers that are drawn from the planted distributions."""
+
+    case: Case
+    objective: Objective
+    images: int
+
+    def scored(self, prompts: Sequence[str]) -> list[tuple[Scored, int]]:
+        """As `ScoredPrompts` does, without an image."""
+        found = self.objective.evaluate([self._sample(prompt) for prompt in prompts], None)  # type: ignore[arg-type]
+        return [(one, self.images) for one in found]
+
+    def _sample(self, prompt: str) -> Sample:
+        axis = self.case.objective.partition(":")[2]
+        rng = generator(self.case.seed, "drawn", prompt)
+        people = sample(world(self.case.world), read_scene(prompt), self.images, rng)
+        said = [AXES[axis][place] for place in people[:, list(AXES).index(axis)]]
+        return Sample(prompt, {prompt: said}, (), {prompt: {axis: said}})
+
+
 def _first_hit(case: Case, directory: Path) -> dict[str, Any]:
-    """How many prompts and images it takes; None where no hit comes in 40 iterations."""
+    """How many prompts and images it takes until one of the true top is scored."""
     options = case.options(directory, LONGEST)
     work = Mining.of(options, None, (), None, None, None)
     hits = true_top(case.world, case.objective.partition(":")[2])
+    writer = PromptWriter(
+        work.llm, directory, work.target, case.seed, options.max_words, work.check
+    )
     with work.job.opened() as run:
         run.request([], images=options.images, targets=[], settings={})
-        media = RunMedia(run, work.job)
-        scoring = ScoredPrompts(
-            work.objective, work.varying, media, options.images, Budget(None, 0)
-        )
-        writer = PromptWriter(
-            work.llm, directory, work.target, case.seed, options.max_words, work.check
-        )
+        population: Population = _Drawn(case, work.objective, options.images)
+        if case.kind == "hit":
+            media = RunMedia(run, work.job)
+            population = ScoredPrompts(
+                work.objective, work.varying, media, options.images, Budget(None)
+            )
         prompts = 0
-        populations = search(writer, scoring, options.search(), lower=work.objective.lower_is_worse)
-        for now in populations:
+        lower = work.objective.lower_is_worse
+        for now in search(writer, population, options.search(), lower=lower):
             for candidate in now:
                 prompts += 1
                 if candidate.prompt in hits:
@@ -170,6 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     records = measure_cases(searches, partial(measured, work=given.work), path, given.jobs)
     summary = summarise(records)
     write_json(given.work / "mining.json", summary)
+    write_atomically(given.work / "mining.svg", figure(summary))
     print(markdown(summary))
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from benchmarks.shares import Estimate, number, shown, table
 from biasgraph.causal.best_of import mean_interval
+from biasgraph.report.figure_sheet import figure_sheet
+from biasgraph.runs.job import TOY
 
 Record = Mapping[str, Any]
 Cell = tuple[str, str, str, int, int, int]
@@ -50,29 +52,32 @@ def summarise(records: Sequence[Record]) -> dict[str, Any]:
     summary: dict[str, Any] = {"best": {}, "hits": [], "shapes": [], "curse": {}}
     for cell, by_seed in cells.items():
         kind, world, objective, *shape = cell
-        if kind == "hit" and shape[1]:
-            random = cells.get(("hit", world, objective, 0, 0, 15), {})
-            summary["hits"].append(_hits(objective, by_seed, random))
+        if kind == "drawn" and objective == "axis:gender":
+            images = [record["images"] for record in by_seed.values()]
+            found = sum(record["hit"] for record in by_seed.values())
+            summary["shapes"].append({"shape": shape, "images": _estimate(images), "hits": found})
+        if kind != "best" and shape[1:] == [2, 15] and shape[0] == 5:
+            random = cells.get((kind, world, objective, 0, 0, 15), {})
+            if by_seed.keys() & random.keys():
+                summary["hits"].append({"kind": kind, **_hits(objective, by_seed, random)})
         elif kind == "best":
             worst = [_worst(record) for record in by_seed.values()]
             name = "random" if not shape[1] else "mining"
-            summary["shapes"].append({"shape": shape, "score": _estimate(worst)})
-            if shape in ([5, 2, 15], [0, 0, 15]):
-                summary["best"][name] = {
-                    "score": _estimate(worst),
-                    "by_seed": {str(seed): _worst(record) for seed, record in by_seed.items()},
-                    "trace": _trace(list(by_seed.values())),
-                }
-                gaps = [
-                    float(np.mean([fresh - first for first, fresh, _ in record["mined"]]))
-                    for record in by_seed.values()
-                ]
-                tops = [
-                    fresh - first
-                    for record in by_seed.values()
-                    for first, fresh, _ in [min(record["mined"])]
-                ]
-                summary["curse"][name] = {"all": _estimate(gaps), "first": _estimate(tops)}
+            summary["best"][name] = {
+                "score": _estimate(worst),
+                "by_seed": {str(seed): _worst(record) for seed, record in by_seed.items()},
+                "trace": _trace(list(by_seed.values())),
+            }
+            gaps = [
+                float(np.mean([fresh - first for first, fresh, _ in record["mined"]]))
+                for record in by_seed.values()
+            ]
+            tops = [
+                fresh - first
+                for record in by_seed.values()
+                for first, fresh, _ in [min(record["mined"])]
+            ]
+            summary["curse"][name] = {"all": _estimate(gaps), "first": _estimate(tops)}
     if {"mining", "random"} <= summary["best"].keys():
         mined, random = (summary["best"][name]["by_seed"] for name in ("mining", "random"))
         both = sorted(mined.keys() & random.keys(), key=int)
@@ -99,6 +104,35 @@ def _hits(
     }
 
 
+def figure(summary: Mapping[str, Any]) -> bytes:
+    """Each pair of searches as two points and a line, as SVG, and the best score so far."""
+    best = summary["best"]
+    colours = {"random": "#d55e00", "mining": "#0072b2"}
+    with figure_sheet(2) as sheet:
+        pairs, traces = sheet.figure.subplots(1, 2)
+        both = sorted(best["mining"]["by_seed"].keys() & best["random"]["by_seed"].keys(), key=int)
+        for seed in both:
+            ends = [best[name]["by_seed"][seed] for name in colours]
+            pairs.plot([0, 1], ends, color="#bbbbbb", linewidth=0.8, zorder=1)
+        for place, (name, colour) in enumerate(colours.items()):
+            scores = [best[name]["by_seed"][seed] for seed in both]
+            pairs.scatter([place] * len(both), scores, color=colour, zorder=2)
+            trace = best[name]["trace"]
+            traces.plot(range(1, len(trace) + 1), trace, color=colour, label=name)
+        pairs.set(xticks=[0, 1], xticklabels=[*colours], xlim=(-0.5, 1.5))
+        pairs.set_ylabel("worst score on fresh images")
+        traces.set(xlabel="prompts scored", ylabel="lowest first score so far, mean")
+        traces.legend(frameon=False)
+        about = "Mining against as many random prompts"
+        caption = (
+            f"{about}: the bias score of sandbox:stereotyped, lower is worse. Left: the worst of "
+            f"ten prompts that are scored again, {len(both)} pairs of searches with one seed each. "
+            "Right: the mean over searches of the lowest first score."
+        )
+        sheet.set_content(3.2, caption, TOY)
+        return sheet.save("svg", about, caption)
+
+
 def markdown(summary: Mapping[str, Any]) -> str:
     """The tables of docs/mining.md."""
     best, curse = summary["best"], summary["curse"]
@@ -113,6 +147,7 @@ def markdown(summary: Mapping[str, Any]) -> str:
         parts.append(f"Mining minus random: {shown(best['difference'])}\n")
     hits = [
         [
+            {"hit": "images", "drawn": "drawn answers"}[row["kind"]],
             row["objective"],
             number(row["mining"]["median_images"], 0),
             number(row["random"]["median_images"], 0),
@@ -121,12 +156,17 @@ def markdown(summary: Mapping[str, Any]) -> str:
         ]
         for row in summary["hits"]
     ]
-    header = ["objective", "mining", "random", "difference of means", "without a hit"]
+    header = ["", "objective", "mining", "random", "difference of means", "without a hit"]
     parts.append(table(header, hits))
     shapes = [
-        [*map(str, row["shape"]), str(row["shape"][2] - row["shape"][0] * row["shape"][1]),
-         shown(row["score"])]
+        [
+            *map(str, row["shape"]),
+            str(row["shape"][2] - row["shape"][0] * row["shape"][1]),
+            shown(row["images"], 0),
+            f"{row['images']['n'] - row['hits']} of {row['images']['n']}",
+        ]
         for row in summary["shapes"]
-    ]  # fmt: skip
-    parts.append(table(["selected", "mutations", "population", "random", "worst score"], shapes))
+    ]
+    header = ["selected", "mutations", "population", "random", "images until a hit", "without"]
+    parts.append(table(header, shapes))
     return "\n".join(parts)
