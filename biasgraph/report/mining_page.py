@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -206,16 +207,25 @@ def _candidates(document: Record) -> parts.Table:
 
 
 def _best(document: Record) -> parts.Table:
-    """The best so far after every iteration, and what as many random prompts give."""
+    """The best so far after every iteration, and what as many random prompts with a score give."""
     chance = mining_drawing.expected_best(document)
     best = mining_words.extreme(document).capitalize()
+    scores = Counter(one["iteration"] for one in document["candidates"] if one["score"] is not None)
+    scored = 0  # so far; the random prompts are those with a score, too
     rows: list[list[parts.Cell]] = []
     for one in document["iterations"]:
-        number = one["n_prompts"]
-        random = chance[number - 1] if 0 < number <= len(chance) else None
+        scored += scores[one["iteration"]]
+        random = chance[scored - 1] if 0 < scored <= len(chance) else None
         prompt = words.label(one["best_prompt"] or "-", 300)
         rows.append(
-            [str(one["iteration"]), number, one["n_images"], one["best_score"], random, prompt]
+            [
+                str(one["iteration"]),
+                one["n_prompts"],
+                one["n_images"],
+                one["best_score"],
+                random,
+                prompt,
+            ]
         )
     columns = ("Iteration", "Prompts", "Images", f"{best} so far", "As many random", "Prompt")
     return parts.Table(columns, rows, numeric=(1, 2, 3, 4))

@@ -233,4 +233,4 @@ def _drawn(kinds: Sequence[Sequence[WordedPrompt]], count: str, request: str) ->
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 4 else 0
+    return int(text) if text.isdecimal() and len(text) <= 4 else 0

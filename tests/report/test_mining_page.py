@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from markupsafe import escape
 
+from biasgraph.report.mining_drawing import best_so_far
 from biasgraph.report.mining_page import mining_html
 from biasgraph.report.words import label
 from tests.hostile import HOSTILE, UNWRITABLE
@@ -104,6 +105,21 @@ def test_tables_hold_every_candidate_and_what_was_dropped() -> None:
         assert f" {one['number']} {one['prompt']} {one['iteration']} {one['origin']} " in text
     assert "the same words as “reading a nurse”" in text
     assert "375 5,625" in text  # the last iteration's prompts and images
+
+
+def test_as_many_random_prompts_are_as_many_as_have_a_score() -> None:
+    document = mined_document(iterations=2)
+    for one in document["candidates"][:5]:
+        one["score"] = None
+    curve = [1 - 0.01 * number for number in range(30)]
+    document["random"] = {"n_prompts": 30, "expected_best": curve}
+    scored = len(best_so_far(document))
+    first = sum(one["score"] is not None for one in document["candidates"][:15])
+    assert first < 15 and scored < 30
+    text = shown(document)
+    for row, count in zip(document["iterations"], (first, scored), strict=True):
+        counts = f"{row['n_prompts']} {row['n_images']} {row['best_score']:.3f}"
+        assert f"{counts} {curve[count - 1]:.3f} {row['best_prompt']}" in text
 
 
 def test_categories_count_the_mined_prompts() -> None:

@@ -128,6 +128,7 @@ def test_prompts_follow_from_the_number_and_leave_out_what_was_seen() -> None:
     left = _prompts(MiningTarget.of().mutations_of("a chef", 15), 1, around[3:])
     assert sorted(left) == sorted(around[:3])  # fewer than asked for
     assert _prompts(MiningTarget.of().mutations_of("A chef!", 99), 1) != []
+    assert len(_prompts(MiningTarget.of().random_prompts(1000), 1)) == 1000
 
 
 def test_every_random_prompt_is_as_likely() -> None:

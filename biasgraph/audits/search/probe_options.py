@@ -45,8 +45,9 @@ class ProbeOptions(ModelOptions):
         "prompts",
         default=None,
         panel=PROBES,
-        help="The prompts whose counterfactuals to train on: a shipped list ('occupations'), or a "
-        "file with a prompt on each line. Three in ten are held out.",
+        help="The prompts whose counterfactuals to train on: a shipped list ('occupations'), a "
+        "file with a prompt on each line, or the directory of a `biasgraph mine` run, for the "
+        "prompts that it found. Three in ten are held out.",
         usual=PROMPTS,
     )
     images: int = reuse(
@@ -85,10 +86,12 @@ class ProbeOptions(ModelOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.output is not None and (
-            self.output.suffix != SUFFIX or self.output.name == SUFFIX or self.output.is_dir()
+            self.output.suffix != SUFFIX
+            or not self.output.name.removesuffix(SUFFIX).strip(".")
+            or self.output.is_dir()
         ):
             raise InputError(
-                f"-o {shown(self.output)} does not name a file of probes: it ends in {SUFFIX}"
+                f"-o {shown(self.output)} does not name a file of probes: its name ends in {SUFFIX}"
             )
 
     @property
