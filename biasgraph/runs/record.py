@@ -129,17 +129,22 @@ def refuse_another_run(folder: Path, record: Record, generator: ConfiguredModel,
 
 def refuse_differences(folder: Path, what: str, before: object, now: object) -> None:
     """Raise InputError naming every value of `what` that differs, the old one and the new one."""
+    if found := differences(what, before, now):
+        raise InputError(f"{shown(folder)} cannot go on: {', '.join(found)}; {NEW_RUN}")
+
+
+def differences(
+    what: str, before: object, now: object, said: str = "{} was {} and is now {}"
+) -> list[str]:
+    """Every value of `what` that differs: its name, the old and the new one, as `said` has them."""
     old, new = dict(_leaves(what, before)), dict(_leaves(what, now))
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    if not names:
-        return
-    differences = [
-        f"{printable(name)} was {old.get(name, 'not set')} and is now {new.get(name, 'not set')}"
+    found = [
+        said.format(printable(name), old.get(name, "not set"), new.get(name, "not set"))
         for name in names[:DIFFERENCES_SHOWN]
     ]
-    if len(names) > DIFFERENCES_SHOWN:
-        differences.append(f"{len(names) - DIFFERENCES_SHOWN} more differ")
-    raise InputError(f"{shown(folder)} cannot go on: {', '.join(differences)}; {NEW_RUN}")
+    more = len(names) - DIFFERENCES_SHOWN
+    return [*found, f"{more} more differ"] if more > 0 else found
 
 
 def read_record(folder: Path) -> Record | None:

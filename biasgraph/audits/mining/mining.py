@@ -176,7 +176,7 @@ class Mining:
             raise InputError(f"mine needs {WANTED_EMBEDDER}, for the bias score")
         judges = not own and not embeds
         job = Job.begin(
-            directory_for(spec, f"mined-{slug(objective.name)}", options.output),
+            directory_for(spec, _folder(objective, target), options.output),
             model=MODEL if generator else spec,
             vqa=judge_of(spec, options.vqa) if judges else options.vqa,
             embedder=embedder,
@@ -344,6 +344,10 @@ class Mining:
             "seed": options.seed,
             "versions": installed_versions(),
         }
+
+
+def _folder(objective: Objective, target: MiningTarget) -> str:
+    return slug(f"mined-{objective.name}" + f"-{target.name}" * (target.name != "open"))
 
 
 def _again(candidate: Candidate, fresh: FreshScores) -> Record:

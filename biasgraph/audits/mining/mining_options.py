@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from biasgraph.audits.build_options import (
@@ -22,6 +22,9 @@ SEARCH = "Search"
 """A panel of ``--help``."""
 EVALUATED = ("evaluate", "model", "axes", "seed", "output", "fresh")
 """The options beside those of models that --evaluate reads."""
+OF_BIAS = ("vary", "variations", "alpha", "embedder")
+UNREAD = {"bias": ("ideal",), "axis": OF_BIAS, "edge": OF_BIAS}
+"""The options that an objective does not read, by what its name begins with."""
 
 
 @settings(panel=SEARCH)
@@ -113,27 +116,33 @@ class MineOptions(RunOptions):
         RunOptions,
         "output",
         default=None,
-        usual="outputs/MODEL/mined-OBJECTIVE, or outputs/MODEL/evaluated-RUN",
+        usual="outputs/MODEL/mined-OBJECTIVE[-TARGET], or outputs/MODEL/evaluated-MODEL-RUN",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.search()
-        if self.vary and self.objective != "bias":
-            raise InputError("--vary has no effect on --objective " + self.objective.split(":")[0])
-
         if self.evaluate:
             self._refuse_unread()
+        kind = self.objective.partition(":")[0]
+        for name in self._given(UNREAD.get(kind, ())):
+            flag = options_of(MineOptions)[name].flag(name)
+            raise InputError(f"{flag} has no effect on --objective {kind}; remove it")
+
+    def _given(self, names: Iterable[str]) -> Iterator[str]:
+        """Those of the options that are not as they usually are."""
+        for name in names:
+            if getattr(self, name) != self.__dataclass_fields__[name].default:
+                yield name
 
     def _refuse_unread(self) -> None:
         """Raise InputError for an option that --evaluate does not read."""
         if isinstance(self.evaluate, str | Path):
             object.__setattr__(self, "evaluate", (self.evaluate,))
         read = EVALUATED if self.model is None else (*EVALUATED, *MODEL_OPTIONS)
-        for name, about in options_of(MineOptions).items():
-            if name in read or getattr(self, name) == self.__dataclass_fields__[name].default:
-                continue
-            flag = about.flag(name)
+        options = options_of(MineOptions)
+        for name in self._given(name for name in options if name not in read):
+            flag = options[name].flag(name)
             raise InputError(
                 f"{flag} is about the model of --model: name it"
                 if name in MODEL_OPTIONS

@@ -13,7 +13,7 @@ from biasgraph.errors import InputError, printable
 from biasgraph.methods.mining_objectives import BIAS
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.runs.job import AXES
-from biasgraph.runs.record import read_record
+from biasgraph.runs.record import Record, differences, identity, read_record, refuse_unreadable
 
 if TYPE_CHECKING:
     from biasgraph.data.axes import AxisSet
@@ -48,6 +48,11 @@ def read_origins(runs: Sequence[str | Path]) -> list[Origin]:
                     f"{origins[0].name} and {origin.name} cannot stand in one matrix: their {what} "
                     f"differ ({differ})"
                 )
+        said = "{} is {} in the first and {} in the second"
+        if differ := _other_settings(recorded_judge(origins[0]), recorded_judge(origin), said):
+            raise InputError(
+                f"{origins[0].name} and {origin.name} cannot stand in one matrix: {differ}"
+            )
     return origins
 
 
@@ -104,9 +109,38 @@ def axes_of(origin: Origin, given: str | None) -> AxisSet:
 
 def recorded_options(run: Path) -> ModelOptions:
     """The options that a run was mined with; the usual ones where nothing is recorded."""
-    record = read_record(run)
+    record = _record(run)
     builds = record["builds"] if record else []
     return ModelOptions.recorded(builds[-1]["settings"].get("models", {}) if builds else {})
+
+
+def recorded_judge(origin: Origin) -> Record | None:
+    """What a run's judge was; None where nothing is recorded."""
+    record = _record(origin.directory)
+    return record and record["judges"].get(origin.mined.vqa)
+
+
+def _record(run: Path) -> Record | None:
+    record = read_record(run)
+    if record is not None:
+        refuse_unreadable(run, record)
+    return record
+
+
+def _other_settings(before: Record | None, now: Record | None, said: str) -> str:
+    """What differs between two judges; empty where one was not recorded."""
+    return ", ".join(differences("judge", before, now, said)) if before and now else ""
+
+
+def refuse_changed_settings(judge: VisualQA | None, origin: Origin) -> None:
+    """Raise InputError for a judge that is not asked as it was when a run was mined."""
+    if judge is None:
+        return
+    said = "{} was {} and is now {}"
+    if differ := _other_settings(recorded_judge(origin), identity(judge), said):
+        raise InputError(
+            f"{printable(judge.spec)} is not what it was when {origin.name} was mined: {differ}"
+        )
 
 
 def refuse_changed(

@@ -14,6 +14,7 @@ from biasgraph.audits.mining.origins import (
     read_origins,
     recorded_options,
     refuse_changed,
+    refuse_changed_settings,
 )
 from biasgraph.audits.mining.population import Budget, ScoredPrompts
 from biasgraph.audits.mining.transfer_summary import PAGE, transfer_page
@@ -28,6 +29,7 @@ from biasgraph.io.text_files import at_place
 from biasgraph.io.writing import write_files
 from biasgraph.methods.minethegap import Varying
 from biasgraph.methods.mining_objectives import Objective, objective_of
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.runs.job import Job
 from biasgraph.runs.media import RunMedia
@@ -162,6 +164,7 @@ class Evaluation:
             vqa=mined.vqa,
             embedder=mined.embedder,
             options=recorded_options(own[0].directory) if own else self.options.model_options(),
+            checked=ModelOptions() if own else None,
             seed=self.options.seed,
             fresh=self.options.fresh,
             command=command,
@@ -174,6 +177,7 @@ class Evaluation:
             (job.embedder, mined.embedder_fingerprint),
         ):
             refuse_changed(model, before, self.origins[0])
+        refuse_changed_settings(job.judge, self.origins[0])
         return job
 
     def check(self, job: Job, origins: Sequence[Origin]) -> None:
@@ -289,7 +293,8 @@ class Evaluation:
 
 def _directory(options: MineOptions, origins: Sequence[Origin]) -> Path:
     spec = options.model or origins[0].mined.model
-    names = slug("-".join(origin.directory.resolve().name for origin in origins))
+    names = "-".join(f"{one.mined.model}-{one.directory.resolve().name}" for one in origins)
+    names = slug(names) if len(names) <= 60 else folder_name(names)  # a cut would make them alike
     directory = Path(options.output or OUTPUTS / slug(spec) / f"evaluated-{names}")
     if any((directory / name).exists() for name in (RECORD, GRAPH)):
         raise InputError(

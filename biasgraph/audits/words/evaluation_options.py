@@ -32,8 +32,8 @@ class EvaluationOptions(ModelOptions):
         WordsOptions,
         "prompts",
         default=None,
-        help="The prompts: a shipped list ('occupations'), a file with a prompt on each line, or the "
-        "directory of a mine run.",
+        help="The prompts: a shipped list ('occupations'), a file with a prompt on each line, or "
+        "the directory of a mine run.",
     )
     model: str | None = reuse(WordsOptions, "model", default=None)
     vqa: str | None = reuse(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biasgraph.audits.mining.mining import mine
+from biasgraph.audits.mining.mining import Mining, mine
 from biasgraph.audits.mining.mining_options import MineOptions
 from biasgraph.commands import main
 from biasgraph.errors import InputError
@@ -230,7 +230,11 @@ def test_combinations_of_attributes_in_the_place_of_variations(tmp_path: Path, c
         (["--vary", "gendr"], "no axis 'gendr'"),
         (["--vary", "gender", "--objective", "axis:age"], "--vary has no effect"),
         (["--objective", "axis:age", "--vqa", "human:labels.csv"], "people cannot be asked|labels"),
-        (["--ideal", "none.yaml"], "cannot read ideal"),
+        (["--ideal", "none.yaml", "--objective", "axis:age"], "cannot read ideal"),
+        (["--ideal", "none.yaml"], "--ideal has no effect on --objective bias"),
+        (["--alpha", "0.5", "--objective", "axis:age"], "--alpha has no effect on"),
+        (["--variations", "9", "--objective", "edge:age,gender"], "--variations has no effect on"),
+        (["--embedder", "sandbox", "--objective", "axis:age"], "--embedder has no effect on"),
         (["--iterations", "many"], "many"),
         (["--llm", "sandbx"], "sandbx"),
     ],
@@ -242,6 +246,18 @@ def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Pat
     (line,) = err.strip().splitlines()
     assert re.search(message, line) and len(line) <= 400
     assert not re.search(r"[\x00-\x1f]", line) and not target.exists()
+
+
+def test_every_target_has_a_directory_of_its_own(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    places = {
+        Mining.of(
+            MineOptions(target=target, objective=objective), None, (), None, None, None
+        ).job.directory.name
+        for target in ("open", "style")
+        for objective in ("bias", "axis:age")
+    }
+    assert places == {"mined-bias", "mined-axis-age", "mined-bias-style", "mined-axis-age-style"}
 
 
 COLOURS = Path(__file__).parents[3] / "examples" / "colours" / "colours.py"

@@ -15,6 +15,9 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
+from biasgraph.audits.mining.mining_options import MineOptions
+from biasgraph.audits.mining.origins import read_origins
+from biasgraph.audits.mining.transfer import Evaluation, _directory
 from biasgraph.audits.mining.transfer_summary import summarize_transfer, transfer_page
 from biasgraph.commands import main
 from biasgraph.models.diffusers import DiffusersGenerator
@@ -269,6 +272,58 @@ def test_bad_options(
 ) -> None:
     given = [str(by_axis[0]) if text == "RUN" else text for text in arguments]
     refused(given, message, tmp_path, capsys)
+
+
+def edited(run: Path, change: Callable[[Json], object]) -> Path:
+    """The run, what its run.json says changed."""
+    record = read(run, "run.json")
+    change(record)
+    (run / "run.json").write_text(json.dumps(record))
+    return run
+
+
+def test_options_of_the_search_alone_are_not_those_of_the_matrix(
+    by_axis: list[Path], tmp_path: Path
+) -> None:
+    runs = [changed(run, tmp_path / run.name, lambda _: None) for run in by_axis]
+    given = {"llm_seconds": 30.0, "base_url": "http://127.0.0.1:9/v1", "budget": "calls=9"}
+    edited(runs[1], lambda d: d["builds"][-1]["settings"].update(models=given))
+    work = Evaluation.of(MineOptions(evaluate=runs, output=tmp_path / "matrix"), None, ())
+    assert work.jobs["sandbox:debiased"].options.llm_seconds == 30
+
+
+def test_judges_that_were_asked_otherwise_do_not_fit(
+    by_axis: list[Path], tmp_path: Path, capsys
+) -> None:
+    def otherwise(document: Json) -> None:
+        document["judges"]["sandbox"]["settings"]["unknown_below"] = 0.5
+
+    runs = [changed(run, tmp_path / run.name, lambda _: None) for run in by_axis]
+    before = read(runs[0], "run.json")["judges"]["sandbox"]["settings"]["unknown_below"]
+    edited(runs[1], otherwise)
+    message = (
+        "stereotyped and debiased cannot stand in one matrix: judge settings unknown_below is "
+        f"{json.dumps(before)} in the first and 0.5 in the second"
+    )
+    refused(evaluated(runs), message, tmp_path, capsys)
+    message = f"judge settings unknown_below was 0.5 and is now {json.dumps(before)}"
+    refused([*evaluated(runs[1:]), "--model", "sandbox:stereotyped"], message, tmp_path, capsys)
+
+
+def test_a_damaged_record_is_one_line(by_axis: list[Path], tmp_path: Path, capsys) -> None:
+    other = changed(by_axis[1], tmp_path / "other", lambda _: None)
+    edited(other, lambda d: d.pop("judges"))
+    refused(evaluated([by_axis[0], other]), "not the record of a", tmp_path, capsys)
+
+
+def test_runs_of_two_models_do_not_share_a_directory(by_axis: list[Path], tmp_path: Path) -> None:
+    def place(run: Path) -> str:
+        return _directory(MineOptions(model="sandbox:debiased"), read_origins([run])).name
+
+    runs = [changed(run, tmp_path / run.name / "mined", lambda _: None) for run in by_axis]
+    assert [*map(place, runs)] == [f"evaluated-sandbox-{name}-mined" for name in MODELS]
+    long = [changed(runs[0], tmp_path / ("a" * 70 + end), lambda _: None) for end in "xy"]
+    assert place(long[0]) != place(long[1])
 
 
 def test_a_run_is_not_written_into(by_axis: list[Path], capsys) -> None:
