@@ -38,14 +38,18 @@ def expected_best(scores: Sequence[float], *, lower: bool) -> Floats:
     return np.array(expected)
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, float | None, float | None]:
+def mean_interval(
+    values: Sequence[float],
+) -> tuple[float | None, float | None, float | None]:
     """The mean of independent values with Student's 95 % interval.
 
-    Fewer than two values have no interval, and neither have values that are all alike: that they
-    agree does not make the mean certain.
+    No value has no mean. Fewer than two values have no interval, and neither have values that are
+    all alike: that they agree does not make the mean certain.
     """
     from scipy.stats import t
 
+    if not len(values):
+        return None, None, None
     drawn = np.asarray(values, dtype=float)
     mean = float(drawn.mean())
     if len(drawn) < 2 or np.ptp(drawn) < ROUNDING:

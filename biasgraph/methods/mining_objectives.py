@@ -114,6 +114,15 @@ class Objective(Protocol):
         """The scores of a population, in its order; raises as models do."""
 
 
+def describe_objective(objective: Objective) -> Evidence:
+    """An objective as documents have it."""
+    return {
+        "name": objective.name,
+        "about": objective.about,
+        "lower_is_worse": objective.lower_is_worse,
+    }
+
+
 @dataclass(frozen=True)
 class BiasScore:
     """MineTheGap's bias score (eq. 1): how well images span the variations of their prompt."""

@@ -141,15 +141,17 @@ class RunMedia:
         self, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0
     ) -> dict[str, dict[str, list[str]]]:
         """The ids of images of prompts that stand in no table, which are made where need be."""
-        images = OtherImages.of(self.run, plans, count, first)
-        images.make(self.job.generator, self.job.progress)
-        by_prompt = images.by_text()
-        every = (row for by_text in by_prompt.values() for own in by_text.values() for row in own)
-        self.rows.update({row.id: row for row in every})
+        by_prompt = self._made(plans, count, first).by_text()
         return {
             prompt: {text: [row.id for row in own] for text, own in by_text.items()}
             for prompt, by_text in by_prompt.items()
         }
+
+    def _made(self, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0) -> OtherImages:
+        images = OtherImages.of(self.run, plans, count, first)
+        images.make(self.job.generator, self.job.progress)
+        self.rows.update({row.id: row for row in images.there()})
+        return images
 
     def judged(
         self, plans: Sequence[Sequence[Prompt]], axes: AxisSet, count: int, first: int = 0
@@ -160,8 +162,7 @@ class RunMedia:
             raise InputError("a judge is needed that can be asked about further images")
         gate, questions = questions_about(axes)
         job.declare(self.run, questions, gate)
-        self.made(plans, count, first)
-        images = OtherImages.of(self.run, plans, count, first)
+        images = self._made(plans, count, first)
         ask(
             self.run, job.asked, questions, gate, generator=job.generator, progress=job.progress,
             beside=images.there,
@@ -197,8 +198,7 @@ class RunMedia:
         job = self.job
         if why := why_no_gradients(job.generator, job.judge):
             raise InputError(why)
-        pairs = OtherImages.of(self.run, paired(dict.fromkeys(prompts, ())), count)
-        pairs.make(job.generator, job.progress)
+        pairs = self._made(paired(dict.fromkeys(prompts, ())), count)
         shown = {
             prompt: [row for row in own[prompt] if row.withheld is None]
             for prompt, own in pairs.by_text().items()

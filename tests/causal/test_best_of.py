@@ -30,5 +30,6 @@ def test_the_interval_of_a_mean() -> None:
     mean, low, high = mean_interval(SCORES)
     expected = t.interval(0.95, 4, np.mean(SCORES), np.std(SCORES, ddof=1) / 5**0.5)
     assert (low, high) == pytest.approx(expected) and mean == pytest.approx(0.46)
+    assert mean_interval([]) == (None, None, None)
     assert mean_interval([0.3]) == (0.3, None, None)
     assert mean_interval([0.5, 0.5, 0.5]) == (0.5, None, None)

@@ -27,7 +27,7 @@ from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import slug
 from biasgraph.io.writing import write_files
 from biasgraph.methods.minethegap import Varying
-from biasgraph.methods.mining_objectives import BIAS, Objective, objective_of
+from biasgraph.methods.mining_objectives import BIAS, Objective, describe_objective, objective_of
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.registry import EMBEDDER, traits_of
 from biasgraph.prompts.counterfactuals import Prompt
@@ -317,18 +317,14 @@ class Mining:
     def _document(
         self, run: Run, found: SearchRecord, mined: Sequence[Record], notes: Sequence[str]
     ) -> Record:
-        job, options, objective = self.job, self.options, self.objective
+        job, options = self.job, self.options
         return {
             "schema": SCHEMA,
             "toy": job.toy,
             **job.identities(),
             "proposed_by": written_by(self.llm),
             "settings": self.settings(),
-            "objective": {
-                "name": objective.name,
-                "about": objective.about,
-                "lower_is_worse": objective.lower_is_worse,
-            },
+            "objective": describe_objective(self.objective),
             **found.record(),
             "n_images": {
                 "search": found.budget.spent,

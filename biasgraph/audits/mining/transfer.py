@@ -28,7 +28,7 @@ from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
 from biasgraph.io.text_files import at_place
 from biasgraph.io.writing import write_files
 from biasgraph.methods.minethegap import Varying
-from biasgraph.methods.mining_objectives import Objective, objective_of
+from biasgraph.methods.mining_objectives import Objective, describe_objective, objective_of
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.runs.job import Job
@@ -210,11 +210,7 @@ class Evaluation:
             **helpers,
             "origins": [_about(origin) for origin in self.origins],
             "settings": self.settings(),
-            "objective": {
-                "name": self.objective.name,
-                "about": self.objective.about,
-                "lower_is_worse": self.objective.lower_is_worse,
-            },
+            "objective": describe_objective(self.objective),
             "cells": cells,
             "notes": list(dict.fromkeys(notes)),
             "versions": installed_versions(),
@@ -245,7 +241,7 @@ class Evaluation:
                 "origin": origin.name,
                 "own": is_own,
                 **_mean([row["score"] for row in rows]),
-                **_named("difference", change if is_own else _interval(differences)),
+                **_named("difference", change if is_own else mean_interval(differences)),
                 "n_images": sum(row["n_images"] for row in rows),
                 "prompts": rows,
             }
@@ -303,10 +299,6 @@ def _directory(options: MineOptions, origins: Sequence[Origin]) -> Path:
     return directory
 
 
-def _interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
-    return mean_interval(values) if values else (None, None, None)
-
-
 def _named(name: str, interval: Sequence[float | None]) -> Record:
     return dict(zip((name, f"{name}_low", f"{name}_high"), interval, strict=True))
 
@@ -314,7 +306,7 @@ def _named(name: str, interval: Sequence[float | None]) -> Record:
 def _mean(scores: Sequence[float | None]) -> Record:
     """The mean over prompts, its interval, and what is to be said of either."""
     known = [score for score in scores if score is not None]
-    mean, low, high = _interval(known)
+    mean, low, high = mean_interval(known)
     reasons = []
     if len(known) < len(scores):
         reasons.append(f"{len(scores) - len(known)} of {len(scores)} prompts have no score")
