@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,29 +10,18 @@ import torch
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import ObservableGenerator
-from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.middle_activations import examined_steps, watch_middle
-from biasgraph.models.registry import load_generator
 from tests.models import tiny_pipelines
+from tests.models.tiny_pipelines import Loader
 
 PROMPTS, SEEDS = ["an old librarian", "a photo of a nurse"], [1, 2]
-SIZES = {"flux": "64x64", "z-image": "64x64"}
 CHANNELS = {"sd15": 16, "sdxl": 16, "sd3": 32, "flux": 32, "z-image": 32}
 GUIDED = ["sd15", "sdxl", "sd3", "z-image"]
-Loader = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
 def load(tmp_path_factory: pytest.TempPathFactory) -> Loader:
-    folders: dict[str, Path] = {}
-
-    def loaded(name: str, **options: Any) -> Any:
-        if name not in folders:
-            folders[name] = tiny_pipelines.save(name, tmp_path_factory.mktemp("tiny") / name)
-        usual = {"device": "cpu", "steps": 4, "size": SIZES.get(name)}
-        return load_generator(f"diffusers:{folders[name]}", ModelOptions(**{**usual, **options}))
-
-    return loaded
+    return tiny_pipelines.loader(tmp_path_factory.mktemp("tiny"), steps=4)
 
 
 def hooks_of(pipeline: Any) -> int:

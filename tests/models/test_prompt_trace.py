@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from biasgraph.errors import InputError
-from biasgraph.models.inference_options import ModelOptions
-from biasgraph.models.registry import load_generator
 from tests.models import tiny_pipelines
+from tests.models.tiny_pipelines import Loader
 
 PROMPTS, SEEDS = ["an old librarian", "a photo of a nurse"], [1, 2]
-SIZES = {"flux": "64x64", "z-image": "64x64"}
 ENCODERS = {"sd15": 1, "sdxl": 2, "sd3": 3, "flux": 2, "z-image": 1}
 SCHEDULERS = [
     "DDIMScheduler",
@@ -26,20 +22,11 @@ SCHEDULERS = [
     "HeunDiscreteScheduler",
 ]
 MOVED = 1e-3
-Loader = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
 def load(tmp_path_factory: pytest.TempPathFactory) -> Loader:
-    folders: dict[str, Path] = {}
-
-    def loaded(name: str, **options: Any) -> Any:
-        if name not in folders:
-            folders[name] = tiny_pipelines.save(name, tmp_path_factory.mktemp("tiny") / name)
-        usual = {"device": "cpu", "steps": 3, "size": SIZES.get(name)}
-        return load_generator(f"diffusers:{folders[name]}", ModelOptions(**{**usual, **options}))
-
-    return loaded
+    return tiny_pipelines.loader(tmp_path_factory.mktemp("tiny"), steps=3)
 
 
 def loss(images: Any) -> Any:

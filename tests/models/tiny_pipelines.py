@@ -7,6 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+SIZES = {"flux": "64x64", "z-image": "64x64"}
+"""Of the images of those that make no square of their own size."""
+Loader = Callable[..., Any]
+"""From a pipeline's name and options to its generator."""
 WORDS = ("a", "photo", "of", "an", "old", "young", "male", "female", "librarian", "nurse", "doctor")
 
 
@@ -290,3 +294,19 @@ def save(name: str, folder: Path) -> Path:
         torch.manual_seed(0)
         BUILDERS[name](folder)
     return folder
+
+
+def loader(home: Path, steps: int) -> Loader:
+    """Loads generators of tiny pipelines by their names; each is saved below `home` once."""
+    from biasgraph.models.inference_options import ModelOptions
+    from biasgraph.models.registry import load_generator
+
+    folders: dict[str, Path] = {}
+
+    def loaded(name: str, **options: Any) -> Any:
+        if name not in folders:
+            folders[name] = save(name, home / name)
+        usual = {"device": "cpu", "steps": steps, "size": SIZES.get(name)}
+        return load_generator(f"diffusers:{folders[name]}", ModelOptions(**{**usual, **options}))
+
+    return loaded
