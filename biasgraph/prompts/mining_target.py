@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io import resources
-from biasgraph.io.yaml_files import Problem, YamlDocument, parse_yaml, read_yaml
+from biasgraph.io.yaml_files import YamlDocument, parse_yaml
+from biasgraph.prompts.instruction_files import read_own, texts_in
 from biasgraph.prompts.instructions import filled
 
 OPEN = "open"
@@ -54,7 +53,9 @@ class MiningTarget:
             InputError: An unknown name, a file that cannot be read, or every problem of its
                 content, each with its line.
         """
-        return _shipped(spec) if spec in shipped_targets() else _of(Path(spec).stem, _read(spec))
+        if spec in shipped_targets():
+            return _shipped(spec)
+        return _of(Path(spec).stem, read_own(spec, [*shipped_targets()], _WHAT))
 
     def random_prompts(self, count: int, words: int = WORDS) -> str:
         """The request for so many random prompts of at most so many words."""
@@ -81,38 +82,5 @@ def _shipped(name: str) -> MiningTarget:
     return _of(name, parse_yaml(text, name, _WHAT))
 
 
-def _read(spec: str) -> YamlDocument:
-    path = Path(spec)
-    if path.suffix or path.name != spec:
-        return read_yaml(path, _WHAT)
-    shipped = [*shipped_targets()]
-    raise InputError(
-        f"unknown {_WHAT} '{printable(spec[:100])}'.{did_you_mean(spec[:100], shipped)} "
-        f"Shipped: {', '.join(shipped)}; your own is named by its path, ending in .yaml"
-    )
-
-
 def _of(name: str, document: YamlDocument) -> MiningTarget:
-    document.refuse([*_problems(document.data)], _WHAT)
-    texts = {key: document.data[key].strip() for key in _PLACES}
-    return MiningTarget(name, **texts)
-
-
-def _problems(data: object) -> Iterator[Problem]:
-    if not isinstance(data, dict):
-        yield (), f"expected the keys {', '.join(_PLACES)}"
-        return
-    for key in map(str, data):
-        if key not in _PLACES:
-            shown = printable(key[:100])
-            yield (key,), f"unknown key '{shown}'.{did_you_mean(shown, _PLACES)}"
-    for key, needed in _PLACES.items():
-        text = data.get(key)
-        if key not in data:
-            yield (), f"'{key}' is missing"
-        elif not isinstance(text, str) or not text.strip():
-            yield (key,), f"'{key}' must be text"
-        else:
-            for place in needed:
-                if f"{{{place}}}" not in text:
-                    yield (key,), f"'{key}' has no place {{{place}}}"
+    return MiningTarget(name, **texts_in(document, _PLACES, _WHAT))
