@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -185,17 +185,23 @@ def _mined(rank: int, one: Json, lower: bool, spans: bool) -> Json:
 
 def mined_pictures(document: Json, folder: Path, *, size: int = 256) -> Pictures:
     """Real files of all images that a document names."""
+    texts: dict[str, str] = {}
+    for row in document["mined"]:
+        texts |= dict.fromkeys(row["images"], row["prompt"])
+        for one in row["variation_images"]:
+            texts |= dict.fromkeys(one["images"], one["text"])
+    return drawn_pictures(texts, folder, size=size)
+
+
+def drawn_pictures(texts: Mapping[str, str], folder: Path, *, size: int) -> Pictures:
+    """A file for each image, by what it is of."""
     store, rng = ImageStore(folder), random.Random(2)
     folder.mkdir(parents=True, exist_ok=True)
     rows: dict[str, ImageRow] = {}
-    for row in document["mined"]:
-        texts = dict.fromkeys(row["images"], row["prompt"])
-        for one in row["variation_images"]:
-            texts |= dict.fromkeys(one["images"], one["text"])
-        for image, text in texts.items():
-            picture = Image.new("RGB", (size, size), tuple(rng.randrange(90, 230) for _ in "rgb"))
-            corner = rng.randrange(size // 2)
-            box = (corner, corner, corner + size // 3, corner + size // 3)
-            ImageDraw.Draw(picture).ellipse(box, fill=tuple(rng.randrange(256) for _ in "rgb"))
-            rows[image] = ImageRow(len(rows), image, text, 0, 0, store.write(picture))
+    for image, text in texts.items():
+        picture = Image.new("RGB", (size, size), tuple(rng.randrange(90, 230) for _ in "rgb"))
+        corner = rng.randrange(size // 2)
+        box = (corner, corner, corner + size // 3, corner + size // 3)
+        ImageDraw.Draw(picture).ellipse(box, fill=tuple(rng.randrange(256) for _ in "rgb"))
+        rows[image] = ImageRow(len(rows), image, text, 0, 0, store.write(picture))
     return Pictures(rows, store)

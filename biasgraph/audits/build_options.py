@@ -38,8 +38,8 @@ class PromptOptions(Settings):
     )
     prompts: str | Path | Sequence[str] | None = optional(
         "Several prompts, a graph for each and one of them all: 'occupations', the 26 of the "
-        "paper, a file with a prompt on each line, or the directory of a `biasgraph mine` run, for "
-        "the prompts that it found.",
+        "paper, a file with a prompt on each line, or the directory of a `biasgraph mine` or "
+        "`biasgraph search` run, for the prompts that it found.",
         kind=str,
         metavar="NAME|FILE|RUN",
     )

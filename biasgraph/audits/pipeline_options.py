@@ -75,7 +75,7 @@ class ScoreOptions(RunOptions):
         PromptOptions,
         "prompts",
         help="The prompts: a shipped list ('occupations'), a file with one on each line, or the "
-        "directory of a mine run.",
+        "directory of a mine or search run.",
     )
     embedder: str | None = reuse(BuildOptions, "embedder", default=None, panel=SCORES)
     vary: str | Sequence[str] | None = optional(

@@ -6,13 +6,12 @@ import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from biasgraph.data.axes import PromptText
 from biasgraph.data.file_names import MINED
 from biasgraph.errors import InputError, shown
-from biasgraph.io.json_files import check, parse_json
-from biasgraph.io.text_files import read_bytes, refuse_pipe
+from biasgraph.io.json_files import StrictModel, read_model
 
 SCHEMA = "biasgraph-mined/1"
 MOST = 10**6
@@ -23,11 +22,7 @@ Score = Annotated[float, Field(allow_inf_nan=False)]
 Texts = Annotated[list[PromptText], Field(max_length=1000)]
 
 
-class _Read(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, protected_namespaces=())
-
-
-class MinedPrompt(_Read):
+class MinedPrompt(StrictModel):
     """A prompt that was scored again on fresh images."""
 
     rank: Count
@@ -42,7 +37,7 @@ class MinedPrompt(_Read):
     reason: str
 
 
-class MinedSettings(_Read):
+class MinedSettings(StrictModel):
     """What the scores depend on beside the models."""
 
     objective: str
@@ -56,7 +51,7 @@ class MinedSettings(_Read):
     fresh_batches: Annotated[int, Field(ge=2, le=MOST)]
 
 
-class MinedFile(_Read):
+class MinedFile(StrictModel):
     """A search for prompts (`biasgraph mine`), as far as other commands read it."""
 
     schema_: Annotated[Literal["biasgraph-mined/1"], Field(alias="schema")]
@@ -89,8 +84,5 @@ class MinedFile(_Read):
             raise InputError(
                 f"{shown(directory)} is no run of `biasgraph mine`: it holds no {MINED}"
             )
-        refuse_pipe(path)
-        data = parse_json(read_bytes(path, "the mined prompts in"), shown(path))
-        check(cls, data, shown(path))
-        read = cls.model_validate(data)
+        read = read_model(cls, path, "the mined prompts in")
         return read.model_copy(update={"mined": sorted(read.mined, key=lambda row: row.rank)})

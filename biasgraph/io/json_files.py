@@ -4,14 +4,42 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError, printable, shown
+from biasgraph.io.text_files import read_bytes, refuse_pipe
 
 DEEPEST = 50
 """Brackets within brackets; what biasgraph writes has a dozen."""
+
+
+class StrictModel(BaseModel):
+    """What is read of a JSON file: nothing is converted, and there may be other fields."""
+
+    model_config = ConfigDict(strict=True, frozen=True, protected_namespaces=())
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_model(model: type[Model], path: Path, what: str) -> Model:
+    """A JSON file that is there, as a model.
+
+    Args:
+        model: What it must fit.
+        path: Of the file.
+        what: What it holds, for errors: "the mined prompts in".
+
+    Raises:
+        InputError: It cannot be read, or is damaged.
+    """
+    refuse_pipe(path)
+    data = parse_json(read_bytes(path, what), shown(path))
+    check(model, data, shown(path))
+    return model.model_validate(data)
 
 
 def parse_json(raw: bytes, source: str) -> Any:

@@ -1,4 +1,4 @@
-"""Many prompts at once: a shipped list by its name, a user's file, or what `mine` found."""
+"""Many prompts at once: a shipped list by its name, a user's file, or what a search found."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from biasgraph.data.axes import AxisSet
-from biasgraph.data.file_names import MINED
+from biasgraph.data.file_names import FOUND, MINED
+from biasgraph.data.found_file import FoundFile
 from biasgraph.data.mined_file import MinedFile
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io import resources
 from biasgraph.io.text_files import at_place, lines_of, read_bytes
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
@@ -27,15 +28,16 @@ class PromptList:
 
     @classmethod
     def of(cls, given: str | Path | Sequence[str]) -> PromptList:
-        """A shipped list, a mine run, a file (what has a suffix or a separator), or the texts.
+        """A shipped list, a search's run, a file (what has a suffix or separator), or the texts.
 
         The shipped lists hold nouns, as BiasConnect supp. A.1 does: "librarian" becomes the prompt
-        "a librarian". The directory of a mine run gives its mined prompts, the worst first. Lines
-        of a file are prompts as they stand; those that are blank or begin with # are left out.
+        "a librarian". The directory of a mine run gives its mined prompts, the worst first, that
+        of a search run what it found for any lambda, without the baselines. Lines of a file are
+        prompts as they stand; those that are blank or begin with # are left out.
 
         Raises:
             InputError: an unknown name, an unreadable file, not UTF-8, no prompts, or a directory
-                without a readable mined.json.
+                without a readable mined.json or found.json with a prompt.
         """
         if not isinstance(given, str | Path):
             if not given:
@@ -45,14 +47,15 @@ class PromptList:
             )
         path, shipped = Path(given), resources.names("prompts", ".txt")
         if given not in ("", *shipped) and os.path.isdir(path):
-            return cls(f"{path.resolve().name}-prompts", _mined(path))
+            return cls(f"{path.resolve().name}-prompts", _searched(path))
         if isinstance(given, Path) or path.suffix or path.name != given:
             return cls(path.stem, _lines(path))
         if given not in shipped:
             raise InputError(
                 f"unknown prompt list '{printable(given[:100])}'."
                 f"{did_you_mean(given[:100], shipped)} Shipped: {', '.join(shipped)}; for your "
-                "own list, give its path ending in .txt, or the directory of a `biasgraph mine` run"
+                "own list, give its path ending in .txt, or the directory of a `biasgraph mine` or "
+                "`biasgraph search` run"
             )
         nouns = resources.lines("prompts", f"{given}.txt")
         prompts = (f"{indefinite_article(noun)} {noun}" for noun in nouns)
@@ -90,10 +93,21 @@ class PromptList:
         return plans
 
 
-def _mined(run: Path) -> tuple[tuple[str, str], ...]:
-    source = printable(str(run / MINED))
-    found = enumerate(MinedFile.of(run).mined, start=1)
-    return tuple((row.prompt, f"{source}, prompt {place}") for place, row in found)
+def _searched(run: Path) -> tuple[tuple[str, str], ...]:
+    """The prompts that a run of `mine` or `search` found, each with its place in the file."""
+    if os.path.exists(run / FOUND):
+        name, prompts = FOUND, FoundFile.of(run).found
+    elif os.path.exists(run / MINED):
+        name, prompts = MINED, [row.prompt for row in MinedFile.of(run).mined]
+    else:  # of a folder that nobody may look into, too
+        raise InputError(
+            f"{shown(run)} is no run of `biasgraph mine` or `biasgraph search`: it holds no "
+            f"{MINED} and no {FOUND}"
+        )
+    source = shown(run / name)
+    if not prompts:
+        raise InputError(f"{source} has no prompt that a search found")
+    return tuple((text, f"{source}, prompt {place}") for place, text in enumerate(prompts, start=1))
 
 
 def _lines(path: Path) -> tuple[tuple[str, str], ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import printable
 from biasgraph.io import resources
 from biasgraph.prompts.instruction_files import read_own, texts_in
 from biasgraph.prompts.instructions import filled
@@ -73,22 +73,19 @@ class SearchScenario:
         of_race = any(_key("neutral", name) != _OTHER for name in names)
         return _spaced(filled(self.request, **_places(names, of_race)))
 
-    def biased_instruction(self, targets: Mapping[str, str], axes: Iterable[str] = ()) -> str:
+    def biased_instruction(
+        self, axes: Sequence[str], attributes: Sequence[str], also: Iterable[str] = ()
+    ) -> str:
         """What is asked for where the language model itself is to bias the images.
 
         Args:
-            targets: Attributes by the names of their axes.
-            axes: Further ones that prompts are not to mention.
-
-        Raises:
-            InputError: No target.
+            axes: The names of the axes along which it is to bias them.
+            attributes: One of each.
+            also: Further axes that prompts are not to mention.
         """
-        if not targets:
-            raise InputError("no attribute to bias images towards")
-        places = _places([*dict.fromkeys([*targets, *axes])], True)
-        places |= {
-            "attributes": " and ".join(targets.values()),
-            "neutral": " and ".join(_wording("neutral", name) for name in targets),
+        places = _places([*dict.fromkeys([*axes, *also])], True) | {
+            "attributes": " and ".join(attributes),
+            "neutral": " and ".join(_wording("neutral", name) for name in axes),
         }
         return _spaced(filled(self.biased_request, **places))
 

@@ -11,6 +11,7 @@ from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import InputError, printable
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
+from tests.found import Json, found_document
 from tests.hostile import HOSTILE, UNWRITABLE
 
 AXES = load_axis_set("occupation").only(["gender"])
@@ -122,9 +123,13 @@ def test_an_unknown_name_or_file(given: str | Path, message: str) -> None:
         PromptList.of(given)
 
 
-def test_a_folder_without_mined_prompts_is_no_list(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is no run of `biasgraph mine`: it holds no mined\.json"):
+def test_a_folder_without_searched_prompts_is_no_list(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as raised:
         PromptList.of(tmp_path)
+    assert str(raised.value) == (
+        f"{tmp_path} is no run of `biasgraph mine` or `biasgraph search`: it holds no mined.json "
+        "and no found.json"
+    )
 
 
 def mined_run(folder: Path, *prompts: str, **changed: object) -> Path:
@@ -225,3 +230,61 @@ def test_hostile_prompts_come_through_as_they_are(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         PromptList.of(bad).plans(AXES)
     assert str(caught.value) == printable(str(caught.value))
+
+
+def found_run(folder: Path, document: Json) -> Path:
+    """The directory of a `search` with what it found."""
+    folder.mkdir(parents=True)
+    (folder / "found.json").write_text(json.dumps(document))
+    return folder
+
+
+def test_a_search_run_gives_what_it_found_once_and_no_baseline(tmp_path: Path) -> None:
+    document = found_document(n_prompts=3, prompts=["a nurse", "a [cook] by a dog", "a nurse"])
+    run = found_run(tmp_path / "found-male", document)
+    found = PromptList.of(str(run))
+    assert found.name == "found-male-prompts"
+    assert found.prompts[:2] == (
+        ("a nurse", f"{run / 'found.json'}, prompt 1"),
+        ("a [cook] by a dog", f"{run / 'found.json'}, prompt 2"),
+    )
+    searched = {one["cell"] for one in document["cells"] if one["method"] == "search"}
+    rows = [one["prompt"] for one in document["prompts"] if one["cell"] in searched]
+    assert None in rows  # one search came to nothing
+    assert [text for text, _ in found.prompts] == [*dict.fromkeys(filter(None, rows))]
+
+
+def test_a_search_that_found_nothing_is_no_list(tmp_path: Path) -> None:
+    run = found_run(tmp_path / "run", found_document(n_prompts=2, methods=["lm", "curated"]))
+    with pytest.raises(InputError, match=r"run/found\.json has no prompt that a search found"):
+        PromptList.of(run)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"schema": "biasgraph-found/2"},
+        {"cells": []},
+        {"cells": None},
+        {"prompts": [{"number": 1}]},
+        {"prompts": {"prompt": "\ud800"}},
+        {"targets": []},
+        {"model": 3},
+        {"schema": "\x1b[31m\n"},
+    ],
+)
+def test_a_damaged_found_json_is_one_line(tmp_path: Path, changed: dict[str, object]) -> None:
+    run = found_run(tmp_path / "run", {**found_document(n_prompts=2), **changed})
+    with pytest.raises(InputError, match=r"run/found\.json is damaged: ") as caught:
+        PromptList.of(run)
+    assert printable(str(caught.value)) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff", b"[]", b"[" * 5000, b'{"schema": NaN}', b'"biasgraph-found/1"']
+)
+def test_a_found_json_that_is_another_thing_is_one_line(tmp_path: Path, content: bytes) -> None:
+    run = found_run(tmp_path / "run", {})
+    (run / "found.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"run/found\.json is damaged: "):
+        PromptList.of(run)

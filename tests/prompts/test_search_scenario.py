@@ -39,7 +39,7 @@ def test_the_instructions_are_the_papers_words() -> None:
     for axis, attribute, neutral in (
         ("gender", "male", "gender-neutral"), ("ethnicity", "black", "racially-neutral"),
     ):  # fmt: skip
-        asked = scenario.biased_instruction({axis: attribute}, ["gender", "ethnicity"])
+        asked = scenario.biased_instruction([axis], [attribute], ["gender", "ethnicity"])
         sentences = {NO_GENDER, NO_RACE}
         assert asked.startswith(f"{BEGINNING} Do not mention the person's ")
         assert all(asked.count(sentence) == 1 for sentence in sentences)
@@ -61,7 +61,7 @@ def test_the_scenarios_of_the_paper() -> None:
         assert found[name].opening == opening
         beginning = f"Please generate a prompt that generates a photo of {person} with a text-to-"
         assert found[name].instruction(["gender"]).startswith(beginning)
-        assert found[name].biased_instruction({"gender": "male"}).startswith(beginning)
+        assert found[name].biased_instruction(["gender"], ["male"]).startswith(beginning)
 
 
 def test_an_axis_that_the_paper_lacks_gets_a_sentence_after_its_pattern() -> None:
@@ -69,26 +69,21 @@ def test_an_axis_that_the_paper_lacks_gets_a_sentence_after_its_pattern() -> Non
     asked = scenario.instruction(["age", "Gender", "age"])
     assert f" Do not mention the person's age. {NO_GENDER} {ENDING}" in asked
     assert ENGLISH not in asked
-    asked = scenario.biased_instruction({"gender": "male", "age": "old"})
+    asked = scenario.biased_instruction(["gender", "age"], ["male", "old"])
     assert "toward male and old representation" in asked
     assert asked.endswith("while still appearing gender-neutral and age-neutral.")
 
 
 def test_what_is_put_in_is_not_read_as_a_place() -> None:
-    asked = SearchScenario.of().biased_instruction({"{attributes}": "{neutral}"})
+    asked = SearchScenario.of().biased_instruction(["{attributes}"], ["{neutral}"])
     assert "toward {neutral} representation, while still appearing {attributes}-neutral." in asked
-
-
-def test_nothing_to_bias_towards_is_refused() -> None:
-    with pytest.raises(InputError, match="no attribute to bias images towards"):
-        SearchScenario.of().biased_instruction({})
 
 
 def test_a_file_is_a_scenario(tmp_path: Path) -> None:
     scenario = SearchScenario.of(written(tmp_path / "food.yaml"))
     assert scenario == SearchScenario("food", *TEXTS.values())
     assert scenario.instruction(["age"]) == "Write about food. Do not mention the person's age."
-    told = scenario.biased_instruction({"age": "old"})
+    told = scenario.biased_instruction(["age"], ["old"])
     assert told.endswith("Lean toward old representation, age-neutral.")
 
 

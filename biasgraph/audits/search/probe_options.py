@@ -46,8 +46,8 @@ class ProbeOptions(ModelOptions):
         default=None,
         panel=PROBES,
         help="The prompts whose counterfactuals to train on: a shipped list ('occupations'), a "
-        "file with a prompt on each line, or the directory of a `biasgraph mine` run, for the "
-        "prompts that it found. Three in ten are held out.",
+        "file with a prompt on each line, or the directory of a `biasgraph mine` or "
+        "`biasgraph search` run, for the prompts that it found. Three in ten are held out.",
         usual=PROMPTS,
     )
     images: int = reuse(

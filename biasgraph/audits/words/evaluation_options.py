@@ -33,7 +33,7 @@ class EvaluationOptions(ModelOptions):
         "prompts",
         default=None,
         help="The prompts: a shipped list ('occupations'), a file with a prompt on each line, or "
-        "the directory of a mine run.",
+        "the directory of a mine or search run.",
     )
     model: str | None = reuse(WordsOptions, "model", default=None)
     vqa: str | None = reuse(

@@ -38,7 +38,8 @@ class WordsOptions(ModelOptions):
         "prompts",
         default=None,
         help="Several prompts, and which words matter over all of them: a shipped list "
-        "('occupations'), a file with a prompt on each line, or the directory of a mine run.",
+        "('occupations'), a file with a prompt on each line, or the directory of a mine or search "
+        "run.",
     )
     model: str | None = reuse(RunOptions, "model", default=None)
     vqa: str | None = reuse(BuildOptions, "vqa", default=None)
