@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from biasgraph.models.middle_activations import MiddleActivations
     from biasgraph.models.prompt_trace import PromptTrace
+    from biasgraph.models.shared_latents import SharedLatents
 
 Setting = str | int | float | bool | None
 
@@ -192,6 +193,20 @@ class ObservableGenerator(Protocol):
             every: Look at each so many-th step, the first one among them; None for about ten.
 
         Raises InputError where the pipeline has no such part.
+        """
+
+    def middle_at(
+        self, prompts: Sequence[str], seeds: Sequence[int], step: int
+    ) -> MiddleActivations:
+        """The same at one step alone, from 0; what comes after it is not computed.
+
+        Raises InputError where the pipeline has no such part or step.
+        """
+
+    def shared_latents(self, prompt: str, seeds: Sequence[int], step: int) -> SharedLatents:
+        """The noisy latents of seeds, denoised to a step with one prompt, to try others on.
+
+        Raises InputError where the pipeline has no such part or step, or cannot be followed so.
         """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -14,12 +14,17 @@ from biasgraph.models.base import Picture, Setting
 from biasgraph.models.devices import Portions, device_of, dtype_of, is_out_of_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.library_loading import shorten_error, silence_libraries
-from biasgraph.models.middle_activations import MiddleActivations, watch_middle
+from biasgraph.models.middle_activations import (
+    MiddleActivations,
+    ObservedPipeline,
+    examined_steps,
+)
 from biasgraph.models.model_source import Source, SourcedModel
 from biasgraph.models.pipeline_card import Card
 from biasgraph.models.pipeline_loading import Adapter, load_pipeline
 from biasgraph.models.prompt_encodings import EncodingCache
 from biasgraph.models.prompt_trace import PromptTrace
+from biasgraph.models.shared_latents import SharedLatents
 from biasgraph.models.token_windows import Window, find_window
 
 ON_CPU, ON_GPU = 4, 16
@@ -149,14 +154,45 @@ class DiffusersGenerator(SourcedModel):
             InputError: The pipeline has no such part.
             ModelError: It fails.
         """
+        return self._look(prompts, seeds, lambda of: examined_steps(of, every))
 
-        def watch(items: Sequence[tuple[str, int]]) -> list[MiddleActivations]:
+    def middle_at(
+        self, prompts: Sequence[str], seeds: Sequence[int], step: int
+    ) -> MiddleActivations:
+        """What the denoiser's middle gives at one step, at which the pipeline is left.
+
+        Raises:
+            InputError: The pipeline has no such part or step.
+            ModelError: It fails.
+        """
+        return self._look(prompts, seeds, lambda of: (step,))
+
+    def shared_latents(self, prompt: str, seeds: Sequence[int], step: int) -> SharedLatents:
+        """The noisy latents of seeds, denoised to a step with one prompt.
+
+        Raises:
+            InputError: The pipeline has no such part or step, or cannot be followed so.
+            ModelError: It fails.
+        """
+        return SharedLatents.of(self._observed, self._portions, prompt, seeds, step)
+
+    def _look(
+        self,
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+        wanted: Callable[[int], tuple[int, ...]],
+    ) -> MiddleActivations:
+        def look(items: Sequence[tuple[str, int]]) -> list[MiddleActivations]:
             texts, numbers = zip(*items, strict=True)
-            call = {**self._negatives(len(items)), **self._call}
-            return watch_middle(self.spec, self._pipeline, call, texts, numbers, every).apart()
+            return self._observed.look(texts, numbers, wanted).apart()
 
         items = list(zip(prompts, seeds, strict=True))
-        return MiddleActivations.together(self._portions.run(items, watch))
+        return MiddleActivations.together(self._portions.run(items, look))
+
+    @cached_property
+    def _observed(self) -> ObservedPipeline:
+        negative = self._card.negative(self.options.negative_prompt)
+        return ObservedPipeline(self.spec, self._pipeline, self._call, negative)
 
     def _negatives(self, count: int) -> dict[str, Any]:
         """The negative prompt, for each of `count` images."""

@@ -17,8 +17,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Protocol
 
 from biasgraph.errors import InputError, printable
 from biasgraph.models.prompt_trace import DENOISERS, generators, replaced, working
@@ -35,22 +35,27 @@ class MiddleActivations:
         steps: The steps that were looked at, from 0; what is given at one depends on the noisy
             image before it.
         of: How many steps the schedule has.
+        passes: How many rows went through the denoiser; of each image and step, one with the
+            prompt and with guidance one without.
     """
 
     values: Any
     steps: tuple[int, ...]
     of: int
+    passes: int = 0
 
     def apart(self) -> list[MiddleActivations]:
         """Each image's own."""
-        return [replace(self, values=one[None]) for one in self.values]
+        each = self.passes // max(1, len(self.values))
+        return [replace(self, values=one[None], passes=each) for one in self.values]
 
     @classmethod
     def together(cls, parts: Sequence[MiddleActivations]) -> MiddleActivations:
         """Of all images of several."""
         import torch
 
-        return replace(parts[0], values=torch.cat([part.values for part in parts]))
+        values, passes = torch.cat([part.values for part in parts]), sum(p.passes for p in parts)
+        return replace(parts[0], values=values, passes=passes)
 
 
 def examined_steps(of: int, every: int | None) -> tuple[int, ...]:
@@ -63,133 +68,250 @@ def examined_steps(of: int, every: int | None) -> tuple[int, ...]:
     return tuple(range(0, of, every or max(1, of // 10)))
 
 
-def watch_middle(
-    spec: str,
-    pipeline: Any,
-    call: Mapping[str, Any],
-    prompts: Sequence[str],
-    seeds: Sequence[int],
-    every: int | None = None,
-) -> MiddleActivations:
-    """Run a pipeline and keep what its denoiser's middle gives, with the prompt, at some steps.
+@dataclass(frozen=True)
+class ObservedPipeline:
+    """A pipeline whose denoiser's middle is looked at.
 
-    Args:
+    Attributes:
         spec: What the user typed.
         pipeline: Of diffusers, with its weights.
         call: What it is called with beside prompts and generators.
-        prompts: One an image.
-        seeds: One an image.
-        every: As for `examined_steps`.
-
-    Raises:
-        InputError: The pipeline has no denoiser with a middle, or none that can be followed.
-        ModelError: It fails.
+        negative: The negative prompt of every image.
     """
-    import torch
 
-    middle = _middle_of(spec, pipeline)
+    spec: str
+    pipeline: Any
+    call: Mapping[str, Any]
+    negative: str | None = None
 
-    def run(watcher: _Watcher, images: int, given: Mapping[str, Any]) -> _Watcher:
-        try:
-            with working(spec), torch.no_grad(), _watched(pipeline, middle, watcher):
-                pipeline(
-                    **{**call, "prompt": list(prompts[:images]), **given},
-                    generator=generators(seeds[:images]),
+    def look(
+        self,
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+        wanted: Callable[[int], tuple[int, ...]],
+    ) -> MiddleActivations:
+        """Run the pipeline and keep what the middle gives, with the prompt, at some steps.
+
+        Args:
+            prompts: One an image.
+            seeds: One an image.
+            wanted: The steps to look at, ascending, from how many the schedule has.
+
+        Raises:
+            InputError: The pipeline has no denoiser with a middle, none that can be followed, or
+                not such steps.
+            ModelError: It fails.
+        """
+        import torch
+
+        watcher = _Watcher(self.spec, len(prompts), wanted)
+        place = self.guidance.place
+        self.run(watcher, prompts, seeds)
+        with_prompt = [halves[min(place, len(halves) - 1)] for halves in watcher.kept]
+        values = torch.stack(with_prompt, dim=1)
+        return MiddleActivations(values, wanted(watcher.of), watcher.of, watcher.passes)
+
+    @cached_property
+    def guidance(self) -> Guidance:
+        """Which of a denoiser's rows have the prompt.
+
+        Found out once, at the first step of one image: its pass is made, and where guidance makes
+        more than one half of it another one with the prompt in the place of the negative one. These
+        rows, five at most, are in no count of passes.
+
+        Raises:
+            InputError: The halves cannot be told apart.
+            ModelError: The pipeline fails.
+        """
+        prompt = f"a photo of {self.negative or 'a person'}"
+        plain = _Watcher(self.spec, 1, lambda of: (0,))
+        self.run(plain, [prompt], [0])
+        halves = plain.kept[0][:, 0]
+        place = 0
+        if len(halves) > 1:
+            if _NEGATIVE not in inspect.signature(type(self.pipeline).__call__).parameters:
+                raise InputError(
+                    f"{printable(self.spec)} shows no activations of its prompts alone: its "
+                    "guidance mixes them with others, and its pipeline takes no negative prompt to "
+                    "tell them apart; try --guidance 1"
                 )
-        except _Enough:
-            pass
-        finally:  # what the call itself would do in its end
-            getattr(pipeline, "maybe_free_model_hooks", lambda: None)()
-        if not watcher.kept:
-            raise InputError(
-                f"{printable(spec)} shows no activations: its pipeline runs without a scheduler "
-                "or a denoiser that can be followed step by step"
-            )
-        return watcher
+            alike = _Watcher(self.spec, 1, lambda of: (0,))
+            self.run(alike, [prompt], [0], {_NEGATIVE: [prompt]})
+            place = int((halves - alike.kept[0][0]).norm(dim=-1).argmin())
+        of_call = [call for call, rows in enumerate(plain.calls) for _ in range(rows)]
+        call = of_call[place]
+        return Guidance(place, call, place - of_call.index(call), halves.shape[-1])
 
-    alike = None
-    if _NEGATIVE in inspect.signature(type(pipeline).__call__).parameters:
-        once = run(_Watcher(spec, 1, every, once=True), 1, {_NEGATIVE: [prompts[0]]})
-        alike = once.kept[0][0]
-    watched = run(_Watcher(spec, len(prompts), every, alike), len(prompts), {})
-    steps = examined_steps(watched.of, every)
-    return MiddleActivations(torch.stack(watched.kept, dim=1), steps, watched.of)
+    def run(
+        self,
+        watcher: Watcher,
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+        given: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Call the pipeline until the watcher has seen enough.
+
+        Args:
+            watcher: What looks on.
+            prompts: One an image.
+            seeds: One an image.
+            given: More to call it with.
+
+        Raises:
+            InputError: The pipeline has no denoiser with a middle, or none that can be followed.
+            ModelError: It fails.
+        """
+        import torch
+
+        negatives = {} if self.negative is None else {_NEGATIVE: [self.negative] * len(prompts)}
+        told = {**self.call, **negatives, "prompt": list(prompts), **(given or {})}
+        try:
+            with working(self.spec), torch.no_grad(), self.watched(watcher):
+                self.pipeline(**told, generator=generators(seeds))
+        except Enough:
+            return
+        finally:
+            self.release()
+        raise InputError(
+            f"{printable(self.spec)} shows no activations: its pipeline runs without a scheduler "
+            "or a denoiser that can be followed step by step"
+        )
+
+    @contextmanager
+    def watched(self, watcher: Watcher) -> Iterator[None]:
+        """The pipeline with a watcher of its middle and of where the scheduler's steps end."""
+        scheduler = getattr(self.pipeline, "scheduler", None)
+        with ExitStack() as stack:
+            hook = self._middle.register_forward_hook(watcher.see, with_kwargs=True)
+            stack.callback(hook.remove)
+            if scheduler is not None:
+                step = _ending(scheduler.step, watcher)
+                stack.enter_context(replaced(scheduler, "step", step))
+            yield
+
+    def release(self) -> None:
+        """Do what a call of the pipeline would do in its end."""
+        getattr(self.pipeline, "maybe_free_model_hooks", lambda: None)()
+
+    @property
+    def denoiser(self) -> Any:
+        """The module; None where there is none."""
+        parts = (getattr(self.pipeline, name, None) for name in DENOISERS)
+        return next(filter(None, parts), None)
+
+    @cached_property
+    def _middle(self) -> Any:
+        return _middle_of(self.spec, self.denoiser)
 
 
-class _Enough(BaseException):
+@dataclass(frozen=True)
+class Guidance:
+    """Which rows of a denoiser have the prompt.
+
+    Attributes:
+        place: Which of the halves of a step, all its calls together.
+        call: Which of the step's calls of the denoiser.
+        half: Which of the halves of this call.
+        width: d, the length of pooled activations.
+    """
+
+    place: int
+    call: int
+    half: int
+    width: int
+
+
+class Watcher(Protocol):
+    """What looks on while a pipeline runs."""
+
+    def see(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
+        """A forward hook of the middle."""
+
+    def end(self, scheduler: Any) -> None:
+        """A step of the scheduler begins: the denoiser's work on it is over."""
+
+
+class Enough(BaseException):
     """What was to be seen was seen: no error, and nobody's to handle."""
 
 
 @dataclass
 class _Watcher:
-    """Pools what the middle gives, and at the end of a step keeps that with the prompt.
+    """Pools what the middle gives, and keeps that at the ends of some steps.
 
     Attributes:
         spec: What the user typed.
         images: How many there are.
-        every: As for `examined_steps`.
-        alike: (d,) what the first image's prompt gives at the first step, where that is known.
-        once: Whether to look at the first step alone.
-        kept: (n, d) float32 of each step that was looked at.
+        wanted: The steps to look at, from how many the schedule has.
+        kept: (halves, n, d) float32 of each step that was looked at.
+        calls: How many halves each call of the denoiser worked on at the first step.
         of: How many steps the schedule has, from its first step on.
+        passes: How many rows went through the middle.
     """
 
     spec: str
     images: int
-    every: int | None
-    alike: Any = None
-    once: bool = False
+    wanted: Callable[[int], tuple[int, ...]]
     kept: list[Any] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
     of: int = 0
+    passes: int = 0
     _step: int = 0
     _given: list[Any] = field(default_factory=list)
-    _place: int = 0
 
     def see(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """A forward hook of the middle."""
-        stream = _image_stream(output, kwargs["hidden_states"] if not args else args[0])
-        self._given.append(_pooled(stream).cpu())
+        seen = pooled(output, args, kwargs).cpu()
+        self.passes += len(seen)
+        self._given.append(seen)
 
     def end(self, scheduler: Any) -> None:
-        """Look at a step that is over; raises _Enough after the last one that counts."""
+        """Look at a step that is over; raises Enough after the last one that counts."""
         import torch
 
         self.of = self.of or len(scheduler.timesteps)
-        steps, step = examined_steps(self.of, self.every), self._step
+        steps, step = self.wanted(self.of), self._step
+        refuse_absent_steps(self.spec, steps, self.of)
         self._step += 1
-        given = torch.cat(self._given) if self._given else torch.empty(0)
-        self._given.clear()
-        if not len(given) or len(given) % self.images:
+        rows = [len(given) for given in self._given]
+        if not sum(rows) or sum(rows) % self.images:
             raise InputError(
                 f"{printable(self.spec)} shows no activations: its denoiser works on "
-                f"{len(given)} images at a time where {self.images} are asked for"
+                f"{sum(rows)} images at a time where {self.images} are asked for"
             )
-        halves = given.reshape(-1, self.images, given.shape[-1])
-        if step == 0:
-            self._place = self._with_prompt(halves)
+        self.calls = self.calls or [count // self.images for count in rows]
         if step in steps:
-            self.kept.append(halves[min(self._place, len(halves) - 1)])
-        if self.once or step >= steps[-1]:
-            raise _Enough
+            given = torch.cat(self._given)
+            self.kept.append(given.reshape(-1, self.images, given.shape[-1]))
+        self._given.clear()
+        if step >= steps[-1]:
+            raise Enough
 
-    def _with_prompt(self, halves: Any) -> int:
-        """Which of the (m, n, d) is with the prompt."""
-        if len(halves) == 1 or self.once:
-            return 0
-        if self.alike is None:
+
+def refuse_absent_steps(spec: str, steps: Sequence[int], of: int) -> None:
+    """Raise InputError for steps that a schedule of so many has not."""
+    for step in steps:
+        if not 0 <= step < of:
             raise InputError(
-                f"{printable(self.spec)} shows no activations of its prompts alone: its guidance "
-                "mixes them with others, and its pipeline takes no negative prompt to tell them "
-                "apart; try --guidance 1"
+                f"{printable(spec)} has no step {step} to look at: its schedule has the steps "
+                f"0 to {of - 1}"
             )
-        return int((halves[:, 0] - self.alike).norm(dim=-1).argmin())
 
 
-def _pooled(stream: Any) -> Any:
-    """(b, 4 c) float32 of (b, c, h, w), or of (b, tokens, c): four means of each channel."""
+def pooled(output: Any, args: Any, kwargs: Any) -> Any:
+    """What a middle gives, as four means of each channel.
+
+    Args:
+        output: Of the middle; (b, c, h, w), or (b, tokens, c).
+        args: What it was called with by place.
+        kwargs: What it was called with by name.
+
+    Returns:
+        (b, 4 c) float32.
+    """
     from torch.nn.functional import adaptive_avg_pool1d, adaptive_avg_pool2d
 
-    stream = stream.detach().float()
+    stream = _image_stream(output, kwargs["hidden_states"] if not args else args[0]).float()
     if stream.ndim == 3:
         return adaptive_avg_pool1d(stream.transpose(1, 2), 4).flatten(1)
     return adaptive_avg_pool2d(stream, 2).flatten(1)
@@ -205,10 +327,8 @@ def _image_stream(output: Any, before: Any) -> Any:
     return [part for part in output if part is not None and part.shape == before.shape][-1]
 
 
-def _middle_of(spec: str, pipeline: Any) -> Any:
-    """The denoiser's middle. Raises InputError."""
-    parts = (getattr(pipeline, name, None) for name in DENOISERS)
-    denoiser: Any = next(filter(None, parts), None)
+def _middle_of(spec: str, denoiser: Any) -> Any:
+    """A denoiser's middle. Raises InputError."""
     middle = getattr(denoiser, "mid_block", None)
     if middle is not None:
         return middle
@@ -227,19 +347,7 @@ def _middle_of(spec: str, pipeline: Any) -> Any:
     return blocks[(len(blocks) - 1) // 2]
 
 
-@contextmanager
-def _watched(pipeline: Any, middle: Any, watcher: _Watcher) -> Iterator[None]:
-    """The pipeline with a watcher that sees its middle, and where the scheduler's steps end."""
-    scheduler = getattr(pipeline, "scheduler", None)
-    with ExitStack() as stack:
-        hook = middle.register_forward_hook(watcher.see, with_kwargs=True)
-        stack.callback(hook.remove)
-        if scheduler is not None:
-            stack.enter_context(replaced(scheduler, "step", _ending(scheduler.step, watcher)))
-        yield
-
-
-def _ending(own: Callable[..., Any], watcher: _Watcher) -> Callable[..., Any]:
+def _ending(own: Callable[..., Any], watcher: Watcher) -> Callable[..., Any]:
     """A scheduler's step that tells a watcher; pipelines look which parameters the own one has."""
 
     @wraps(own)

@@ -323,17 +323,17 @@ def _followed(pipeline: Any, follower: _Recorder | _Replayer) -> Iterator[None]:
                 part.requires_grad_(False)
         for name, encoder in _encoders(pipeline).items():
             own = encoder.forward
-            stack.enter_context(replaced(encoder, "forward", _by(follower.encode, name, own)))
+            stack.enter_context(replaced(encoder, "forward", by(follower.encode, name, own)))
         if denoiser is not None:
             own = denoiser.forward
-            stack.enter_context(replaced(denoiser, "forward", _by(follower.denoise, own)))
+            stack.enter_context(replaced(denoiser, "forward", by(follower.denoise, own)))
         if scheduler is not None:
             own = scheduler.step
-            stack.enter_context(replaced(scheduler, "step", _by(follower.step, scheduler, own)))
+            stack.enter_context(replaced(scheduler, "step", by(follower.step, scheduler, own)))
         yield
 
 
-def _by(follow: Callable[..., Any], *first: Any) -> Callable[..., Any]:
+def by(follow: Callable[..., Any], *first: Any) -> Callable[..., Any]:
     """A function that a follower answers; pipelines look which parameters the own one has."""
 
     @wraps(first[-1])

@@ -10,7 +10,7 @@ import torch
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import ObservableGenerator
-from biasgraph.models.middle_activations import examined_steps, watch_middle
+from biasgraph.models.middle_activations import ObservedPipeline, examined_steps
 from tests.models import tiny_pipelines
 from tests.models.tiny_pipelines import Loader
 
@@ -80,13 +80,51 @@ def test_the_steps_that_are_looked_at(of: int, every: int | None, steps: tuple[i
 
 
 def test_guidance_in_two_calls(load: Loader) -> None:
-    generator = load("flux")
+    pipeline = load("flux")._pipeline
     call = {"num_inference_steps": 2, "height": 64, "width": 64}
-    plain = watch_middle("flux", generator._pipeline, call, PROMPTS, SEEDS)
-    twice = {**call, "true_cfg_scale": 4.0, "negative_prompt": ["a nurse", "a nurse"]}
-    guided = watch_middle("flux", generator._pipeline, twice, PROMPTS, SEEDS)
+
+    def look(**more: Any) -> Any:
+        told = ObservedPipeline("flux", pipeline, {**call, **more}, "a nurse" if more else None)
+        return told.look(PROMPTS, SEEDS, lambda of: (0, 1))
+
+    plain, guided = look(), look(true_cfg_scale=4.0)
+    assert (plain.passes, guided.passes) == (4, 8)
     assert torch.allclose(guided.values[:, 0], plain.values[:, 0], atol=1e-5)
     assert not torch.allclose(guided.values[:, 1], plain.values[:, 1], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", tiny_pipelines.BUILDERS)
+def test_one_step_alone(name: str, load: Loader) -> None:
+    generator = load(name)
+    every = generator.middle_activations(PROMPTS, SEEDS)
+    for step in (0, 2):
+        seen = generator.middle_at(PROMPTS, SEEDS, step)
+        assert (seen.of, seen.steps, seen.values.shape[1]) == (4, (step,), 1)
+        assert torch.allclose(seen.values[:, 0], every.values[:, step], atol=1e-5, rtol=1e-4)
+        assert seen.passes == 2 * (step + 1) * (2 if name in GUIDED else 1)
+    assert every.passes == 2 * 4 * (2 if name in GUIDED else 1)
+
+
+def test_passes_add_up_over_batches(load: Loader) -> None:
+    generator = load("sd15", batch_size=2)
+    assert generator.middle_at([PROMPTS[0]] * 5, range(5), 1).passes == 5 * 2 * 2
+
+
+def test_the_half_with_the_prompt_is_found_once(load: Loader) -> None:
+    generator = load("sd15")
+    rows: list[int] = []
+    mid = generator._pipeline.unet.mid_block
+    hook = mid.register_forward_hook(lambda module, args, output: rows.append(len(output)))
+    generator.middle_at(PROMPTS, SEEDS, 0)
+    generator.middle_activations(PROMPTS, SEEDS)
+    hook.remove()
+    assert rows == [2, 2, 4, 4, 4, 4, 4]
+
+
+@pytest.mark.parametrize("step", [-1, 4])
+def test_a_step_beyond_the_schedule_is_refused(step: int, load: Loader) -> None:
+    with pytest.raises(InputError, match=f"no step {step} to look at.* 0 to 3$"):
+        load("sd15").middle_at(PROMPTS, SEEDS, step)
 
 
 def test_a_scheduler_of_two_calls_a_step(load: Loader) -> None:
