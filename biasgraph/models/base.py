@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
+    from biasgraph.models.continuations import Continuations
     from biasgraph.models.middle_activations import MiddleActivations
     from biasgraph.models.prompt_trace import PromptTrace
     from biasgraph.models.shared_latents import SharedLatents
@@ -263,6 +264,28 @@ class YesNo(Protocol):
 
     def yes_probability(self, messages: Sequence[Message]) -> float:
         """How probable "yes" is as the next turn, "yes" and "no" together being 1."""
+
+
+@runtime_checkable
+class NextTokens(Protocol):
+    """A power of language models that show the probabilities of all that they might say next."""
+
+    def continuations(self, messages: Sequence[Message], opening: str) -> Continuations:
+        """Texts that reply to a conversation and begin with an opening, one at first.
+
+        Args:
+            messages: The conversation so far; empty for a text that replies to nothing.
+            opening: What the reply begins with; may be empty.
+
+        Raises InputError where the opening does not fit, or no token ends a text.
+        """
+
+    def log_probabilities(self, texts: Sequence[str]) -> list[tuple[float, int]]:
+        """Of each text the sum of its tokens' natural log-probabilities, and how many they are.
+
+        The first token counts if one that begins texts, or else the end token, can stand before
+        it; a token that ends the text does not.
+        """
 
 
 class LanguageModel(ConfiguredModel, Protocol):

@@ -11,6 +11,8 @@ from typing import Any
 
 from biasgraph.errors import ModelError, printable
 from biasgraph.models.base import CannotContinue, Message, Setting
+from biasgraph.models.causal_reader import CausalReader
+from biasgraph.models.continuations import Continuations
 from biasgraph.models.devices import is_out_of_memory, out_of_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.transformers_model import (
@@ -141,6 +143,30 @@ class TransformersLanguageModel(TransformersModel):
         of_yes, of_no = (scores[ids].logsumexp(0) for ids in said)
         return float(torch.sigmoid(of_yes - of_no))
 
+    def continuations(self, messages: Sequence[Message], opening: str) -> Continuations:
+        """Replies that begin with an opening; see `biasgraph.models.base.NextTokens`.
+
+        A model without a chat template reads the conversation as `reply` does, with its turns
+        named, and the opening behind "Assistant:"; where nothing was said, the opening alone. So
+        does a model with one that was told nothing.
+
+        Raises:
+            InputError: Opening and conversation fill the model's window, or no token ends a text.
+            ModelError: as `reply`, or the model is no plain transformer.
+        """
+        opening, reader = opening.rstrip(), self._reader
+        if not messages:
+            tokens = reader.encode(opening)
+        elif self._has_template:
+            tokens = [*self._encode(messages)[0].tolist(), *reader.encode_bare(opening)]
+        else:
+            tokens = self._encode(messages, f" {opening}" if opening else "")[0].tolist()
+        return Continuations.of(reader, tokens, opening)
+
+    def log_probabilities(self, texts: Sequence[str]) -> list[tuple[float, int]]:
+        """Of each text its log-probability and its tokens; see `CausalReader.log_probabilities`."""
+        return self._reader.log_probabilities(texts)
+
     @contextmanager
     def _enough_memory(self) -> Iterator[None]:
         """What runs out of memory becomes a ModelError."""
@@ -151,8 +177,10 @@ class TransformersLanguageModel(TransformersModel):
                 raise
             raise ModelError(out_of_memory(f"a reply of {printable(self.spec)}")) from error
 
-    def _encode(self, messages: Sequence[Message]) -> Any:
+    def _encode(self, messages: Sequence[Message], begun: str = "") -> Any:
         """(1, n) token ids of a conversation up to where the reply begins.
+
+        begun: The reply's first words, for a model without a chat template.
 
         Control tokens that stand in the messages are read as plain text: a prompt must not be
         able to end its turn.
@@ -160,7 +188,7 @@ class TransformersLanguageModel(TransformersModel):
         if not self._has_template:
             text = "\n\n".join(f"{ROLES[turn.role]}: {turn.text}" for turn in messages)
             encoded = self._tokenizer(
-                f"{text}\n\n{ROLES['assistant']}:",
+                f"{text}\n\n{ROLES['assistant']}:{begun}",
                 return_tensors="pt",
                 split_special_tokens=True,
             )
@@ -242,6 +270,14 @@ class TransformersLanguageModel(TransformersModel):
                 f"{printable(self.spec)} is talking: {count:,} tokens, "
                 f"{self._clock.seconds:.0f} of {self.seconds:g} s"
             )
+
+    @cached_property
+    def _reader(self) -> CausalReader:
+        ends = self._model.generation_config.eos_token_id
+        own = [ends] if isinstance(ends, int) else ends or []
+        end = self._tokenizer.eos_token_id
+        every = dict.fromkeys([*own, *([] if end is None else [end])])
+        return CausalReader(self.spec, self._model, self._tokenizer, tuple(every))
 
     @property
     def _has_template(self) -> bool:

@@ -62,6 +62,56 @@ def save_gpt2(
     return folder
 
 
+def save_causal(folder: Path, kind: str, template: str | None = TEMPLATE, **more: Any) -> Path:
+    """A model of another family.
+
+    Args:
+        folder: Where to.
+        kind: What transformers calls it: "Llama", "Qwen3", "Mistral", "Mamba", "Bloom".
+        template: For conversations.
+        more: Of its configuration.
+    """
+    with silence_libraries():
+        import torch
+        import transformers
+
+        known = tokenizer(template)
+        known.save_pretrained(folder)
+        torch.manual_seed(0)
+        shape = {
+            "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "head_dim": 8,
+            "num_attention_heads": 2, "num_key_value_heads": 1, "max_position_embeddings": 256,
+        }  # fmt: skip
+        if kind in ("Mamba", "Bloom"):
+            shape = {"hidden_size": 16, "num_hidden_layers": 1, "n_layer": 1, "n_head": 2}
+        config = getattr(transformers, f"{kind}Config")(
+            **shape, vocab_size=len(known), bos_token_id=None, eos_token_id=0, pad_token_id=None,
+            initializer_range=0.5, **more,
+        )  # fmt: skip
+        getattr(transformers, f"{kind}ForCausalLM")(config).save_pretrained(folder)
+    return folder
+
+
+def save_endless(folder: Path) -> Path:
+    """A GPT-2 of six words, none of which begins or ends a text."""
+    with silence_libraries():
+        import torch
+        from tokenizers import Tokenizer, models, pre_tokenizers
+        from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+        words = ["a", "photo", "of", "chef", "night", "?"]
+        known = {word: i for i, word in enumerate(words)}
+        backend = Tokenizer(models.WordLevel(known, unk_token="?"))  # noqa: S106
+        backend.pre_tokenizer = pre_tokenizers.Whitespace()
+        PreTrainedTokenizerFast(tokenizer_object=backend).save_pretrained(folder)
+        torch.manual_seed(0)
+        config = GPT2Config(
+            vocab_size=6, n_embd=16, n_layer=1, n_head=2, bos_token_id=None, eos_token_id=None
+        )
+        GPT2LMHeadModel(config).save_pretrained(folder)
+    return folder
+
+
 def save_llava(folder: Path) -> Path:
     """A model that sees as well, whose template takes a list of parts."""
     with silence_libraries():
