@@ -1,0 +1,126 @@
+"""A search for prompts that expose a bias, told in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from biasgraph.data.findings import Banner, Cell, Facts, ScreenPart, Sentences, Table
+from biasgraph.report import search_words
+from biasgraph.report.words import plain, with_interval
+
+Record = Mapping[str, Any]
+
+BEST, INJECTED = 3, 6
+"""Prompts and words of a cell that the terminal shows."""
+CELLS = (
+    "Shares: mean over prompts of the share of the attribute among a prompt's images, judged, with "
+    "its 95 % interval over prompts; over lm: the difference from the language model alone, with "
+    "its own. lm-biased: told to bias. Names: prompts that name an axis. Passes: through the "
+    "denoiser, for each prompt."
+)
+PROMPTS = (
+    "The prompts with the largest share of each search: the best of many on a few images, so "
+    "over-optimistic. n: images with an answer."
+)
+WORDS = (
+    "The words that the language model alone does not use, with how often they occur; delta: the "
+    "share of found prompts with the word less that of those without."
+)
+
+
+def summarize_found(document: Record) -> Iterator[ScreenPart]:
+    """What was searched for, what each way to write prompts came to, and what to keep in mind.
+
+    Args:
+        document: What found.json holds.
+    """
+    yield Banner(document["toy"])
+    yield Facts([*_facts(document)])
+    yield _cells(document)
+    yield _best(document)
+    yield _injected(document)
+    remarks = [plain(one) for one in search_words.remarks(document)]
+    yield Sentences("To keep in mind", [*document["notes"], *remarks])
+
+
+def _facts(document: Record) -> Iterator[tuple[str, str]]:
+    for title, said in search_words.facts(document):
+        yield title, plain(said)
+    yield "Towards", plain(search_words.wanted(document))
+    settings = document["settings"]
+    right = [f"{one['axis']} {_accuracy(one)}" for one in document["targets"]]
+    yield "Probes", f"{', '.join(right)}, at step {settings['step']} of {settings['of']}"
+
+
+def _accuracy(target: Record) -> str:
+    return with_interval(target["accuracy"], target["low"], target["high"])
+
+
+def _cells(document: Record) -> Table:
+    targets = document["targets"]
+    shown = [(one["attribute"], f"{one['attribute']} over lm") for one in targets]
+    columns = ["Prompts", "λ", *(column for pair in shown for column in pair)]
+    columns += ["Perplexity", "Names", "Passes"]
+    rows: list[list[Cell]] = []
+    for cell in document["cells"]:
+        perplexity = cell["perplexity"]
+        numbers: list[Cell] = []
+        for target in targets:
+            numbers += [_share(cell, target["axis"]), _gain(cell, target["axis"])]
+        said = search_words.perplexity_words(*(perplexity[end] for end in ("mean", "low", "high")))
+        weight = "-" if cell["lambda"] is None else f"{cell['lambda']:g}"
+        names, passes = search_words.naming_words(cell), search_words.passes_words(cell)
+        rows.append([cell["method"], weight, *numbers, said, names, passes])
+    return Table(columns, rows, CELLS, numeric=range(1, len(columns)))
+
+
+def _share(cell: Record, axis: str) -> Cell:
+    share = search_words.of_axis(cell["shares"], axis)
+    if share is None or share["mean"] is None:
+        return (share or {}).get("reason") or "-"
+    return with_interval(share["mean"], share["low"], share["high"])
+
+
+def _gain(cell: Record, axis: str) -> Cell:
+    gain = search_words.of_axis(cell["gains"], axis)
+    if gain is None or gain["difference"] is None:
+        return "-"
+    return with_interval(gain["difference"], gain["low"], gain["high"], "+")
+
+
+def _best(document: Record) -> Table:
+    targets = document["targets"]
+    rows: list[list[Cell]] = []
+    for cell in search_words.found_cells(document):
+        own = search_words.prompts_of(document, cell)
+        for row in own[:BEST]:
+            if row["prompt"] is None:
+                continue
+            shares = [_own_share(row, one["axis"]) for one in targets]
+            rows.append([search_words.weight_words(cell), row["prompt"], *shares])
+    columns = ["", "Prompt", *(one["attribute"] for one in targets)]
+    return Table(columns, rows, PROMPTS, numeric=range(2, len(columns)))
+
+
+def _own_share(row: Record, axis: str) -> str:
+    share = row["shares"].get(axis)
+    return "-" if share is None else f"{share:.2f} (n {row['n_valid'].get(axis, 0):,})"
+
+
+def _injected(document: Record) -> Table:
+    axis = document["targets"][0]["axis"]
+    rows: list[list[Cell]] = []
+    for cell in search_words.found_cells(document):
+        own = [
+            one for one in document["words"]
+            if (one["cell"], one["axis"], one["kind"]) == (cell["cell"], axis, "injected")
+        ]  # fmt: skip
+        own.sort(key=lambda one: (-one["found"], one["word"]))
+        said = [f"{one['word']} {one['found']:,}{_delta(one)}" for one in own[:INJECTED]]
+        rows += [[search_words.weight_words(cell), ", ".join(said)]] if said else []
+    return Table(("", "Words most injected"), rows, WORDS)
+
+
+def _delta(one: Record) -> str:
+    return "" if one["delta"] is None else f" ({one['delta']:+.2f})"
