@@ -21,7 +21,13 @@ from functools import cached_property, wraps
 from typing import Any, Protocol
 
 from biasgraph.errors import InputError, printable
-from biasgraph.models.prompt_trace import DENOISERS, generators, replaced, working
+from biasgraph.models.prompt_trace import (
+    DENOISERS,
+    generators,
+    replaced,
+    undecorated,
+    working,
+)
 
 _NEGATIVE = "negative_prompt"
 
@@ -148,6 +154,8 @@ class ObservedPipeline:
         prompts: Sequence[str],
         seeds: Sequence[int],
         given: Mapping[str, Any] | None = None,
+        *,
+        gradients: bool = False,
     ) -> None:
         """Call the pipeline until the watcher has seen enough.
 
@@ -156,6 +164,7 @@ class ObservedPipeline:
             prompts: One an image.
             seeds: One an image.
             given: More to call it with.
+            gradients: Whether to keep what gradients need.
 
         Raises:
             InputError: The pipeline has no denoiser with a middle, or none that can be followed.
@@ -166,8 +175,8 @@ class ObservedPipeline:
         negatives = {} if self.negative is None else {_NEGATIVE: [self.negative] * len(prompts)}
         told = {**self.call, **negatives, "prompt": list(prompts), **(given or {})}
         try:
-            with working(self.spec), torch.no_grad(), self.watched(watcher):
-                self.pipeline(**told, generator=generators(seeds))
+            with working(self.spec), torch.set_grad_enabled(gradients), self.watched(watcher):
+                undecorated(self.pipeline)(self.pipeline, **told, generator=generators(seeds))
         except Enough:
             return
         finally:

@@ -89,8 +89,19 @@ class Probe:
         Raises:
             InputError: No head is for this step, or the activations are another model's.
         """
-        import torch
+        return self.logits(activations, step).softmax(dim=1)
 
+    def logits(self, activations: Any, step: int) -> Any:
+        """What the probabilities are the softmax of; with gradients where these are on.
+
+        The parameters are those of `probabilities`.
+
+        Returns:
+            (n, k) float64.
+
+        Raises:
+            InputError: As there.
+        """
         if step not in self.steps:
             raise InputError(
                 f"the probe of '{printable(self.axis)}' has no head for step {step}, only for "
@@ -104,7 +115,7 @@ class Probe:
             )
         own = (getattr(self, name)[place].double().to(activations.device) for name in PARTS)
         weight, bias, mean, scale = own
-        return torch.softmax((activations.double() - mean) / scale @ weight.T + bias, dim=1)
+        return (activations.double() - mean) / scale @ weight.T + bias
 
 
 def probe_file(record: Mapping[str, Any], probes: Sequence[Probe]) -> bytes:

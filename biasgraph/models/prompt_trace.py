@@ -128,7 +128,9 @@ class PromptTrace:
             InputError: A text encoder reads the prompt in another form.
         """
         rows: dict[str, list[EncodedPrompt]] = {}
-        tokenizers = {name: _tokenizer_of(self.pipeline, name) for name in _encoders(self.pipeline)}
+        tokenizers = {
+            name: tokenizer_of(self.pipeline, name) for name in encoders_of(self.pipeline)
+        }
         for call, (name, ids, _) in enumerate(self._recording.encoded):
             for row, tokens in enumerate(ids.tolist()):
                 own = rows.setdefault(name, [])
@@ -162,8 +164,7 @@ class PromptTrace:
         import torch
 
         self._leaves.clear()
-        call = type(self.pipeline).__call__
-        call = getattr(call, "__wrapped__", call)  # without its torch.no_grad
+        call = undecorated(self.pipeline)
         replayer = _Replayer(self._recording, step, noisy, self._leaves)
         with torch.enable_grad(), working(self.spec), _followed(self.pipeline, replayer):
             images = call(self.pipeline, **self.call, generator=generators(self.seeds)).images
@@ -208,6 +209,19 @@ def _rows(by_call: Mapping[int, tuple[Any, Any]], encoded: EncodedPrompt) -> Any
     return tuple(tensor[encoded.row, places] for tensor in by_call[encoded.call])
 
 
+def undecorated(pipeline: Any) -> Callable[..., Any]:
+    """A pipeline's call, of which it is the first argument, without its torch.no_grad."""
+    call: Callable[..., Any] = type(pipeline).__call__
+    return getattr(call, "__wrapped__", call)
+
+
+def freeze(pipeline: Any) -> None:
+    """Let no gradient be kept for weights."""
+    for part in pipeline.components.values():
+        if hasattr(part, "requires_grad_"):
+            part.requires_grad_(False)
+
+
 def generators(seeds: Sequence[int]) -> list[Any]:
     """One an image, on the CPU: the same noise on every device."""
     import torch
@@ -215,7 +229,8 @@ def generators(seeds: Sequence[int]) -> list[Any]:
     return [torch.Generator().manual_seed(seed) for seed in seeds]
 
 
-def _encoders(pipeline: Any) -> dict[str, Any]:
+def encoders_of(pipeline: Any) -> dict[str, Any]:
+    """The text encoders by their names, the first one first."""
     return {
         name: part
         for name, part in sorted(pipeline.components.items())
@@ -223,7 +238,8 @@ def _encoders(pipeline: Any) -> dict[str, Any]:
     }
 
 
-def _tokenizer_of(pipeline: Any, encoder: str) -> Any:
+def tokenizer_of(pipeline: Any, encoder: str) -> Any:
+    """A text encoder's own; None where it has none."""
     return getattr(pipeline, encoder.replace("text_encoder", "tokenizer"), None)
 
 
@@ -318,10 +334,8 @@ def _followed(pipeline: Any, follower: _Recorder | _Replayer) -> Iterator[None]:
         for name in ("safety_checker", "watermark"):  # they look at pixels outside the graph
             if getattr(pipeline, name, None) is not None:
                 stack.enter_context(replaced(pipeline, name, None))
-        for part in pipeline.components.values():
-            if hasattr(part, "requires_grad_"):
-                part.requires_grad_(False)
-        for name, encoder in _encoders(pipeline).items():
+        freeze(pipeline)
+        for name, encoder in encoders_of(pipeline).items():
             own = encoder.forward
             stack.enter_context(replaced(encoder, "forward", by(follower.encode, name, own)))
         if denoiser is not None:

@@ -173,7 +173,17 @@ class SharedLatents:
         self.passes += len(pairs)
         return once.seen
 
-    def conditions(self, call: Call, prompts: Sequence[str]) -> list[Condition]:
+    def traced(self, prompt: str, given: Mapping[str, Any] | None = None) -> Condition:
+        """As `encode`, with gradients to what the text encoders read.
+
+        Args:
+            prompt: Encoded anew.
+            given: More to call the pipeline with.
+        """
+        call = self._caught([prompt], given=given, gradients=True)
+        return self._conditions(call, [prompt])[0]
+
+    def _conditions(self, call: Call, prompts: Sequence[str]) -> list[Condition]:
         """What the denoiser was given of prompts in a call that was caught at the first step.
 
         Raises:
@@ -195,23 +205,23 @@ class SharedLatents:
 
     def _encoded(self, prompts: Sequence[str]) -> list[Condition]:
         try:
-            return self.conditions(self._caught(prompts), prompts)
+            return self._conditions(self._caught(prompts), prompts)
         except Unlike:  # as a mask that only batches with padding have
             if len(prompts) == 1:
                 raise
         return [one for prompt in prompts for one in self._encoded([prompt])]
 
-    def _caught(self, prompts: Sequence[str]) -> Call:
+    def _caught(self, prompts: Sequence[str], **more: Any) -> Call:
         """What the denoiser is given at the first step, each time with a noise of no latent."""
         other = next(seed for seed in count() if seed not in self.seeds)
-        return self._catch(prompts, [other] * len(prompts), 0)
+        return self._catch(prompts, [other] * len(prompts), 0, **more)
 
     def _denoised(self, seeds: Sequence[int]) -> list[dict[Path, Any]]:
         """The arguments at the step, of each seed."""
         call = self._catch([self.prompt] * len(seeds), seeds, self.step)
         return self._form.rows(call, len(seeds))
 
-    def _catch(self, prompts: Sequence[str], seeds: Sequence[int], step: int) -> Call:
+    def _catch(self, prompts: Sequence[str], seeds: Sequence[int], step: int, **more: Any) -> Call:
         catcher = Catcher(self.observed.spec, self.observed.guidance.call, step)
         denoiser, pipeline = self.observed.denoiser, self.observed.pipeline
         forward = by(catcher.denoise, denoiser.forward)
@@ -223,7 +233,7 @@ class SharedLatents:
             else nullcontext()
         )
         with replaced(denoiser, "forward", forward), uncached:
-            self.observed.run(catcher, prompts, seeds)
+            self.observed.run(catcher, prompts, seeds, **more)
         self.passes += catcher.passes
         return catcher.call
 
