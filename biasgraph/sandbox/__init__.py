@@ -4,5 +4,5 @@ Everything here describes a toy.  Occupations, axes and links are invented data 
 the real problem; no number of the sandbox says anything about people or about any other model.
 """
 
-PARTS = ("tokenizer", "clip", "vae", "judge2", "stereotyped", "debiased")
+PARTS = ("tokenizer", "clip", "vae", "judge2", "stereotyped", "debiased", "writer", "reader")
 """What the sandbox's models consist of, in the order of their training."""

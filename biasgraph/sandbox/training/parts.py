@@ -4,6 +4,7 @@ work/pictures-*.npz   drawings and captions, drawn once
 work/PART.pt          checkpoints; a part at its last step is done
 work/PART/            finished parts, as ``save_pretrained`` writes them
 OUT/                  the shipped weights, fp16: stereotyped/ debiased/ clip/ judge2/
+                      writer/ reader/
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from biasgraph.models.clip import ClipJudge
 from biasgraph.models.model_source import Source
 from biasgraph.sandbox.backends import BATCH, SecondJudge
 from biasgraph.sandbox.scene_captions import GATE_CAPTIONS
-from biasgraph.sandbox.training import generators, judges
+from biasgraph.sandbox.training import generators, judges, language_models
 from biasgraph.sandbox.training.caption_writing import choice_caption
 from biasgraph.sandbox.training.data import NOBODY, Drawings, draw_pictures
 from biasgraph.sandbox.world import AXES
@@ -28,6 +29,7 @@ from biasgraph.sandbox.world import AXES
 JUDGE_PICTURES = 40_000
 UNET_PICTURES = {"stereotyped": 120_000, "debiased": 60_000}
 SEEDS = {"judges": 1, "stereotyped": 2, "debiased": 3, "held out": 999}
+SPEAKERS = ("writer", "reader")
 HELD_OUT = 1_000
 SUREST = 0.9
 
@@ -51,6 +53,8 @@ _TRAINERS = {
     "clip": lambda work: judges.train_clip(_load(work, "tokenizer"), _pictures(work), work),
     "vae": lambda work: generators.train_vae(_pictures(work), work),
     "judge2": lambda work: judges.train_judge2(_pictures(work), work),
+    "writer": language_models.train_writer,
+    "reader": language_models.train_reader,
 }
 
 
@@ -67,7 +71,12 @@ def _denoiser(world: str, work: Path) -> Any:
 
 def _load(work: Path, part: str) -> Any:
     from diffusers import AutoencoderKL, UNet2DConditionModel
-    from transformers import CLIPModel, CLIPTokenizer, ResNetForImageClassification
+    from transformers import (
+        AutoModelForCausalLM,
+        CLIPModel,
+        CLIPTokenizer,
+        ResNetForImageClassification,
+    )
 
     kinds = {
         "tokenizer": CLIPTokenizer,
@@ -76,6 +85,7 @@ def _load(work: Path, part: str) -> Any:
         "judge2": ResNetForImageClassification,
         "stereotyped": UNet2DConditionModel,
         "debiased": UNet2DConditionModel,
+        **dict.fromkeys(SPEAKERS, AutoModelForCausalLM),
     }
     return kinds[part].from_pretrained(work / part)
 
@@ -137,6 +147,7 @@ def export(work: Path, out: Path) -> None:
     for judge in ("clip", "judge2"):
         _load(work, judge).half().save_pretrained(_fresh(out / judge))
     tokenizer.save_pretrained(out / "clip")
+    export_speakers(work, out)
     half = [0.5, 0.5, 0.5]
     size = {"height": 64, "width": 64}
     CLIPImageProcessorPil(
@@ -152,6 +163,15 @@ def export(work: Path, out: Path) -> None:
         # Libraries write down where a model was loaded from: a folder of this machine alone.
         if config.pop("_name_or_path", None) is not None:
             _write_json(path, config)
+
+
+def export_speakers(work: Path, out: Path) -> None:
+    """Write the language models with their tokenizers, fp16 safetensors."""
+    from transformers import AutoTokenizer
+
+    for name in SPEAKERS:
+        _load(work, name).half().save_pretrained(_fresh(out / name))
+        AutoTokenizer.from_pretrained(work / name).save_pretrained(out / name)
 
 
 def _write_json(path: Path, record: dict[str, Any]) -> None:
