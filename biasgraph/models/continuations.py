@@ -170,7 +170,7 @@ def refuse_without_tokens(model: LanguageModel) -> NextTokens:
     """
     if not isinstance(model, NextTokens):
         raise InputError(
-            f"{printable(model.spec)} gives no probabilities of all that it might say next, as a "
-            "chat service never does: name a model of this machine, lm:FOLDER or lm:NAME"
+            f"{printable(model.spec)} gives no logits over all that it might say next (a chat "
+            "service never does): name a model that runs here, lm:FOLDER, lm:NAME or sandbox:writer"
         )
     return model

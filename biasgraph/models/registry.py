@@ -50,7 +50,7 @@ BACKENDS: dict[str, Backend] = {
             GENERATOR: Role("biasgraph.sandbox.backends:generator", "sandbox:stereotyped"),
             JUDGE: Role("biasgraph.sandbox.backends:judge", "sandbox"),
             EMBEDDER: Role("biasgraph.sandbox.backends:embedder", "sandbox"),
-            LANGUAGE_MODEL: Role("biasgraph.sandbox.proposer:language_model", "sandbox"),
+            LANGUAGE_MODEL: Role("biasgraph.sandbox.language_models:language_model", "sandbox"),
         },
         needs="nothing",
         toy=True,

@@ -45,7 +45,7 @@ def generator(spec: Spec, options: ModelOptions) -> DiffusersGenerator:
     sampling = json.loads((WEIGHTS / "sandbox.json").read_text("utf-8"))["sampling"]
     told = {"steps": sampling["steps"], "guidance": sampling["guidance"]}
     return DiffusersGenerator(
-        _weights(spec, spec.rest),
+        weights_of(spec, spec.rest),
         ModelOptions(device="cpu", dtype="float32", batch_size=BATCH, **told),
         words=vocabulary(),
         seconds_per_image=SECONDS_PER_IMAGE,
@@ -86,7 +86,7 @@ def embedder(spec: Spec, options: ModelOptions) -> ClipJudge:
 
 def _clip(spec: Spec, unknown_below: float) -> ClipJudge:
     return ClipJudge(
-        _weights(spec, "clip"),
+        weights_of(spec, "clip"),
         device="cpu",
         dtype="float32",
         batch_size=BATCH,
@@ -96,7 +96,8 @@ def _clip(spec: Spec, unknown_below: float) -> ClipJudge:
     )
 
 
-def _weights(spec: Spec, name: str) -> Source:
+def weights_of(spec: Spec, name: str) -> Source:
+    """Where the weights are that ship under a name."""
     return Source(spec.text, str(WEIGHTS / name), None, True)
 
 

@@ -36,10 +36,9 @@ from itertools import combinations, zip_longest
 from typing import Any
 
 from biasgraph.data.axes import Axis, AxisSet
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import InputError
 from biasgraph.io import resources
 from biasgraph.models.base import Message, Setting
-from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.prompts.counterfactuals import PromptPlan, joint_prompts, plan_prompts
 from biasgraph.prompts.instructions import read_instruction
 from biasgraph.prompts.mined_prompts import read_unlike, same_words
@@ -51,20 +50,6 @@ from biasgraph.sandbox.prompt_grammar import WordedPrompt, every_prompt, neighbo
 ABOUT = "the sandbox's rules over word lists; no language model wrote this"
 RULES = 2
 """Raised when the rules below change what is proposed."""
-
-
-def language_model(spec: Spec, options: ModelOptions) -> Proposer:
-    """The bare ``sandbox``.
-
-    Raises:
-        InputError: another name.
-    """
-    if spec.text != "sandbox":
-        raise InputError(
-            f"--llm '{printable(spec.text)}': the sandbox's proposer is the bare sandbox."
-            f"{did_you_mean(spec.text, ['sandbox'])}"
-        )
-    return Proposer(spec.text)
 
 
 @dataclass(frozen=True)

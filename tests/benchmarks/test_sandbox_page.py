@@ -121,7 +121,9 @@ def test_the_recipe_is_current(page: str) -> None:
         ) in page
 
 
-@pytest.mark.parametrize("folder", ["clip", "stereotyped/vae", "stereotyped/unet", "judge2"])
+@pytest.mark.parametrize(
+    "folder", ["clip", "stereotyped/vae", "stereotyped/unet", "judge2", "writer", "reader"]
+)
 def test_the_sizes_of_the_weights_are_current(page: str, folder: str) -> None:
     (path,) = (WEIGHTS / folder).glob("*.safetensors")
     with safe_open(path, framework="np") as stored:

@@ -256,11 +256,11 @@ def test_rows_of_one_length_may_be_longer_than_what_a_model_looks_back(tmp_path:
 
 
 def test_models_that_show_no_probabilities_are_refused(model) -> None:
-    with pytest.raises(InputError, match="sandbox gives no probabilities") as raised:
+    with pytest.raises(InputError, match="sandbox gives no logits") as raised:
         refuse_without_tokens(load_language_model("sandbox"))
     assert "chat service" in str(raised.value) and "lm:" in str(raised.value)
     server = load_language_model("openai:gpt-4.1-mini")
-    with pytest.raises(InputError, match=r"openai:gpt-4\.1-mini gives no probabilities"):
+    with pytest.raises(InputError, match=r"openai:gpt-4\.1-mini gives no logits"):
         refuse_without_tokens(server)
     assert refuse_without_tokens(model) is model
 

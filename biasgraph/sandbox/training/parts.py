@@ -171,7 +171,8 @@ def export_speakers(work: Path, out: Path) -> None:
 
     for name in SPEAKERS:
         _load(work, name).half().save_pretrained(_fresh(out / name))
-        AutoTokenizer.from_pretrained(work / name).save_pretrained(out / name)
+        tokenizer = AutoTokenizer.from_pretrained(work / name)
+        tokenizer.save_pretrained(out / name, save_jinja_files=False)
 
 
 def _write_json(path: Path, record: dict[str, Any]) -> None:

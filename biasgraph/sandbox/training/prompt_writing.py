@@ -128,9 +128,9 @@ def _scenes() -> list[tuple[Scene, float]]:
 
 
 @cache
-def scene_shares(world_name: str = "stereotyped") -> np.ndarray:
+def _scene_shares() -> np.ndarray:
     """(scenes, attributes) planted shares, in the orders of `_scenes` and `ATTRIBUTES`."""
-    model = world(world_name)
+    model = world("stereotyped")
     known: dict[tuple[str, Sequence[str]], np.ndarray] = {}
     rows = []
     for scene, _ in _scenes():
@@ -144,8 +144,26 @@ def scene_shares(world_name: str = "stereotyped") -> np.ndarray:
 
 
 @cache
+def _places() -> dict[tuple[str | None, frozenset[str]], int]:
+    return {
+        (scene.occupation, frozenset(scene.contexts)): place
+        for place, (scene, _) in enumerate(_scenes())
+    }
+
+
+def scene_share(scene: Scene, attribute: str) -> float:
+    """The planted share of an attribute in a scene without named ones (stereotyped).
+
+    Raises:
+        KeyError: The scene has more than two context phrases.
+    """
+    place = _places()[scene.occupation, frozenset(scene.contexts)]
+    return float(_scene_shares()[place, ATTRIBUTES.index(attribute)])
+
+
+@cache
 def _leaning(attribute: str) -> tuple[list[Scene], np.ndarray]:
     """Scenes and their cumulative shares among captions toward an attribute."""
     scenes, shares = zip(*_scenes(), strict=True)
-    weights = np.array(shares) * scene_shares()[:, ATTRIBUTES.index(attribute)] ** POWER
+    weights = np.array(shares) * _scene_shares()[:, ATTRIBUTES.index(attribute)] ** POWER
     return list(scenes), np.cumsum(weights / weights.sum())
