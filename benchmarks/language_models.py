@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from benchmarks.shares import table
+from benchmarks.shares import number, shown, table, wilson
 from biasgraph.errors import InputError
 from biasgraph.models.base import Message
 from biasgraph.models.lm import TransformersLanguageModel
@@ -109,12 +109,13 @@ def _shares(prompts: Sequence[str]) -> list[list[str]]:
             taken += 1
         except InputError:
             continue
-    return [
-        ["understood, every word known", f"{understood / len(prompts):.4f}"],
-        ["taken by the generators' window", f"{taken / len(prompts):.4f}"],
-        ["naming an attribute", f"{naming / len(prompts):.4f}"],
-        ["different", f"{len(set(prompts)) / len(prompts):.4f}"],
-    ]
+    counts = {
+        "understood, every word known": understood,
+        "taken by the generators' window": taken,
+        "naming an attribute": naming,
+        "different": len(set(prompts)),
+    }
+    return [[what, shown(wilson(count, len(prompts)))] for what, count in counts.items()]
 
 
 def _leanings(writer: TransformersLanguageModel, count: int) -> list[list[str]]:
@@ -123,21 +124,23 @@ def _leanings(writer: TransformersLanguageModel, count: int) -> list[list[str]]:
     rows = []
     for attribute in ATTRIBUTES:
         leaning = sample(writer, told(attribute), count // 4, SEED)
-        shares = [_mean_share(prompts, attribute) for prompts in (leaning, neutral)]
-        rows.append([attribute, *(f"{share:.3f}" for share in (*shares, shares[0] - shares[1]))])
+        found = [_planted(prompts, attribute) for prompts in (leaning, neutral)]
+        written, usual = (float(np.mean(shares)) for shares in found)
+        half = 1.96 * math.sqrt(sum(np.var(shares) / len(shares) for shares in found))
+        difference = f"{number(written - usual)} ± {number(half)}"
+        rows.append([attribute, number(written), number(usual), difference])
     return rows
 
 
-def _mean_share(prompts: Sequence[str], attribute: str) -> float:
+def _planted(prompts: Sequence[str], attribute: str) -> list[float]:
+    """The planted share of an attribute in each prompt that names none."""
     found = []
     for prompt in prompts:
         try:
-            scene = read_scene(prompt)
-        except InputError:
+            found.append(scene_share(read_scene(prompt), attribute))
+        except (InputError, KeyError):
             continue
-        if not scene.do and len(scene.contexts) <= 2:
-            found.append(scene_share(scene, attribute))
-    return float(np.mean(found))
+    return found
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from safetensors import safe_open
 
 from benchmarks.exact import WORLDS, planted_truth
 from biasgraph.sandbox.backends import WEIGHTS
-from biasgraph.sandbox.training import data, generators, judges, parts
+from biasgraph.sandbox.training import data, generators, judges, language_models, parts
 from biasgraph.sandbox.world import AXES, CONTEXTS, OCCUPATIONS, Scene, Shift, marginals, world
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandbox.md"
@@ -112,6 +112,8 @@ def test_the_recipe_is_current(page: str) -> None:
         "judge2": (judges.OF_JUDGE2, parts.JUDGE_PICTURES),
         "stereotyped": (generators.OF_UNET, parts.UNET_PICTURES["stereotyped"]),
         "debiased": (generators.FINE_TUNING, parts.UNET_PICTURES["debiased"]),
+        "writer": (language_models.OF_WRITER, language_models.TEXTS),
+        "reader": (language_models.OF_READER, language_models.TEXTS),
     }
     for part, (schedule, pictures) in schedules.items():
         averaging = f"{schedule.ema:g}" if schedule.ema else "none"

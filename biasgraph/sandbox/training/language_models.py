@@ -27,8 +27,8 @@ POSITIONS = 64
 END = "<|endoftext|>"
 BEGINNING, ENDING = "<s>", "</s>"
 PIECES = {"writer": 528, "reader": 640}
-"""Sizes of the vocabularies: the writer spells most words with two or three tokens, the reader
-hardly any, so that its perplexity is about that of a word."""
+"""Sizes of the vocabularies: the writer spells some words with several tokens, the reader
+none, so that its perplexity is about that of a word."""
 
 TEMPLATE = (
     "{{- bos_token }}"

@@ -155,8 +155,10 @@ def scene_share(scene: Scene, attribute: str) -> float:
     """The planted share of an attribute in a scene without named ones (stereotyped).
 
     Raises:
-        KeyError: The scene has more than two context phrases.
+        KeyError: The scene names attributes, or has more than two context phrases.
     """
+    if scene.do:
+        raise KeyError(*scene.do)
     place = _places()[scene.occupation, frozenset(scene.contexts)]
     return float(_scene_shares()[place, ATTRIBUTES.index(attribute)])
 
