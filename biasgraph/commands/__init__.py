@@ -34,6 +34,7 @@ COMMANDS = {
     "report": "Write the interactive report of the result in the directory RUN.",
     "robustness": "Try how stable the graph of RUN is with fewer images and a worse judge.",
     "sandbox": "The built-in models: toys whose biases are known because they were planted.",
+    "search": "Search for natural prompts that make images show an attribute (BGPS).",
     "show": "Show the graph in the directory RUN: axes, edges, and what could not be determined.",
     "validate": "Check what the finished RUN predicts of mitigations against what they do.",
     "words": "Tell which words of a prompt carry a bias (GradBias).",

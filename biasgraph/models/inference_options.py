@@ -164,10 +164,12 @@ class Spec:
         text: What the user typed.
         journal: A folder that belongs to the run, where a paid backend keeps its responses; None
             where there is no run.
+        flag: The option that it was typed with, where that is not its role's usual one.
     """
 
     text: str
     journal: Path | None = None
+    flag: str = ""
 
     @property
     def backend(self) -> str:

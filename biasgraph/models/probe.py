@@ -147,6 +147,11 @@ def is_probe_file(path: Path) -> bool:
         return False
 
 
+def read_probe_record(path: Path) -> dict[str, Any]:
+    """What a file of probes says of itself; raises InputError where it is none, or damaged."""
+    return _whole_file(path)[0]
+
+
 def load_probes(path: Path, generator: ConfiguredModel, axes: AxisSet) -> dict[str, Probe]:
     """The probes of a file, by axis, for all axes of a set.
 
@@ -159,14 +164,8 @@ def load_probes(path: Path, generator: ConfiguredModel, axes: AxisSet) -> dict[s
         InputError: It is damaged or no file of probes; or it is for another model, another way of
             running it, or other axes.
     """
-    tensors, metadata = _read(path)
+    record, tensors = _whole_file(path)
     name = shown(path)
-    if RECORD not in metadata:
-        raise InputError(f"{name} holds no probes: it was not written by `biasgraph probe train`")
-    record = parse_json(metadata[RECORD].encode("utf-8", "surrogatepass"), name)
-    check(_FileRecord, record, name)
-    if record[SUM] != _sum(record, tensors):
-        raise InputError(f"{name} is damaged: what it holds is not what was written")
     _refuse_another_model(name, record, generator)
     of_axis = {one["axis"]: (place, one) for place, one in enumerate(record["probes"])}
     probes = {}
@@ -216,6 +215,19 @@ def _refuse_another_model(name: str, record: Mapping[str, Any], generator: Confi
                 f"{name} is for images made with {key} {printable(str(then.get(key)))}, not "
                 f"{printable(str(now.get(key)))}: train one with these settings"
             )
+
+
+def _whole_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The record and the tensors of a file of probes; raises InputError."""
+    tensors, metadata = _read(path)
+    name = shown(path)
+    if RECORD not in metadata:
+        raise InputError(f"{name} holds no probes: it was not written by `biasgraph probe train`")
+    record = parse_json(metadata[RECORD].encode("utf-8", "surrogatepass"), name)
+    check(_FileRecord, record, name)
+    if record[SUM] != _sum(record, tensors):
+        raise InputError(f"{name} is damaged: what it holds is not what was written")
+    return record, tensors
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, str]]:

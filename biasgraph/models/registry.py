@@ -181,10 +181,13 @@ def load_embedder(spec: str, options: ModelOptions | None = None) -> Embedder:
 
 
 def load_language_model(
-    spec: str, options: ModelOptions | None = None, journal: Path | None = None
+    spec: str, options: ModelOptions | None = None, journal: Path | None = None, *, flag: str = ""
 ) -> LanguageModel:
-    """The language model that a spec names, as `load_generator`; it loads with the first turn."""
-    return cast("LanguageModel", _load(Spec(spec, journal), LANGUAGE_MODEL, options))
+    """The language model that a spec names, as `load_generator`; it loads with the first turn.
+
+    flag: the option that it was typed with, where that is not --llm.
+    """
+    return cast("LanguageModel", _load(Spec(spec, journal, flag), LANGUAGE_MODEL, options))
 
 
 def refuse_unread(options: ModelOptions, used: Mapping[str, str]) -> None:
@@ -210,7 +213,7 @@ def refuse_unread(options: ModelOptions, used: Mapping[str, str]) -> None:
 
 def find_backend(spec: Spec, role: str) -> Backend:
     """The backend that a spec names. Raises InputError unless there is one with this role."""
-    wanted = OPTION[role]
+    wanted = spec.flag or OPTION[role]
     able = [name for name, backend in BACKENDS.items() if role in backend.roles]
     backend = BACKENDS.get(spec.backend) or find_plug_in(spec.backend)
     if backend is None:
@@ -232,7 +235,8 @@ def find_backend(spec: Spec, role: str) -> Backend:
 def _hint(spec: Spec, role: str) -> str:
     """What somebody may have meant who named no backend."""
     if spec.backend in ("http", "https") and "openai" in BACKENDS:
-        return f" Name a server by --base-url, and its model by {OPTION[role]} openai:MODEL"
+        flag = spec.flag or OPTION[role]
+        return f" Name a server by --base-url, and its model by {flag} openai:MODEL"
     if "/" in spec.text and ":" not in spec.text:
         meant = f"{HUB[role]}:{spec.text}"
         if role == GENERATOR and Path(spec.text).is_dir():

@@ -7,10 +7,11 @@ the run as all images are, and made once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from biasgraph.errors import InputError
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.runs.ledger_rows import OTHER
 from biasgraph.runs.local_engine import make_missing
@@ -114,3 +115,19 @@ class OtherImages:
             initial: {row.text: of.get(row.id, []) for row in own}
             for initial, own in self.rows.items()
         }
+
+
+def readable(
+    texts: Sequence[str], check: Callable[[Sequence[str]], object]
+) -> tuple[list[str], dict[str, str]]:
+    """The texts that a generator takes whole, and the others with what it says of them."""
+    taken: list[str] = []
+    refused: dict[str, str] = {}
+    for text in texts:
+        try:
+            check([text])
+        except InputError as error:
+            refused[text] = str(error)
+        else:
+            taken.append(text)
+    return taken, refused

@@ -15,7 +15,6 @@ from biasgraph.audits.mining.mining_options import MineOptions
 from biasgraph.audits.mining.population import Budget, FreshScores, ScoredPrompts
 from biasgraph.audits.mining.prompt_writer import PromptWriter
 from biasgraph.audits.mining.search_record import SearchRecord
-from biasgraph.audits.openbias.inquiry import readable
 from biasgraph.data.answer_codes import variable_of
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.data.file_names import MINED
@@ -39,6 +38,7 @@ from biasgraph.runs.directory import IMAGES
 from biasgraph.runs.image_store import ImageStore
 from biasgraph.runs.job import AXES, MODEL, Job, companion_of, directory_for, judge_of, llm_of
 from biasgraph.runs.media import RunMedia
+from biasgraph.runs.other_images import readable
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.transcripts import written_by
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -124,19 +124,3 @@ class Inquiry:
 def _target(bias: str, question: Question) -> str:
     words = json.dumps([question.text, question.choices, question.captions])
     return f"{bias} {hashlib.sha256(words.encode()).hexdigest()[:8]}"
-
-
-def readable(
-    captions: Sequence[str], check: Callable[[Sequence[str]], object]
-) -> tuple[list[str], dict[str, str]]:
-    """The captions that a generator takes whole, and the others with what it says of them."""
-    taken: list[str] = []
-    refused: dict[str, str] = {}
-    for text in captions:
-        try:
-            check([text])
-        except InputError as error:
-            refused[text] = str(error)
-        else:
-            taken.append(text)
-    return taken, refused

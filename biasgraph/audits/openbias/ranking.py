@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.openbias.assessment import assessed, described
 from biasgraph.audits.openbias.captions import Captions
-from biasgraph.audits.openbias.inquiry import Inquiry, Proposals, propose, readable
+from biasgraph.audits.openbias.inquiry import Inquiry, Proposals, propose
 from biasgraph.audits.pipeline_options import OpenBiasOptions
 from biasgraph.data.frames import with_label
 from biasgraph.data.graph_document import to_json
@@ -25,6 +25,7 @@ from biasgraph.models.registry import traits_of
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.runs.directory import Run
 from biasgraph.runs.job import MODEL, Job, directory_for, judge_of, llm_of
+from biasgraph.runs.other_images import readable
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.transcripts import written_by
 

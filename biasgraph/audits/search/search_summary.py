@@ -72,7 +72,7 @@ def _cells(document: Record) -> Table:
         weight = "-" if cell["lambda"] is None else f"{cell['lambda']:g}"
         names, passes = search_words.naming_words(cell), search_words.passes_words(cell)
         rows.append([cell["method"], weight, *numbers, said, names, passes])
-    return Table(columns, rows, CELLS, numeric=range(1, len(columns)))
+    return Table(columns, rows, CELLS, numeric=(1,))
 
 
 def _share(cell: Record, axis: str) -> Cell:

@@ -1,0 +1,161 @@
+"""`biasgraph search` through the command line, on the sandbox."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biasgraph.commands import main
+from biasgraph.data.axes import load_axis_set
+from biasgraph.data.found_file import FoundFile
+from biasgraph.methods.named_axes import names_axis
+from biasgraph.prompts.prompt_lists import PromptList
+
+PEOPLE = ["a librarian", "a nurse", "a chef", "a pilot", "a teacher", "a farmer"]
+GENDER = load_axis_set("occupation").axis("gender")
+SMALL = ["--prompts", "2", "--beams", "3", "--expand", "4", "--latents", "3", "--images", "2"]
+
+
+@pytest.fixture(scope="module")
+def probes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("probes")
+    (folder / "people.txt").write_text("\n".join(PEOPLE))
+    file = folder / "people.safetensors"
+    options = ["--axis", "gender", "--prompts", str(folder / "people.txt"), "--images", "4"]
+    assert main(["probe", "train", *options, "-q", "-o", str(file)]) == 0
+    return file
+
+
+def searched(probes: Path, folder: Path, *more: str) -> dict[str, Any]:
+    options = ["--towards", "gender=male", "--probes", str(probes), *SMALL, "-q", *more]
+    assert main(["search", *options, "-o", str(folder)]) == 0
+    document: dict[str, Any] = json.loads((folder / "found.json").read_text())
+    return document
+
+
+@pytest.fixture(scope="module")
+def run(probes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("search") / "run"
+    searched(probes, folder, "--lambda", "100", "--baselines", "lm-biased,pez")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(run: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((run / "found.json").read_text())
+    return document
+
+
+def of(document: dict[str, Any], method: str) -> list[dict[str, Any]]:
+    cells = [cell["cell"] for cell in document["cells"] if cell["method"] == method]
+    return [one for one in document["prompts"] if one["cell"] in cells]
+
+
+def test_a_cell_for_each_way_of_writing(found: dict[str, Any]) -> None:
+    cells = [(cell["method"], cell["lambda"], cell["n_prompts"]) for cell in found["cells"]]
+    assert cells == [("lm", 0, 2), ("search", 100, 2), ("lm-biased", 0, 2), ("pez", None, 2)]
+    assert found["toy"] and found["lm"] == "sandbox:writer"
+    assert found["perplexity_by"] == "sandbox:reader"
+    assert found["settings"]["step"] == 2
+
+
+def test_written_prompts_name_no_gender_and_differ(found: dict[str, Any]) -> None:
+    for method in ("lm", "search", "lm-biased"):
+        texts = [one["prompt"] for one in of(found, method)]
+        assert len(set(texts)) == 2
+        assert all(text.startswith("a photo of ") for text in texts)
+        assert not any(names_axis(text, GENDER) for text in texts)
+
+
+def test_shares_are_those_of_the_judged_images(found: dict[str, Any]) -> None:
+    for cell in found["cells"]:
+        own = [one for one in found["prompts"] if one["cell"] == cell["cell"]]
+        shares = [one["shares"]["gender"] for one in own if one["shares"]["gender"] is not None]
+        (told,) = cell["shares"]
+        assert told["mean"] == pytest.approx(sum(shares) / len(shares))
+        assert told["low"] <= told["mean"] <= told["high"]
+        assert told["n_images"] == sum(one["n_valid"]["gender"] for one in own)
+        assert told["ideal"] == 0.5
+
+
+def test_the_language_model_alone_looks_at_no_image(found: dict[str, Any]) -> None:
+    assert all(one["passes"] == 0 for one in of(found, "lm"))
+    assert all(one["passes"] > 0 for one in of(found, "search"))
+
+
+def test_hard_prompts_are_the_least_natural(found: dict[str, Any]) -> None:
+    perplexity = {cell["method"]: cell["perplexity"]["mean"] for cell in found["cells"]}
+    assert perplexity["pez"] > 3 * perplexity["lm"]
+
+
+def test_what_was_found_is_read_as_prompts(run: Path, found: dict[str, Any]) -> None:
+    assert FoundFile.of(run)
+    texts = [text for text, _ in PromptList.of(run).prompts]
+    assert texts == [one["prompt"] for one in of(found, "search")]
+
+
+def test_a_rerun_finds_the_same_and_goes_on_behind_what_is_kept(
+    run: Path, probes: Path, found: dict[str, Any], tmp_path: Path
+) -> None:
+    kept = sorted((run / "searches").iterdir())
+    times = {path.name: path.stat().st_mtime_ns for path in kept}
+    kept[0].unlink()
+    again = searched(probes, run, "--lambda", "100", "--baselines", "lm-biased,pez")
+    assert again == found
+    for path in kept[1:]:
+        assert path.stat().st_mtime_ns == times[path.name]
+    damaged = kept[1]
+    damaged.write_text("{")
+    assert searched(probes, run, "--lambda", "100", "--baselines", "lm-biased,pez") == found
+
+
+@pytest.mark.parametrize("scoring", ["shared", "full"])
+def test_other_ways_to_look(scoring: str, probes: Path, tmp_path: Path) -> None:
+    document = searched(
+        probes, tmp_path / "run", "--scoring", scoring, "--lambda", "10", "--most-tokens", "4"
+    )
+    assert document["settings"]["scoring"] == scoring
+    assert document["settings"]["step"] == 5
+    assert all(one["passes"] > 0 for one in of(document, "search"))
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        (["--towards", "gender"], "an axis and one of its attributes, such as gender=male"),
+        (["--towards", "gender=mael"], "has no attribute 'mael'"),
+        (["--towards", "sex=male"], "sex"),
+        (["--and", "gender=female"], "names axis 'gender' again"),
+        (["--lambda", "0"], "numbers above 0"),
+        (["--lambda", "much"], "numbers above 0"),
+        (["--baselines", "pezz"], "choose from lm-biased, pez"),
+        (["--least-tokens", "30"], "is more than --most-tokens 20"),
+        (["--step", "77"], "the probes have heads for"),
+        (["--lm", "sandbox"], "sandbox gives no logits"),
+        (["--lm", "nothing:x"], "--lm 'nothing:x': no backend"),
+        (["--perplexity", "sandbox"], "sandbox gives no logits"),
+        (["--model", "sandbox:debiased"], "weights are not those of"),
+        (["--model", "folder:x"], "a folder makes no images"),
+        (["--axes", "tibet", "--towards", "gender=male"], "another axis 'gender'"),
+        (["--opening", "a photo of " * 40], "its end would be cut off"),
+        (["--scenario", "nowhere"], "nowhere"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(
+    more: Sequence[str],
+    line: str,
+    probes: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    towards = [] if "--towards" in more else ["--towards", "gender=male"]
+    folder = tmp_path / "run"
+    options = [*towards, "--probes", str(probes), *SMALL, "-q", *more, "-o", str(folder)]
+    assert main(["search", *options]) == 2
+    said = capsys.readouterr().err
+    assert line in " ".join(said.split()) and said.count("\n") == 1
+    assert not folder.exists()
