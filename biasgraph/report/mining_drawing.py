@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from biasgraph.report import words
+from biasgraph.report.scales import Scale, Tick, labelled, ticks
 
 Record = Mapping[str, Any]
 Place = tuple[float, float]
@@ -30,19 +31,10 @@ UNSCORED = 30.0
 """Units below the scale, where candidates without a score stand."""
 APART, LANE = 11.0, 9.0
 """Units: points of a column that are nearer get different lanes, which are so far apart."""
-TICKS = 6
 WORDS = 420.0
 """Units: the width of a point's words."""
 LONGEST = 100
 """Letters of a prompt in a point's words; the table has all."""
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A number at an axis, and where it stands."""
-
-    at: float
-    text: str
 
 
 @dataclass(frozen=True)
@@ -118,7 +110,7 @@ def population(document: Record) -> Chart | None:
     below = UNSCORED if len(scores) < len(candidates) else 0.0
     floor = HEIGHT - BOTTOM - below
     marks = ticks(min(scores), max(scores))
-    scale = _Scale((marks[0], marks[-1]), (floor - TOP / 2, TOP))
+    scale = Scale((marks[0], marks[-1]), (floor - TOP / 2, TOP))
     middles = {number: LEFT + column * (number - 0.5) for number in range(1, last + 1)}
     heights = {
         one["number"]: floor + below if one["score"] is None else scale(one["score"])
@@ -142,7 +134,7 @@ def population(document: Record) -> Chart | None:
         width,
         HEIGHT,
         [Tick(x, str(number)) for number, x in middles.items() if (number - 1) % every == 0],
-        [*_labelled(marks, scale), *undefined],
+        [*labelled(marks, scale), *undefined],
         {"best": best} if best else {},
         [*_points(document, places, width)],
     )
@@ -200,16 +192,16 @@ def trajectory(document: Record) -> Chart | None:
         return None
     values = [value for curve in curves.values() for value in curve]
     marks = ticks(min(values), max(values))
-    y = _Scale((marks[0], marks[-1]), (HEIGHT - BOTTOM - TOP / 2, TOP))
+    y = Scale((marks[0], marks[-1]), (HEIGHT - BOTTOM - TOP / 2, TOP))
     most = max(map(len, curves.values()))
-    x = _Scale((0, most), (LEFT, WIDTH - RIGHT))
+    x = Scale((0, most), (LEFT, WIDTH - RIGHT))
     numbers = [number for number in ticks(0, most, 8) if number <= most and number % 1 == 0]
     lines = {
         name: [(x(count), y(value)) for count, value in enumerate(curve, start=1)]
         for name, curve in curves.items()
     }
     shown = [Tick(x(number), f"{number:,.0f}") for number in numbers]
-    return Chart(WIDTH, HEIGHT, shown, _labelled(marks, y), lines)
+    return Chart(WIDTH, HEIGHT, shown, labelled(marks, y), lines)
 
 
 def best_so_far(document: Record) -> list[float]:
@@ -247,32 +239,3 @@ def spread(places: Sequence[float], apart: float) -> list[int]:
             lane = (turn + 1) // 2 * (1 if turn % 2 else -1)
         lanes[index], last[lane] = lane, places[index]
     return lanes
-
-
-def ticks(low: float, high: float, most: int = TICKS) -> list[float]:
-    """Round numbers, 1, 2 or 5 times a power of ten apart, that reach around `low` to `high`."""
-    if high - low < 1e-9:
-        low, high = low - 0.05, high + 0.05
-    rough = (high - low) / most
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(step for step in (1, 2, 5, 10) if step * power >= rough) * power
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(number * step, 12) for number in range(first, last + 1)]
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """From values to places along an axis."""
-
-    values: tuple[float, float]
-    places: tuple[float, float]
-
-    def __call__(self, value: float) -> float:
-        (low, high), (start, end) = self.values, self.places
-        return round(start + (value - low) / (high - low) * (end - start), 1)
-
-
-def _labelled(marks: Sequence[float], scale: _Scale) -> list[Tick]:
-    step = marks[1] - marks[0]
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    return [Tick(scale(mark), f"{mark:.{digits}f}") for mark in marks]

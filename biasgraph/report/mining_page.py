@@ -10,34 +10,16 @@ from typing import Any
 from biasgraph.data import findings as parts
 from biasgraph.report import html, mining_drawing, mining_words, words
 from biasgraph.report.mining_evidence import bias_categories, other_evidence, shares
+from biasgraph.report.shots import OPENED, SMALL, Gallery, Shot
 from biasgraph.report.thumbnails import PER_SET, Pictures, Thumbnails
 
 Record = Mapping[str, Any]
 
 PAGE = "mined.html"
-OPENED = 256
-"""Pixels of the longer side of a picture that was opened."""
-SMALL = 96
-"""Pixels up to which a picture keeps every one of them."""
 PER_VARIATION = 4
 """Images of a missed variation that the page shows."""
 MOST_ROWS = 2000
 """Of a table; mined.json has all."""
-
-
-@dataclass(frozen=True)
-class Shot:
-    """An image on the page; `src` is None where its file is missing.
-
-    Attributes:
-        note: What stands below it.
-        marked: Whether it is one of the least aligned.
-    """
-
-    src: str | None
-    alt: str
-    note: str = ""
-    marked: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,14 +58,14 @@ def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
     pictures = pictures or Pictures()
     ids = [image for row in document["mined"] for image in _shown(row)]
     thumbnails = Thumbnails(others=ids, pictures=pictures)
-    gallery = _Gallery(thumbnails.encode(OPENED, SMALL) if pictures.rows else {})
+    gallery = Gallery(thumbnails.encode(OPENED, SMALL) if pictures.rows else {})
     mined = [_mined(row, document, gallery) for row in document["mined"]]
     missing = sum(image not in gallery.sources for image in thumbnails.images)
     return html.render(
         "mining.html",
         model={},
-        scripts=["mining.js"],
-        styles=["parts.css", "mining.css"],
+        scripts=["mining.js", "shots.js"],
+        styles=["parts.css", "drawings.css", "mining.css"],
         drawn=False,
         title=words.plain(mining_words.title(document)),
         facts=list(mining_words.facts(document)),
@@ -109,27 +91,6 @@ def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
     )
 
 
-@dataclass(frozen=True)
-class _Gallery:
-    """Data URIs by image; each picture is on the page once."""
-
-    sources: Mapping[str, str]
-
-    def shots(
-        self, images: Sequence[str], about: str, marks: Mapping[str, float] | None = None
-    ) -> list[Shot]:
-        """The images with words for those who do not see them; none where no picture is there."""
-        if not self.sources:
-            return []
-        found = []
-        for number, image in enumerate(images, start=1):
-            similarity = (marks or {}).get(image)
-            note = "" if similarity is None else f"least aligned: {similarity:.3f}"
-            alt = f"Image {number} of “{words.label(about, 160)}”" + (f", {note}" if note else "")
-            found.append(Shot(self.sources.get(image), alt, note, similarity is not None))
-        return found
-
-
 def _least_aligned(row: Record) -> dict[str, float]:
     return {one["image"]: one["similarity"] for one in row["evidence"].get("least_aligned") or ()}
 
@@ -146,7 +107,7 @@ def _shown(row: Record) -> Iterator[str]:
         yield from variation["images"][:PER_VARIATION]
 
 
-def _mined(row: Record, document: Record, gallery: _Gallery) -> Mined:
+def _mined(row: Record, document: Record, gallery: Gallery) -> Mined:
     own, first = _own(row), row["first_score"]
     counts = {one["number"]: one["n_images"] for one in document["candidates"]}
     shots = gallery.shots(own, row["prompt"], _least_aligned(row))
@@ -173,7 +134,7 @@ def _mined(row: Record, document: Record, gallery: _Gallery) -> Mined:
     )
 
 
-def _missed(row: Record, gallery: _Gallery) -> list[Variation]:
+def _missed(row: Record, gallery: Gallery) -> list[Variation]:
     """Every missed concept, the images of its variation beside it."""
     images = {one["text"]: one["images"] for one in row["variation_images"]}
     nearness = {one["text"]: one["similarity"] for one in row["evidence"].get("missed") or ()}

@@ -1,4 +1,4 @@
-// Points by arrow keys: one Tab stop for all of them. Escape closes an opened picture.
+// Points by arrow keys: one Tab stop for all of them.
 (function () {
   "use strict";
 
@@ -24,11 +24,4 @@
       points[next].focus();
     });
   });
-
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    for (const open of document.querySelectorAll(".shot[open]")) open.open = false;
-  });
-
-  document.documentElement.dataset.ready = "true";
 })();

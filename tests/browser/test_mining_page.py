@@ -200,5 +200,5 @@ def test_hostile_prompts_do_nothing(open_page: Open, tmp_path: Path) -> None:
     for fold in page.locator("details.fold > summary").all():
         fold.click()
     assert page.locator("iframe, object, embed, svg[onload], img[src='x'], form").count() == 0
-    assert page.locator("script").count() == 3  # data, dom.js, mining.js
+    assert page.locator("script").count() == 4  # data, dom.js, mining.js, shots.js
     assert fits(page)

@@ -111,11 +111,3 @@ def test_places_in_one_lane_are_apart(places: list[float]) -> None:
         own = sorted(place for place, at in zip(places, lanes, strict=True) if at == lane)
         assert all(b - a >= 10 for a, b in itertools.pairwise(own))
     assert set(lanes) <= set(range(-20, 21))
-
-
-@given(st.floats(-1e3, 1e3), st.floats(0, 1e3))
-def test_ticks_reach_around_all_values(low: float, extent: float) -> None:
-    marks = drawing.ticks(low, low + extent)
-    assert marks[0] <= low + 1e-6 and marks[-1] >= low + extent - 1e-6
-    assert 2 <= len(marks) <= 9
-    assert marks == sorted(set(marks))
