@@ -46,6 +46,8 @@ FLAG_WORDS: dict[str, str] = {
     "prompts_cancel": "the prompts lie clearly further from the ideal, each by itself, than their "
     "sum does: what they show differs in direction and cancels in the sum",
     "moved_by_wording": "neutral rewordings alone move the answers",
+    "adaptive": "images were made until pairs were decided: levels and intervals hold over all "
+    "looks, at `1 - .05 / looks` each",
     # on pairs
     "wording": "neutral rewordings do not confirm the direction, so it is not claimed",
     "expected_low": "expected counts are too low for the asymptotic chi-square test",

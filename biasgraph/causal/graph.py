@@ -15,11 +15,11 @@ from biasgraph.causal.aggregate import amplification, strongest
 from biasgraph.causal.baseline import UNIFORM, Baseline
 from biasgraph.causal.correction import correct
 from biasgraph.causal.mediation import ASSUMPTIONS, Mediation
-from biasgraph.causal.nodes import measure_node
-from biasgraph.causal.pairs import Pairs
+from biasgraph.causal.pairs import Pairs, draw_initial
 from biasgraph.causal.rows import CountRow, LinkRow, ManipulationCheck, NodeRow, PairRow, flag
-from biasgraph.causal.sensitivity import TargetDraws
-from biasgraph.causal.settings import AnalysisSettings, EdgeRule, generator
+from biasgraph.causal.sensitivity import distances_to_ideal
+from biasgraph.causal.sequential import first_images, until_decided
+from biasgraph.causal.settings import AnalysisSettings, EdgeRule
 from biasgraph.causal.tables import CodedImages, Counts, Pool, Tallies, counts_rows, reduced
 from biasgraph.causal.transport import Ideal
 from biasgraph.causal.unknown_answers import treat_unknown
@@ -89,18 +89,8 @@ def measure_axes(
     labelled: Mapping[str, Counts] | None = None,
 ) -> tuple[list[NodeRow], list[PairRow]]:
     """The nodes and all ordered pairs of axes, edges decided by the rule; see `analyze`."""
-    draws = [_draw_initial(pool, y, ideal, settings) for y, ideal in enumerate(ideals)]
-    wording = Wording(pool, settings, rule.stratified)
-    nodes = [
-        wording.beside(
-            measure_node(pool.name, variable, pool.total.initial[y], ideals[y], draws[y], settings),
-            y,
-            ideals[y],
-        )
-        for y, variable in enumerate(pool.variables)
-    ]
-    near_ideal = [node.near_ideal for node in nodes]
-    pairs = Pairs(pool, list(ideals), draws, near_ideal, settings, rule, wording).rows()
+    nodes, measured = Pairs.prepared(pool, ideals, settings, rule)
+    pairs = until_decided(measured).rows if settings.looks else measured.rows()
     if labelled is None:
         return nodes, pairs
     return correct(nodes, pairs, pool, ideals, settings, labelled)
@@ -110,20 +100,10 @@ def measure_claims(
     pool: Pool, ideals: Sequence[Ideal], settings: AnalysisSettings, rule: EdgeRule
 ) -> list[PairRow]:
     """What `measure_axes` says of all pairs of two axes, in half the time: see `Pairs.claims`."""
-    draws = [_draw_initial(pool, y, ideal, settings) for y, ideal in enumerate(ideals)]
+    draws = [draw_initial(pool, y, ideal, settings) for y, ideal in enumerate(ideals)]
     wording = Wording(pool, settings, rule.stratified)
     unasked: list[bool | None] = [None] * len(ideals)
     return Pairs(pool, list(ideals), draws, unasked, settings, rule, wording).claims()
-
-
-def _draw_initial(
-    pool: Pool, y: int, ideal: Ideal, settings: AnalysisSettings
-) -> TargetDraws | None:
-    counts = pool.initial(y)
-    if counts.sum() < settings.min_valid:
-        return None
-    rng = generator(settings.seed, pool.name, "initial", pool.variables[y].name)
-    return TargetDraws.of(counts, ideal, settings.bootstrap, rng)
 
 
 def select_edges(pool: Pool, pairs: Sequence[PairRow]) -> list[LinkRow]:
@@ -134,8 +114,11 @@ def select_edges(pool: Pool, pairs: Sequence[PairRow]) -> list[LinkRow]:
         if not pair.edge or pair.is_ is None:
             continue
         x, y = index[pair.source], index[pair.target]
-        arms = pool.total.arms_of(x)
-        table, rows, columns = reduced(pool.total.contingency(x, y))
+        tested = pool.total
+        if isinstance(pair.look_images, int):
+            tested = first_images(pool, pair.look_images).total
+        arms = tested.arms_of(x)
+        table, rows, columns = reduced(tested.contingency(x, y))
         links.append(
             LinkRow(
                 **vars(pair),
@@ -236,6 +219,8 @@ def _graph(
         for pair in pairs
         if pair.source != pair.target
     }
+    if settings.looks:  # the floor is of all images, and so must be what stands above it
+        values = {place: _is_of_all(pool, *place, ideals, settings) for place in values}
     total = amplification(pool, ideals, values, settings)
     metrics = {ideal.metric for ideal in ideals}
     intervened = bool(pool.total.arms)
@@ -244,10 +229,11 @@ def _graph(
         "values_metric": "values" in metrics,
         "no_interventions": not intervened,
         "incomplete_sum": intervened and total["pairs_defined"] < total["pairs"],
+        "adaptive": bool(settings.looks),
         "nothing_decided": intervened and all(pair.status == "insufficient" for pair in pairs),
     }
     return {
-        "settings": asdict(settings),
+        "settings": {**asdict(settings), "looks": [*settings.looks]},
         "images": image_numbers(pool.prompts),
         "edges": len(links),
         "max_influenced": strongest([(link.target, link.weight) for link in links]),
@@ -258,6 +244,18 @@ def _graph(
             list(ASSUMPTIONS) if any(link.mediation for link in links) else []
         ),
     }
+
+
+def _is_of_all(
+    pool: Pool, x: int, y: int, ideals: Sequence[Ideal], settings: AnalysisSettings
+) -> float | None:
+    """IS of a pair in all images; None where there are too few valid answers."""
+    initial, strata = pool.initial(y), pool.strata(x, y)
+    fewest = min([initial.sum(), *strata.sum(axis=(0, 2))]) if len(pool.total.arms_of(x)) else 0
+    if fewest < settings.min_valid:
+        return None
+    before, after = distances_to_ideal(initial, strata, ideals[y], settings.mix)
+    return before - after
 
 
 def image_numbers(prompts: Sequence[CodedImages]) -> dict[str, int]:

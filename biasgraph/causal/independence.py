@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc, chdtri, chndtrinc
 
+from biasgraph.causal.resampling import resample
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import Counts, Floats, reduced
 
 FEWEST_RESAMPLES = 9_999
 ENOUGH_HITS = 400  # a p-value from this many exceedances has a relative error of 5 %
 POWER = 0.8
-BOUND_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Independence:
         cramers_v_corrected: Bergsma's version.
         detectable_v: The smallest V that this table could have called significant.
         detectable_v_80: The true V that such a table finds with a power of 80 %.
-        v_high: Upper end of a one-sided 95 % interval of V; None where expected counts are low.
+        v_high: Upper bound of V at `AnalysisSettings.bound_level`; None where expected counts are
+            low.
         expected_low: Whether some expected count is below 1, or over a fifth of them below 5.
     """
 
@@ -96,7 +97,11 @@ def independence(
         corrected = chi2_contingency(table, correction=True)
         statistic, p = float(corrected.statistic), float(corrected.pvalue)
     return with_strength(
-        Independence(statistic, dof, p, method, expected_low=low), table, plain, alpha
+        Independence(statistic, dof, p, method, expected_low=low),
+        table,
+        plain,
+        alpha,
+        settings.bound_level,
     )
 
 
@@ -110,7 +115,9 @@ def pearson(table: Counts) -> tuple[float, Floats]:
     return float(((table - expected) ** 2 / expected).ravel().sum()), expected
 
 
-def with_strength(test: Independence, table: Counts, pearson: float, alpha: float) -> Independence:
+def with_strength(
+    test: Independence, table: Counts, pearson: float, alpha: float, bound_level: float
+) -> Independence:
     """The test with how strong the association is, and what could be detected.
 
     Args:
@@ -118,6 +125,7 @@ def with_strength(test: Independence, table: Counts, pearson: float, alpha: floa
         table: Reduced.
         pearson: Its plain chi-square statistic, whichever one the test took.
         alpha: The level that p is compared with.
+        bound_level: That of the upper bound of V.
     """
     critical, detectable = detectable_statistics(test.dof, alpha)
     scale = int(table.sum()) * (min(table.shape) - 1)
@@ -127,20 +135,45 @@ def with_strength(test: Independence, table: Counts, pearson: float, alpha: floa
         cramers_v_corrected=cramers_v_corrected(pearson, table),
         detectable_v=math.sqrt(critical / scale),
         detectable_v_80=math.sqrt(detectable / scale),
-        v_high=None if test.expected_low else _highest_v(pearson, table, scale),
+        v_high=None if test.expected_low else _highest_v(pearson, table, scale, bound_level),
     )
 
 
-def _highest_v(statistic: float, table: Counts, scale: int) -> float:
-    """V of the largest noncentrality under which so small a statistic has a probability of 5 %.
+def _highest_v(statistic: float, table: Counts, scale: int, level: float) -> float:
+    """V of the largest noncentrality under which so small a statistic has this probability.
 
     A statistic below its mean without any effect, where answers vary less than chance has it, is
     taken at that mean: the bound would come down to 0.
     """
     rows, columns = table.shape
     dof = (rows - 1) * (columns - 1)
-    noncentrality = float(chndtrinc(max(statistic, dof), dof, BOUND_LEVEL))
+    noncentrality = float(chndtrinc(max(statistic, dof), dof, level))
     return min(1.0, math.sqrt(noncentrality / scale))
+
+
+def highest_v_resampled(
+    table: Counts, settings: AnalysisSettings, rng: np.random.Generator
+) -> float | None:
+    """The upper bound of V where expected counts are too low for the noncentral chi-square.
+
+    The quantile of V in resamples, to which answers never seen may come (`resampling.PSEUDO`). V
+    leans upwards, and more so in resamples: the bound errs on the high side. None where an arm has
+    no answer.
+
+    Args:
+        table: (rows, columns) counts, empty columns kept.
+        settings: Of the analysis; bootstrap and the level of the bound count.
+        rng: For resampling.
+    """
+    if min(table.shape) < 2 or not table.sum(axis=1).all():
+        return None
+    drawn = resample(table[None], settings.bootstrap, rng)[:, 0].astype(float)
+    expected = drawn.sum(axis=2, keepdims=True) * drawn.sum(axis=1, keepdims=True) / table.sum()
+    statistics = ((drawn - expected) ** 2 / np.where(expected > 0, expected, 1)).sum(axis=(1, 2))
+    # What was seen says how large V can be: answers that only resamples have would shrink it.
+    scale = table.sum() * max(1, min(reduced(table)[0].shape) - 1)
+    highest = np.quantile(np.sqrt(statistics / scale), 1 - settings.bound_level)
+    return min(1.0, float(highest))
 
 
 def expected_low(expected: Floats) -> bool:
@@ -223,10 +256,16 @@ def null_statistics(tables: Sequence[Counts], rng: np.random.Generator) -> Calla
     return draw
 
 
-def adjusted(p: Sequence[float], method: Literal["bh", "by"] = "bh") -> npt.NDArray[np.float64]:
-    """Benjamini-Hochberg ("bh") or Benjamini-Yekutieli ("by") adjusted p-values."""
+def adjusted(
+    p: Sequence[float], method: Literal["bh", "by"] = "bh", looks: int = 1
+) -> npt.NDArray[np.float64]:
+    """Benjamini-Hochberg ("bh") or Benjamini-Yekutieli ("by") adjusted p-values.
+
+    Each stands for the best of so many looks at it: it is multiplied by them first (Bonferroni).
+    """
     from scipy.stats import false_discovery_control
 
     if not p:
         return np.zeros(0)
-    return np.asarray(false_discovery_control(p, method=method))
+    by_looks = np.minimum(1.0, looks * np.asarray(p))
+    return np.asarray(false_discovery_control(by_looks, method=method))

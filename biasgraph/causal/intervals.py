@@ -1,4 +1,4 @@
-"""95 % intervals of one number, from replicates or from a count."""
+"""Intervals of one number, from replicates or from a count: 95 % unless another tail is given."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Interval:
-    """95 % bootstrap intervals of one number; the hull of all is the headline.
+    """Bootstrap intervals of one number; the hull of all is the headline.
 
     In simulations none covers well alone where one side is near the ideal (STATISTICS (e)).
 
@@ -33,16 +33,19 @@ class Interval:
     others: tuple[Ends, ...] = ()
 
     @classmethod
-    def of(cls, estimate: float, draws: Floats, others: Sequence[Floats] = ()) -> Interval:
+    def of(
+        cls, estimate: float, draws: Floats, others: Sequence[Floats] = (), tail: float = TAIL
+    ) -> Interval:
         """From replicates (B,); those that are undefined, having lost every answer, are left out.
 
         Args:
             estimate: The number itself.
             draws: Its bootstrap replicates, at least one of them finite.
             others: Replicates (B,) of errors that the estimate may have as well.
+            tail: What is left out on each side.
         """
-        low, high = middle(draws)
-        possible = [middle(errors) for errors in others]
+        low, high = middle(draws, tail)
+        possible = [middle(errors, tail) for errors in others]
         return cls(
             (low, high),
             (2 * estimate - high, 2 * estimate - low),
@@ -66,9 +69,9 @@ class Interval:
         return max(least, low), min(most, high)
 
 
-def middle(draws: Floats) -> Ends:
-    """The ends of the middle 95 % of the finite draws."""
-    low, high = np.quantile(draws[np.isfinite(draws)], [TAIL, 1 - TAIL]).tolist()
+def middle(draws: Floats, tail: float = TAIL) -> Ends:
+    """The ends of what is left of the finite draws without so much on each side."""
+    low, high = np.quantile(draws[np.isfinite(draws)], [tail, 1 - tail]).tolist()
     return low, high
 
 
@@ -83,9 +86,9 @@ def noise_floor(draws: Floats) -> dict[str, float | None]:
     return {"mean": float(draws.mean()), "q95": float(q95)}
 
 
-def wilson(hits: npt.ArrayLike, n: int) -> Floats:
+def wilson(hits: npt.ArrayLike, n: int, tail: float = TAIL) -> Floats:
     """(..., 2) Wilson's intervals of the shares of hits (...) in n >= 1, each for itself."""
-    p, z = np.asarray(hits) / n, float(ndtri(1 - TAIL))
+    p, z = np.asarray(hits) / n, float(ndtri(1 - tail))
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
     return np.clip(np.stack([centre - half, centre + half], axis=-1), 0.0, 1.0)

@@ -38,18 +38,21 @@ def measure_node(
         settings: Of the analysis.
     """
     n = initial.n_valid
+    ends = wilson(initial.counts, n, settings.tail).tolist() if n else None
     row = NodeRow(
         id=variable.name,
         metric=ideal.metric,
         attributes=variable.attributes,
         initial=_describe_answers(initial),
-        distribution_ci=tuple(map(tuple, wilson(initial.counts, n).tolist())) if n else None,
+        distribution_ci=ends and tuple(map(tuple, ends)),
         distribution_bounds=bounds(initial),
         ideal=tuple(ideal.shares.tolist()),
         status="insufficient" if draws is None else "ok",
         cost=UNSET if ideal.cost is None else tuple(map(tuple, ideal.cost.tolist())),
         reference=UNSET if ideal.reference is None else tuple(ideal.reference.tolist()),
     )
+    if settings.looks:
+        row = flag(row, "adaptive")
     if draws is None:
         return row
     w1 = float(ideal.distance(initial.shares))
@@ -57,7 +60,7 @@ def measure_node(
         row = flag(row, "small_sample")
     if initial.counts.max() == n:
         row = flag(row, "single_answer")
-    interval = Interval.of(w1, draws.distances, draws.errors.cases[1:])
+    interval = Interval.of(w1, draws.distances, draws.errors.cases[1:], settings.tail)
     mean, q95 = null_band(name, variable, initial.counts, ideal, settings)
     # A distance is never below 0 and so leans upwards: within what chance gives images of the
     # ideal itself, it is no sign of a bias (STATISTICS (e), 1).

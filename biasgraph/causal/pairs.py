@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
 
 import numpy as np
 
-from biasgraph.causal.independence import ENOUGH_HITS, Independence, adjusted
+from biasgraph.causal.independence import (
+    ENOUGH_HITS,
+    Independence,
+    adjusted,
+    highest_v_resampled,
+)
 from biasgraph.causal.intervals import ROUNDING
-from biasgraph.causal.nodes import FEW_ANSWERS
-from biasgraph.causal.rows import PairRow, flag
+from biasgraph.causal.nodes import FEW_ANSWERS, measure_node
+from biasgraph.causal.rows import NodeRow, PairRow, flag
 from biasgraph.causal.sensitivity import TargetDraws, distances_to_ideal, measure_sensitivity
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, EdgeRule, generator
 from biasgraph.causal.shift import compare_strata, shift_p
@@ -20,8 +26,20 @@ from biasgraph.causal.transport import Ideal
 from biasgraph.causal.verdicts import judge
 from biasgraph.causal.wording import Wording
 
+Ends = tuple[str, str]
 WEAK_V = 0.3
 LOSS_ALPHA = 0.01
+
+
+def draw_initial(
+    pool: Pool, y: int, ideal: Ideal, settings: AnalysisSettings
+) -> TargetDraws | None:
+    """The bootstrap of the initial images of y; None where they have too few valid answers."""
+    counts = pool.initial(y)
+    if counts.sum() < settings.min_valid:
+        return None
+    rng = generator(settings.seed, pool.name, "initial", pool.variables[y].name)
+    return TargetDraws.of(counts, ideal, settings.bootstrap, rng)
 
 
 @dataclass(frozen=True)
@@ -40,11 +58,26 @@ class Pairs:
     rule: EdgeRule
     wording: Wording
 
+    @classmethod
+    def prepared(
+        cls, pool: Pool, ideals: Sequence[Ideal], settings: AnalysisSettings, rule: EdgeRule
+    ) -> tuple[list[NodeRow], Pairs]:
+        """The nodes, and what tests and measures their pairs."""
+        draws = [draw_initial(pool, y, ideal, settings) for y, ideal in enumerate(ideals)]
+        wording = Wording(pool, settings, rule.stratified)
+        nodes = []
+        for y, variable in enumerate(pool.variables):
+            answers = pool.total.initial[y], ideals[y], draws[y]
+            node = measure_node(pool.name, variable, *answers, settings)
+            nodes.append(wording.beside(node, y, ideals[y]))
+        near_ideal = [node.near_ideal for node in nodes]
+        return nodes, cls(pool, list(ideals), draws, near_ideal, settings, rule, wording)
+
     def rows(self) -> list[PairRow]:
         """Every ordered pair, by source and target, edges decided."""
         indices = range(len(self.pool.variables))
-        rows = [self._row(x, y) for x in indices for y in indices]
-        return judge(self._mark_weak(self._decide(rows)), self.settings, self.rule)
+        rows = [self.row(x, y) for x in indices for y in indices]
+        return judge(self.mark_weak(self.decide(rows)), self.settings, self.rule)
 
     def claims(self) -> list[PairRow]:
         """The pairs of two axes with V, IS, edge and verdict as in `rows`, and little else.
@@ -56,11 +89,12 @@ class Pairs:
         rows = [self._with_plain_sensitivity(self._tested(x, y, hits), x, y) for x, y in places]
         rows = [
             self._measured(row, x, y) if row.edge or "below_min_is" in row.flags else row
-            for row, (x, y) in zip(self._decide(rows), places, strict=True)
+            for row, (x, y) in zip(self.decide(rows), places, strict=True)
         ]
         return judge(rows, self.settings, self.rule)
 
-    def _row(self, x: int, y: int) -> PairRow:
+    def row(self, x: int, y: int) -> PairRow:
+        """One ordered pair, tested and measured, without what depends on the others."""
         row = self._tested(x, y)
         arms = self.pool.total.arms_of(x)
         conditions = {
@@ -93,6 +127,10 @@ class Pairs:
         within, rng = self.rule.stratified, self._rng("shift", x, y)
         moved = shift_p(initial, strata, self.settings, rng, stratified=within)
         row = replace(row, **test.numbers(), shift_p=moved)
+        if self.settings.looks and row.v_high is None:
+            rng = self._rng("bound", x, y)
+            highest = highest_v_resampled(strata.sum(axis=0), self.settings, rng)
+            row = replace(row, v_high=highest)
         if self.draws[y] is None or self._fewest(x, y) < self.settings.min_valid:
             return row
         return replace(row, status="degenerate" if test.method is None else "ok")
@@ -148,8 +186,11 @@ class Pairs:
         )
         return self._test(split, "loss", x, y, LOSS_ALPHA).p < LOSS_ALPHA
 
-    def _decide(self, rows: list[PairRow]) -> list[PairRow]:
-        """Adjust p over the tested pairs x != y, and let p or its adjustment decide on edges."""
+    def decide(self, rows: list[PairRow], known: Collection[Ends] = ()) -> list[PairRow]:
+        """Adjust p over the tested pairs x != y, and let p or its adjustment decide on edges.
+
+        Those of the `known` pairs, by source and target, were different at an earlier look.
+        """
         family = {
             place: row.p
             for place, row in enumerate(rows)
@@ -161,9 +202,11 @@ class Pairs:
         deciding = p if self.rule.fdr is None else adjusted(p, self.rule.fdr)
         level = self.rule.alpha if self.rule.fdr is None else FDR_LEVEL
         decided = list(rows)
-        for place, value, own in zip(family, adjusted(p), deciding, strict=True):
+        by_looks = adjusted(p, looks=self.settings.shared)
+        for place, value, own in zip(family, by_looks, deciding, strict=True):
             row = replace(rows[place], p_adjusted=float(value))
-            if own <= level and row.status == "ok" and row.is_ is not None:
+            different = own <= level or (row.source, row.target) in known
+            if different and row.status == "ok" and row.is_ is not None:
                 # Arms may differ from one another without moving the mean: several prompts make
                 # a significant p of next to nothing, hence the cut in |IS| (supp. A.8).
                 edge = abs(row.is_) >= self.rule.min_is - ROUNDING
@@ -171,7 +214,7 @@ class Pairs:
             decided[place] = row
         return decided
 
-    def _mark_weak(self, rows: list[PairRow]) -> list[PairRow]:
+    def mark_weak(self, rows: list[PairRow]) -> list[PairRow]:
         """Flag all that leaves an axis whose own counterfactuals hardly changed it."""
         weak = {row.source for row in rows if row.source == row.target and self._is_weak(row)}
         return [

@@ -52,6 +52,7 @@ _is = partial(measure, unit="W1", range="any", source="BiasConnect eq. 4", defau
 _end = partial(_is, source="Pairs")
 _prompts = partial(measure, unit="prompts", range=">= 0", source="Many prompts", default=UNSET)
 _mean_w1 = partial(measure, unit="W1", range=">= 0", source="Many prompts", default=UNSET)
+_looks = partial(measure, unit="", range=">= 1", source="Until decided", default=UNSET)
 _differ = partial(measure, source="Many prompts", default=None)
 _differ_p = partial(_differ, unit="probability", range="0 to 1")
 _differ_v = partial(_differ, unit="Cramér's V", range="0 to 1")
@@ -270,6 +271,16 @@ class PairRow(GraphRow):
         **_wording,
         default=UNSET,
     )
+    decided: bool | Unset = _looks(
+        "whether the pair was decided; this and the next three only with `--until decided`",
+        unit="",
+        range="true, false",
+    )
+    look: int | Unset | None = _looks(
+        "the look at which it was, or the last one at it, which all its numbers are of"
+    )
+    look_images: int | Unset | None = _looks("images of each prompt by then", unit="images")
+    edge_look: int | Unset | None = _looks("the look at which its arms were found to differ")
     n_prompts: int | Unset = _prompts(
         "prompts with answers about the pair; this and the next two only with several prompts"
     )

@@ -93,7 +93,7 @@ def measure_sensitivity(
     errors = _errors_of_mixture(distances, arms.sum(axis=0), ideal, draws.shares, settings, rng)
     pairs = [(one, other) for one in draws.errors.cases for other in errors.cases]
     others = [one - other for one, other in pairs[1:]]
-    interval = Interval.of(value, draws.distances - distances, others)
+    interval = Interval.of(value, draws.distances - distances, others, settings.tail)
     matched = Matching.of(initial.sum(axis=1), arms.sum(axis=2))
     if matched.by_arm:
         flags.append("unequal_arms")
@@ -103,7 +103,7 @@ def measure_sensitivity(
     else:
         point = float(matched.difference(initial[None], arms[None], ideal, ideal.shares, rng)[0])
         cloud = matched.difference(draws.counts, mitigated, ideal, draws.shares, rng)
-        low, high, probability = _describe_matched(point, cloud)
+        low, high, probability = _describe_matched(point, cloud, settings.tail)
     return replace(
         flag(row, *flags),
         w1_before=before,
@@ -139,26 +139,26 @@ def _errors_of_mixture(
     return Errors.of(distances, shares, max(1, round(images)), ideal, drawn_ideal, rng)
 
 
-def _describe_matched(point: float, draws: Floats) -> tuple[float, float, float]:
+def _describe_matched(point: float, draws: Floats, tail: float) -> tuple[float, float, float]:
     """The ends of the interval of replicates (B,), and the share of them above 0."""
     draws = np.where(np.abs(draws) < ROUNDING, 0.0, draws)
-    low, high = Interval.of(point, draws).hull
+    low, high = Interval.of(point, draws, tail=tail).hull
     # Half of the ties: where nothing ever moves, neither direction is the likelier one.
     return low, high, float((draws > 0).mean() + 0.5 * (draws == 0).mean())
 
 
-def claim_direction(row: PairRow, rule: SignRule) -> Sign:
+def claim_direction(row: PairRow, rule: SignRule, alpha: float = SHIFT_ALPHA) -> Sign:
     """The direction that may be claimed of a pair's sensitivity.
 
     "is" takes IS at its word. "matched" wants two witnesses: an interval of the matched sensitivity
-    without 0, and images that differ from the initial ones in a test at two-sided .05. IS itself
+    without 0, and images that differ from the initial ones in a test at two-sided alpha. IS itself
     leans upwards near the ideal; the interval alone claimed a direction in up to a third of pairs
     without any effect where the initial images all show one answer (STATISTICS (k), 1 and 2).
     """
     if rule == "is":
         return "undetermined" if not row.is_ else "towards" if row.is_ > 0 else "away"
     low, high = row.is_matched_ci_low, row.is_matched_ci_high
-    if low is None or high is None or row.shift_p is None or row.shift_p > SHIFT_ALPHA:
+    if low is None or high is None or row.shift_p is None or row.shift_p > alpha:
         return "undetermined"
     return "towards" if low > ROUNDING else "away" if high < -ROUNDING else "undetermined"
 

@@ -16,10 +16,12 @@ from biasgraph.errors import InputError, did_you_mean
 Preset = Literal["default", "paper"]
 MetricName = Literal["nominal", "ordinal", "index", "values", "cost"]
 SignRule = Literal["matched", "is"]
+Decide = Literal["edges", "directions"]
 
 TAIL = 0.025  # left out on each side of every interval, which is thus a 95 % one
 FDR_LEVEL = 0.05
 SHIFT_ALPHA = 0.05
+BOUND_LEVEL = 0.05  # of a one-sided upper bound
 SMALLEST_ALPHA = 1e-6  # below it the Monte Carlo fallback would need over 10 million tables
 
 _PAPER: dict[str, Any] = {
@@ -31,6 +33,7 @@ _PAPER: dict[str, Any] = {
     "global_test": "pooled",
 }
 _RETIRED = ("amplification_replicates",)
+_OF_THE_RUN = ("looks", "decide")
 _LEAST = {
     "min_valid": 1,
     "bootstrap": 100,
@@ -88,6 +91,10 @@ class AnalysisSettings:
         bootstrap: Multinomial resamples for each interval of a node or pair.
         noise_draws: Draws for the amplification's noise floor; 0 skips it.
         seed: Of every random draw, together with the names of what is drawn.
+        looks: Images of each prompt at which pairs are looked at until they are decided, in rising
+            order (`causal.sequential`); every level and tail is divided by their number. None
+            where the number of images was fixed in advance.
+        decide: When a pair stops: once it is known whether it is an edge, or also which way.
 
     Raises:
         InputError: A value is not allowed.
@@ -111,38 +118,66 @@ class AnalysisSettings:
     bootstrap: int = 2000
     noise_draws: int = 500
     seed: int = 0
+    looks: tuple[int, ...] = ()
+    decide: Decide = "directions"
 
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(type(self)).items():
-            choices = _choices(hint)
+            choices = () if name == "looks" else _choices(hint)
             if choices:
                 _check_choice(name, getattr(self, name), choices)
-        _check_alpha(self.alpha, self.fallback)
-        _check_alpha(self.global_alpha, self.fallback)
+        _check_alpha(self.alpha, self.fallback, self.shared)
+        _check_alpha(self.global_alpha, self.fallback, self.shared)
         _check_least("min_is", self.global_min_is)
         _check_least("delta", self.delta)
         _check_least("min_v", self.min_v)
         for name, least in _LEAST.items():
             _check_whole(name, getattr(self, name), least)
+        if list(self.looks) != sorted({*self.looks}) or min(self.looks, default=1) < 1:
+            raise InputError(f"looks must be rising numbers of images, not {self.looks!r}.")
+
+    @property
+    def shared(self) -> int:
+        """How many looks share every error; 1 where the number of images is fixed."""
+        return max(1, len(self.looks))
+
+    @property
+    def tail(self) -> float:
+        """What every interval leaves out on each side."""
+        return TAIL / self.shared
+
+    @property
+    def shift_alpha(self) -> float:
+        """The level of the shift test, the second witness of a direction."""
+        return SHIFT_ALPHA / self.shared
+
+    @property
+    def bound_level(self) -> float:
+        """The level of the one-sided upper bound of V."""
+        return BOUND_LEVEL / self.shared
 
     @property
     def prompt_rule(self) -> EdgeRule:
         """When a pair is an edge of one prompt's graph."""
-        return EdgeRule(self.alpha, self.fdr)
+        return EdgeRule(self.alpha / self.shared, self.fdr)
 
     @property
     def global_rule(self) -> EdgeRule:
         """When a pair is an edge of the graph of several prompts."""
         stratified = self.global_test == "cmh"
-        return EdgeRule(self.global_alpha, self.fdr, self.global_min_is, stratified)
+        alpha = self.global_alpha / self.shared
+        return EdgeRule(alpha, self.fdr, self.global_min_is, stratified)
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> AnalysisSettings:
         """Those of a graph.json; what earlier versions knew and this one does not is left out.
 
+        So are the looks of a run: what is computed from it afterwards takes its images as they are.
+
         Raises InputError where a value is not allowed, TypeError where there is none of the name.
         """
-        return cls(**{name: value for name, value in record.items() if name not in _RETIRED})
+        left_out = (*_RETIRED, *_OF_THE_RUN)
+        return cls(**{name: value for name, value in record.items() if name not in left_out})
 
     @classmethod
     def resolve(cls, preset: str = "default", **explicit: Any) -> AnalysisSettings:
@@ -189,12 +224,12 @@ def _check_choice(name: str, value: object, allowed: tuple[Any, ...]) -> None:
         raise InputError(f"{name} must be one of {', '.join(words)}, not {value!r}.{hint}")
 
 
-def _check_alpha(alpha: float, fallback: str) -> None:
+def _check_alpha(alpha: float, fallback: str, looks: int) -> None:
     if not (isinstance(alpha, float) and 0 < alpha < 1):
         raise InputError(f"alpha must lie between 0 and 1, not {alpha!r}.")
-    if fallback == "auto" and alpha < SMALLEST_ALPHA:
+    if fallback == "auto" and alpha / looks < SMALLEST_ALPHA:
         raise InputError(
-            f"alpha below {SMALLEST_ALPHA:g} needs fallback off: "
+            f"alpha below {SMALLEST_ALPHA * looks:g} needs fallback off: "
             "too many tables would have to be drawn."
         )
 

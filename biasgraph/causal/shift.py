@@ -7,7 +7,7 @@ import numpy as np
 from biasgraph.causal.independence import ENOUGH_HITS, Independence, independence
 from biasgraph.causal.matching import draw_subsets
 from biasgraph.causal.sensitivity import weigh_alike
-from biasgraph.causal.settings import SHIFT_ALPHA, AnalysisSettings
+from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.stratified import stratified_independence
 from biasgraph.causal.tables import Counts
 
@@ -56,7 +56,8 @@ def shift_p(
     if (both[0].sum(axis=(0, 2)) == 0).any():
         return None
     found = [
-        compare_strata(one, settings, rng, SHIFT_ALPHA, stratified=stratified).p for one in both
+        compare_strata(one, settings, rng, settings.shift_alpha, stratified=stratified).p
+        for one in both
     ]
     return float(np.median(found))
 

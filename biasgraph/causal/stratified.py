@@ -71,7 +71,7 @@ def stratified_independence(
         p = monte_carlo_p(statistic, association.null_statistics(rng), alpha, hits)
         method = "cmh_monte_carlo"
     test = Independence(statistic, dof, p, method, expected_low=low)
-    return with_strength(test, pooled, pearson(pooled)[0], alpha)
+    return with_strength(test, pooled, pearson(pooled)[0], alpha, settings.bound_level)
 
 
 @dataclass(frozen=True)

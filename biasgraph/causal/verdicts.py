@@ -21,7 +21,7 @@ def judge(rows: Sequence[PairRow], settings: AnalysisSettings, rule: EdgeRule) -
     sensitivity can say. An axis's own pair gets a direction where naming it changed it.
     """
     judged = []
-    for row in _with_adjusted_shifts(rows):
+    for row in _with_adjusted_shifts(rows, settings.shared):
         if row.source == row.target:
             seen = row.p is not None and row.p <= rule.alpha and row.is_ is not None
             judged.append(_directed(row, settings) if seen else row)
@@ -34,10 +34,10 @@ def judge(rows: Sequence[PairRow], settings: AnalysisSettings, rule: EdgeRule) -
     return judged
 
 
-def _with_adjusted_shifts(rows: Sequence[PairRow]) -> list[PairRow]:
-    """The rows with shift_p adjusted over the pairs of different axes, as p is."""
+def _with_adjusted_shifts(rows: Sequence[PairRow], looks: int) -> list[PairRow]:
+    """The rows with shift_p adjusted over looks and the pairs of different axes, as p is."""
     known = [row.shift_p for row in rows if row.source != row.target]
-    values = iter(adjusted([p for p in known if p is not None]))
+    values = iter(adjusted([p for p in known if p is not None], looks=looks))
     return [
         row
         if row.source == row.target or row.shift_p is None
@@ -54,7 +54,7 @@ def _is_common_shift(row: PairRow) -> bool:
 
 def _directed(row: PairRow, settings: AnalysisSettings) -> PairRow:
     """The row with its direction, which neutral rewordings have to confirm where there are any."""
-    sign = claim_direction(row, settings.sign)
+    sign = claim_direction(row, settings.sign, settings.shift_alpha)
     unconfirmed = row.sign_controlled is not UNSET and row.sign_controlled != sign
     if sign in CLAIMS and unconfirmed:
         return replace(flag(row, "wording"), sign="undetermined")

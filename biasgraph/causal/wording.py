@@ -57,7 +57,7 @@ class Wording:
         control = self.about_axis(y, ideal)
         p = None if control is UNSET else control.shift_p
         node = replace(node, control=control)
-        if p is None or p > MOVED / len(self.pool.variables):
+        if p is None or p > MOVED / (len(self.pool.variables) * self.settings.shared):
             return node
         return flag(node, "moved_by_wording")
 
@@ -103,7 +103,7 @@ class Wording:
             rng = self._rng("draws", y)
             self._draws[y] = TargetDraws.of(start, ideal, self.settings.bootstrap, rng)
         row = self._measured(start, arms, ideal, self._draws[y], self._rng("pair", x, y))
-        sign = claim_direction(row, self.settings.sign)
+        sign = claim_direction(row, self.settings.sign, self.settings.shift_alpha)
         numbers = (row.is_, row.is_ci_low, row.is_ci_high, sign, row.shift_p)
         return dict(zip(CONTROLLED, numbers, strict=True))
 

@@ -574,6 +574,7 @@ def test_every_flag_can_come_up() -> None:
     ]
     own = [graphs.analyze(images, QUICK) for images in opposite]
     analyses.append(Records.of(analyze_global(opposite, own, QUICK)))
+    analyses.append(analyze(effect(), replace(QUICK, looks=(24, 48))))
     for one in analyses:
         raised.update(one.graph["flags"])
         for row in [*one.nodes, *one.pairs]:
