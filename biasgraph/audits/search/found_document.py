@@ -55,7 +55,7 @@ class Evidence:
         answers: Axis -> the judge's answers about all images.
         refused: Why the generator takes one not.
         perplexities: By another language model.
-        names: The axes of the targets that they name.
+        names: The axes of the set that they name.
     """
 
     images: Mapping[str, Sequence[str]]
@@ -163,6 +163,8 @@ def _cell(
 ) -> Record:
     found = [row for row in rows if row["prompt"] is not None]
     passes = [row["passes"] for row in rows if row["passes"] is not None]
+    wanted = {target.axis for target in targets}
+    naming = sum(not wanted.isdisjoint(row["names"]) for row in found)
     return {
         "cell": place,
         "method": cell.method,
@@ -172,7 +174,7 @@ def _cell(
         "shares": list(_shares(found, means, targets, axes)),
         "gains": list(_gains(means, alone, targets)) if place > 1 else [],
         "perplexity": _perplexity([row["perplexity"] for row in found]),
-        "naming": {"n": sum(bool(row["names"]) for row in found), "of": len(found)},
+        "naming": {"n": naming, "of": len(found)},
         "passes": sum(passes) if passes else None,
     }
 

@@ -85,10 +85,17 @@ class SearchOptions(ModelOptions):
     opening: str | None = optional(
         "How every prompt begins.", metavar=TEXT, usual="the scenario's", panel=AUDIT
     )
-    naming: Literal["refuse", "count"] = option(
-        "What becomes of prompts that name the attribute, or another one of its axis: refuse "
-        "them, or count them.",
+    naming: Literal["refuse", "refuse-wanted", "count"] = option(
+        "What becomes of prompts that name an axis by one of its attributes or synonyms: refuse "
+        "those that name any axis of the set; refuse those that name a wanted one; or only count "
+        "them.",
         default="refuse",
+    )
+    no_repeat: int = option(
+        "Refuse prompts that say so many words in a row twice; 0 lets them be.",
+        default=3,
+        low=0,
+        high=100,
     )
     scoring: Literal["race", "shared", "full"] = option(
         "How candidates are looked at: full, each denoised up to the step (Algorithm 1); shared, "

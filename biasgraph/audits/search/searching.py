@@ -19,6 +19,7 @@ from biasgraph.methods.named_axes import names_axis
 from biasgraph.models.continuations import refuse_without_tokens
 from biasgraph.models.inference_options import Spec
 from biasgraph.models.registry import load_language_model, traits_of
+from biasgraph.prompts.mined_prompts import words_of
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.search_scenario import SearchScenario
 from biasgraph.runs.job import AXES, MODEL, Job, directory_for, judge_of
@@ -50,6 +51,7 @@ class Searching:
         options: What a user chose.
         job: Its language models are the writer and the reader, if there is one.
         axes: Those of the targets.
+        every: All axes of the set they are from.
         scenario: What the language model is told.
         opening: How every prompt begins.
         targets: With their probes.
@@ -61,6 +63,7 @@ class Searching:
     options: SearchOptions
     job: Job
     axes: AxisSet
+    every: AxisSet
     scenario: SearchScenario
     opening: str
     targets: Sequence[Target]
@@ -80,7 +83,8 @@ class Searching:
                 "with --model"
             )
         wanted = options.wanted()
-        axes = load_axis_set(options.axes or AXES).only(wanted)
+        every = load_axis_set(options.axes or AXES)
+        axes = every.only(wanted)
         places = {axis: _place(axes, axis, named) for axis, named in wanted.items()}
         scenario = SearchScenario.of(options.scenario)
         vqa = judge_of(spec, options.vqa)
@@ -116,7 +120,7 @@ class Searching:
             Target(axis, named, places[axis], probes[axis]) for axis, named in wanted.items()
         ]
         step = _step(options, targets)
-        return cls(options, job, axes, scenario, opening, targets, told, step, curated)
+        return cls(options, job, axes, every, scenario, opening, targets, told, step, curated)
 
     @property
     def writer(self) -> LanguageModel:
@@ -147,11 +151,12 @@ class Searching:
             "least_tokens": options.least_tokens,
             "most_tokens": options.most_tokens,
             "naming": options.naming,
+            "no_repeat": options.no_repeat,
             "images": options.images,
             "scenario": self.scenario.name,
             "opening": self.opening,
             "axes": self.axes.name,
-            "axes_digest": self.axes.digest(),
+            "axes_digest": self.every.digest(),
             "seed": self.job.seed,
         }
 
@@ -228,8 +233,8 @@ class Searching:
         return search.found(self._instruction(cell), cell.weight or 0.0, number, taken)
 
     def allowed(self, text: str) -> bool:
-        """Whether a text may be written: the generator takes it, and it names no wanted axis."""
-        if self.options.naming == "refuse" and self.named(text):
+        """Whether a text may be written: it is natural, and the generator takes it."""
+        if self._refused(self.named(text)) or repeats(text, self.options.no_repeat):
             return False
         try:
             self.job.generator.check_prompts([text])
@@ -238,8 +243,21 @@ class Searching:
         return True
 
     def named(self, text: str) -> list[str]:
-        """The axes of the targets that a text names."""
-        return [axis.name for axis in self.axes.axes if names_axis(text, axis)]
+        """The axes of the set that a text names."""
+        return [axis.name for axis in self.every.axes if names_axis(text, axis)]
+
+    def _refused(self, named: Sequence[str]) -> bool:
+        if self.options.naming == "refuse":
+            return bool(named)
+        wanted = {target.axis for target in self.targets}
+        return self.options.naming == "refuse-wanted" and not wanted.isdisjoint(named)
+
+
+def repeats(text: str, length: int) -> bool:
+    """Whether a text says so many words in a row twice; with 0 none does."""
+    words = words_of(text)
+    runs = [tuple(words[start : start + length]) for start in range(len(words) - length + 1)]
+    return bool(length) and len(set(runs)) < len(runs)
 
 
 def _place(axes: AxisSet, axis: str, named: str) -> int:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from biasgraph.audits.search.search import search
+from biasgraph.audits.search.search_options import SearchOptions
+from biasgraph.audits.search.searching import repeats
 from biasgraph.commands import main
 from biasgraph.data.axes import load_axis_set
 from biasgraph.data.found_file import FoundFile
 from biasgraph.methods.named_axes import names_axis
 from biasgraph.prompts.prompt_lists import PromptList
+from tests.kill_trials import kill_trials
 
 PEOPLE = ["a librarian", "a nurse", "a chef", "a pilot", "a teacher", "a farmer"]
 GENDER = load_axis_set("occupation").axis("gender")
@@ -69,6 +74,65 @@ def test_written_prompts_name_no_gender_and_differ(found: dict[str, Any]) -> Non
         assert len(set(texts)) == 2
         assert all(text.startswith("a photo of ") for text in texts)
         assert not any(names_axis(text, GENDER) for text in texts)
+
+
+AGED = "a photo of an old"
+"""An opening that names the age, an axis nobody searches for here."""
+
+
+def test_words_of_any_axis_are_refused_unless_only_the_wanted_ones_are(
+    probes: Path, tmp_path: Path
+) -> None:
+    refused = searched(probes, tmp_path / "a", "--lambda", "10", "--opening", AGED)
+    assert not any(one["prompt"] for one in refused["prompts"])
+    assert refused["cells"][0]["shares"][0]["mean"] is None
+    let = searched(
+        probes, tmp_path / "b", "--lambda", "10", "--opening", AGED, "--naming", "refuse-wanted"
+    )
+    names = [one["names"] for one in let["prompts"]]
+    assert all("age" in one and "gender" not in one for one in names)
+    assert [cell["naming"]["n"] for cell in let["cells"]] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "told"),
+    [
+        ("a chef with a toolbox with a toolbox", 3, True),
+        ("a chef with a toolbox with a laptop", 3, False),
+        ("a chef, with a laptop; With a laptop", 3, True),
+        ("a chef with a toolbox with a toolbox", 0, False),
+        ("no no", 1, True),
+        ("no no", 3, False),
+        ("", 3, False),
+    ],
+)
+def test_repeats_are_so_many_words_in_a_row(text: str, length: int, told: bool) -> None:
+    assert repeats(text, length) is told
+
+
+def search_into(directory: Path, probes: Path) -> None:
+    search(
+        SearchOptions(
+            towards="gender=male", probes=probes, prompts=3, beams=3, expand=4, latents=3,
+            images=4, weights=(100.0,), baselines=("pez",), output=directory,
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.slow(reason="runs the sandbox many times; a rerun above makes nothing again")
+@pytest.mark.parametrize(("by", "trials"), [(signal.SIGKILL, 3), (signal.SIGINT, 2)])
+def test_a_killed_search_goes_on_and_ends_the_same(
+    probes: Path, tmp_path: Path, by: signal.Signals, trials: int
+) -> None:
+    outcomes = kill_trials(
+        search_into,
+        lambda path: (path, probes),
+        tmp_path,
+        table=lambda path: (path / "found.json").read_bytes(),
+        trials=trials,
+        by=by,
+    )
+    assert any(trial.killed for trial in outcomes)
 
 
 def test_shares_are_those_of_the_judged_images(found: dict[str, Any]) -> None:
