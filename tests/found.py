@@ -140,11 +140,11 @@ def _prompts(
     return rows
 
 
-def _mean(values: Sequence[float]) -> Json:
+def _mean(values: Sequence[float], least: float, most: float) -> Json:
     if not values:
         return {"mean": None, "low": None, "high": None}
     mean, half = fmean(values), 1.96 * stdev(values) / math.sqrt(len(values)) if values[1:] else 0.0
-    return {"mean": mean, "low": mean - half, "high": mean + half}
+    return {"mean": mean, "low": max(mean - half, least), "high": min(mean + half, most)}
 
 
 def _cells(
@@ -160,7 +160,7 @@ def _cells(
             values = [row["shares"][axis] for row in own if row["shares"][axis] is not None]
             gone = undefined and method == "pez" and axis == "age"
             shares.append({
-                "axis": axis, "attribute": attribute, **_mean([] if gone else values),
+                "axis": axis, "attribute": attribute, **_mean([] if gone else values, 0, 1),
                 "n_prompts": 0 if gone else len(values),
                 "n_images": 0 if gone else 10 * len(values),
                 "ideal": IDEALS[axis], "reason": "no image has an answer" if gone else "",
@@ -172,7 +172,7 @@ def _cells(
             "n_prompts": len(own), "n_images": sum(row["n_images"] for row in own),
             "shares": shares,
             "gains": _gains(found[0], shares) if found else [],
-            "perplexity": {**_mean(known), "n_prompts": len(known),
+            "perplexity": {**_mean(known, 1, math.inf), "n_prompts": len(known),
                            "reason": "" if known else "people wrote them"},
             "naming": {"n": sum(bool(row["names"]) for row in own), "of": len(own)},
             "passes": sum(passes) if passes else None,

@@ -26,4 +26,4 @@ def search(options: SearchOptions, output: Output) -> None:
     from biasgraph.audits.search.search_summary import summarize_found
 
     found = search(options, output.progress(), command=sys.argv[1:])
-    output.present(found.document, summarize_found, found.directory)
+    output.present(found.document, summarize_found, found.directory, "found.html")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from biasgraph.report import words
-from biasgraph.report.scales import Scale, Tick, labelled, ticks
+from biasgraph.report.scales import BOTTOM, LEFT, RIGHT, Frame, Scale, Tick, labelled, ticks
 
 Record = Mapping[str, Any]
 Place = tuple[float, float]
@@ -23,8 +23,8 @@ ORIGINS = {
     "mutation": "mutation of a selected one",
 }
 """What a candidate's origin is called, in the order of a legend."""
-LEFT, RIGHT, TOP, BOTTOM = 72.0, 14.0, 14.0, 44.0
-"""Units around what is drawn, for the numbers at the axes."""
+TOP = 14.0
+"""Units above what is drawn."""
 WIDTH, HEIGHT, COLUMN = 1200.0, 420.0, 40.0
 """Units: at least, of the drawing, and of an iteration."""
 UNSCORED = 30.0
@@ -63,30 +63,11 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Chart:
-    """A drawing of `width` by `height` units, the origin at its upper left."""
+class Chart(Frame):
+    """The search, drawn."""
 
-    width: float
-    height: float
-    x: Sequence[Tick]
-    y: Sequence[Tick]
     lines: Mapping[str, Sequence[Place]] = field(default_factory=dict)
     points: Sequence[Point] = ()
-
-    @property
-    def left(self) -> float:
-        """Where the vertical axis stands."""
-        return LEFT
-
-    @property
-    def right(self) -> float:
-        """Where the drawing ends."""
-        return self.width - RIGHT
-
-    @property
-    def bottom(self) -> float:
-        """Where the horizontal axis stands."""
-        return self.height - BOTTOM
 
     def path(self, line: str) -> str:
         """A line as SVG has it; each value holds until the next one."""

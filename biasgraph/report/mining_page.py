@@ -10,6 +10,7 @@ from typing import Any
 from biasgraph.data import findings as parts
 from biasgraph.report import html, mining_drawing, mining_words, words
 from biasgraph.report.mining_evidence import bias_categories, other_evidence, shares
+from biasgraph.report.provenance import provenance
 from biasgraph.report.shots import OPENED, SMALL, Gallery, Shot
 from biasgraph.report.thumbnails import PER_SET, Pictures, Thumbnails
 
@@ -87,7 +88,7 @@ def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
         notes=parts.Sentences(
             "To keep in mind", [words.label(one, 400) for one in document["notes"]]
         ),
-        made=_made(document),
+        made=provenance(document, ("model", "vqa", "embedder")),
     )
 
 
@@ -205,28 +206,3 @@ def _dropped(document: Record) -> parts.Table:
 def _cut(rows: Sequence[Record]) -> str:
     more = len(rows) - MOST_ROWS
     return f"The first {MOST_ROWS:,}; mined.json has {more:,} more." if more > 0 else ""
-
-
-def _made(document: Record) -> dict[str, list[tuple[str, str]]]:
-    """Rows by their title: what was asked for, and what it was made with."""
-    settings = {**document["settings"], "seed": document["seed"]}
-    names = ("model_fingerprint", "vqa_fingerprint", "embedder_fingerprint")
-    prints = {name: document[name] for name in names if document.get(name)}
-    return {
-        title: [(name.replace("_", " "), _said(value)) for name, value in values.items()]
-        for title, values in (
-            ("Settings", settings),
-            ("Models", prints),
-            ("Versions", document["versions"]),
-        )
-    }
-
-
-def _said(value: object) -> str:
-    if value is None or value == [] or value == "":
-        return "none"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_said, value))
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_said(one)}" for name, one in value.items())
-    return words.label(str(value), 200)

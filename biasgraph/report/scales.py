@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 TICKS = 6
+LEFT, RIGHT, BOTTOM = 72.0, 14.0, 44.0
+"""Units around what is drawn, for the numbers at the axes."""
 
 
 @dataclass(frozen=True)
@@ -15,6 +17,31 @@ class Tick:
 
     at: float
     text: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A drawing of `width` by `height` units with two axes, the origin at its upper left."""
+
+    width: float
+    height: float
+    x: Sequence[Tick]
+    y: Sequence[Tick]
+
+    @property
+    def left(self) -> float:
+        """Where the vertical axis stands."""
+        return LEFT
+
+    @property
+    def right(self) -> float:
+        """Where the drawing ends."""
+        return self.width - RIGHT
+
+    @property
+    def bottom(self) -> float:
+        """Where the horizontal axis stands."""
+        return self.height - BOTTOM
 
 
 def ticks(low: float, high: float, most: int = TICKS) -> list[float]:

@@ -47,6 +47,15 @@ def cell_name(cell: Record) -> str:
     return f"{name}, {weight_words(cell)}" if cell["method"] == "search" else name
 
 
+def short_name(cell: Record) -> str:
+    """What a cell is called beside a point: "λ = 10", "PEZ"."""
+    if cell["method"] in ("lm", "search"):
+        return weight_words(cell)
+    return {"lm-biased": "told to bias", "pez": "PEZ", "curated": "given"}.get(
+        cell["method"], words.label(str(cell["method"]), 20)
+    )
+
+
 def weight_words(cell: Record) -> str:
     """A cell's lambda, as "λ = 10"."""
     return f"λ = {'-' if cell['lambda'] is None else format(cell['lambda'], 'g')}"
@@ -56,6 +65,13 @@ def found_cells(document: Record) -> list[Record]:
     """The cells that were searched for, the smallest lambda first."""
     own = [one for one in document["cells"] if one["method"] == "search"]
     return sorted(own, key=lambda one: float(one["lambda"] or 0))
+
+
+def weighted_cells(cells: Sequence[Record]) -> list[Record]:
+    """Those by the language model alone and by search, lambda from 0 up; none without a search."""
+    own = [one for one in cells if one["method"] in ("lm", "search")]
+    searched = any(one["method"] == "search" for one in own)
+    return sorted(own, key=lambda one: float(one["lambda"] or 0)) if searched else []
 
 
 def language_cell(document: Record) -> Record | None:
@@ -91,6 +107,14 @@ def perplexity_words(
     return point if low is None or high is None else f"{point} [{low:{form}}, {high:{form}}]"
 
 
+def of_perplexity(cell: Record) -> str:
+    """A cell's mean perplexity with its interval, or why it has none."""
+    perplexity = cell["perplexity"]
+    if perplexity["mean"] is None:
+        return f"unknown ({words.label(perplexity['reason'] or 'not known why', 120)})"
+    return perplexity_words(*(perplexity[end] for end in ("mean", "low", "high")))
+
+
 def naming_words(cell: Record) -> str:
     """How many of a cell's prompts name an axis."""
     return f"{cell['naming']['n']:,} of {cell['naming']['of']:,}"
@@ -115,6 +139,14 @@ def axes_words(document: Record) -> str:
     return " or ".join(words.name(one["axis"]) for one in document["targets"])
 
 
+def probe_accuracies(document: Record) -> dict[str, str]:
+    """By axis, how often its probe is right about images of held-out prompts, with its interval."""
+    return {
+        one["axis"]: words.with_interval(one["accuracy"], one["low"], one["high"])
+        for one in document["targets"]
+    }
+
+
 def title(document: Record) -> str:
     """What the search was about."""
     return f"Prompts that steer {words.name(document['model'], 80)} towards {wanted(document)}"
@@ -133,14 +165,22 @@ def facts(document: Record) -> Iterator[tuple[str, str]]:
 
 
 def lead(document: Record) -> Iterator[str]:
-    """For each target, what the prompts of the largest lambda show beside the language model's."""
+    """What the prompts of the largest lambda show, beside those of the language model alone."""
     searched, alone = found_cells(document), language_cell(document)
     if not searched:
         yield "Nothing was searched for: these are the prompts of other methods."
         return
     cell = searched[-1]  # not the one that came out best: that would be chosen by its chance
-    for target in document["targets"]:
-        yield _told(document, cell, alone, target)
+    told = [_told(cell, alone, target) for target in document["targets"]]
+    yield f"{_whose(document, cell)} ({weight_words(cell)}): {'; '.join(told)}."
+    known = [share for share in cell["shares"] if share["mean"] is not None]
+    counts = dict.fromkeys(
+        f"{words.counted(share['n_prompts'], 'prompt')}, "
+        f"{words.counted(share['n_images'], 'image')}"
+        for share in known
+    )
+    if counts:
+        yield f"Means over {' and '.join(counts)}."
     perplexity, before = cell["perplexity"], alone and alone["perplexity"]
     if perplexity["mean"] is not None and before and before["mean"] is not None:
         yield (
@@ -149,22 +189,17 @@ def lead(document: Record) -> Iterator[str]:
         )
 
 
-def _told(document: Record, cell: Record, alone: Record | None, target: Record) -> str:
+def _told(cell: Record, alone: Record | None, target: Record) -> str:
     axis, attribute = target["axis"], words.name(target["attribute"])
     share = of_axis(cell["shares"], axis)
-    who = f"{_whose(document, cell)} ({weight_words(cell)})"
-    if share is None or share["mean"] is None:
-        why = words.label((share or {}).get("reason") or "not known why", 200)
-        return f"{who}: no share of {attribute}, {why}."
     known = of_axis(alone["shares"], axis) if alone else None
-    said = f"{who}: {percent_words(share)} {attribute}"
-    if known is not None and known["mean"] is not None:
-        said += (
-            f", where the same language model alone gets {percent_words(known)}"
-            f"{_compared(of_axis(cell['gains'], axis))}"
-        )
-    counts = words.counted(share["n_images"], "image")
-    return f"{said}. Means over {words.counted(share['n_prompts'], 'prompt')}, {counts}."
+    said = f"{share_words(share)} {attribute}"
+    if share is None or share["mean"] is None or known is None or known["mean"] is None:
+        return said
+    return (
+        f"{said}, where the same language model alone gets {percent_words(known)}"
+        f"{_compared(of_axis(cell['gains'], axis))}"
+    )
 
 
 def _whose(document: Record, cell: Record) -> str:
@@ -177,13 +212,8 @@ def _whose(document: Record, cell: Record) -> str:
 def _compared(gain: Record | None) -> str:
     if gain is None or gain["difference"] is None:
         return ""
-    points = f"{100 * gain['difference']:+.0f} points"
-    if gain["low"] is None:
-        return f" ({points})"
-    between = f" ({points} [{100 * gain['low']:+.0f}, {100 * gain['high']:+.0f}]"
-    if gain["low"] <= 0 <= gain["high"]:
-        return f"{between}, which may be chance)"
-    return f"{between})"
+    chance = gain["low"] is not None and gain["low"] <= 0 <= gain["high"]
+    return f" ({gain_words(gain)} points{', which may be chance' if chance else ''})"
 
 
 def percent_words(share: Record) -> str:
@@ -194,6 +224,40 @@ def percent_words(share: Record) -> str:
     if share["low"] is None:
         return point
     return f"{point} [{100 * share['low']:.0f}, {100 * share['high']:.0f}]"
+
+
+def share_words(share: Record | None) -> str:
+    """A cell's share with its interval, or why it has none."""
+    if share is None or share["mean"] is None:
+        return f"no share ({words.label((share or {}).get('reason') or 'not known why', 120)})"
+    return percent_words(share)
+
+
+def gain_words(gain: Record | None) -> str:
+    """How many points a share is above that of the language model alone: "+18 [+3, +32]"."""
+    if gain is None or gain["difference"] is None:
+        return "-"
+    point = _points(gain["difference"])
+    if gain["low"] is None:
+        return point
+    return f"{point} [{_points(gain['low'])}, {_points(gain['high'])}]"
+
+
+def _points(difference: float) -> str:
+    """Points of percent with their sign; 0 has none."""
+    points = round(100 * difference)
+    return f"{points:+d}" if points else "0"
+
+
+def counted_share(row: Record, axis: str) -> str:
+    """How many of a prompt's images with an answer show the target: "9 of 10"."""
+    share, of = row["shares"].get(axis), row["n_valid"].get(axis, 0)
+    return "no answer" if share is None else f"{round(share * of):,} of {of:,}"
+
+
+def words_of(document: Record, cell: Record, axis: str) -> list[Record]:
+    """The words of a cell, as found.json has them."""
+    return [one for one in document["words"] if one["cell"] == cell["cell"] and one["axis"] == axis]
 
 
 def remarks(document: Record) -> Iterator[str]:

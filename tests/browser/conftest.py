@@ -154,6 +154,47 @@ def open_apart(chromium: Any) -> Iterator[Open]:
         windows.close()
 
 
+@pytest.fixture
+def scriptless(chromium: Any) -> Iterator[Any]:
+    """A page in a browser whose scripts are switched off, watched like any other."""
+    context, watch = chromium.new_context(java_script_enabled=False), Watch()
+    context.set_offline(True)
+    context.route("**/*", watch.route)
+    page = context.new_page()
+    watch.attach(page)
+    yield page
+    context.close()
+    assert watch.seen == []
+
+
+def fits(page: Any) -> bool:
+    wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    return bool(wide[0] <= wide[1])
+
+
+def contrast(page: Any, selector: str, look: str) -> float:
+    return float(
+        page.locator(selector).first.evaluate(
+            """(one, look) => {
+              const canvas = document.createElement("canvas")
+                .getContext("2d", { willReadFrequently: true });
+              const light = (colour) => {
+                canvas.fillStyle = colour;
+                canvas.fillRect(0, 0, 1, 1);
+                const part = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((value) =>
+                  value <= 10 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+                return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2];
+              };
+              const ground = getComputedStyle(document.querySelector("main > section"));
+              const pair = [light(getComputedStyle(one)[look]), light(ground.backgroundColor)];
+              pair.sort((a, b) => b - a);
+              return (pair[0] + 0.05) / (pair[1] + 0.05);
+            }""",
+            look,
+        )
+    )
+
+
 def biasgraph(*arguments: str | Path) -> None:
     """Run the command line as a user does."""
     completed = forked.biasgraph(*map(str, arguments))

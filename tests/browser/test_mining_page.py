@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from biasgraph.report.mining_page import mining_html
-from tests.browser.conftest import DARK, Open, Watch
+from tests.browser.conftest import DARK, Open, contrast, fits
 from tests.hostile import HOSTILE, UNWRITABLE
 from tests.mined import Json, mined_document, mined_pictures
 
@@ -34,28 +33,10 @@ def page(open_page: Open, file: Path) -> Any:
     return open_page(file)
 
 
-@pytest.fixture
-def scriptless(chromium: Any) -> Iterator[Any]:
-    """A page in a browser whose scripts are switched off, watched like any other."""
-    context, watch = chromium.new_context(java_script_enabled=False), Watch()
-    context.set_offline(True)
-    context.route("**/*", watch.route)
-    page = context.new_page()
-    watch.attach(page)
-    yield page
-    context.close()
-    assert watch.seen == []
-
-
 def place_of(page: Any, locator: Any) -> tuple[float, float]:
     locator.scroll_into_view_if_needed()
     box = locator.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
-def fits(page: Any) -> bool:
-    wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-    return bool(wide[0] <= wide[1])
 
 
 def test_hover_shows_prompt_score_and_parent(page: Any, document: Json) -> None:
@@ -159,29 +140,6 @@ def test_marks_lines_and_words_have_contrast(open_page: Open, file: Path, scheme
         (".chart text", "fill", 4.5), (".scores dt", "color", 4.5), (".rank", "color", 4.5),
     ):  # fmt: skip
         assert contrast(page, selector, look) >= least, selector
-
-
-def contrast(page: Any, selector: str, look: str) -> float:
-    return float(
-        page.locator(selector).first.evaluate(
-            """(one, look) => {
-              const canvas = document.createElement("canvas")
-                .getContext("2d", { willReadFrequently: true });
-              const light = (colour) => {
-                canvas.fillStyle = colour;
-                canvas.fillRect(0, 0, 1, 1);
-                const part = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((value) =>
-                  value <= 10 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
-                return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2];
-              };
-              const ground = getComputedStyle(document.querySelector("main > section"));
-              const pair = [light(getComputedStyle(one)[look]), light(ground.backgroundColor)];
-              pair.sort((a, b) => b - a);
-              return (pair[0] + 0.05) / (pair[1] + 0.05);
-            }""",
-            look,
-        )
-    )
 
 
 def test_hostile_prompts_do_nothing(open_page: Open, tmp_path: Path) -> None:

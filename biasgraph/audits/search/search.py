@@ -22,7 +22,12 @@ from biasgraph.data.graph_document import to_json
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.writing import write_files
 from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.report.search_figure import search_figure
+from biasgraph.report.search_page import PAGE, search_html
 from biasgraph.report.search_table import found_frame
+from biasgraph.report.thumbnails import Pictures
+from biasgraph.runs.directory import IMAGES
+from biasgraph.runs.image_store import ImageStore
 from biasgraph.runs.media import RunMedia
 from biasgraph.runs.other_images import readable
 from biasgraph.runs.record import installed_versions
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
     from biasgraph.runs.directory import Run
     from biasgraph.runs.progress import Progress
 
-TABLE = "found.csv"
+TABLE, FIGURE = "found.csv", "found"
 Record = dict[str, Any]
 
 
@@ -43,9 +48,17 @@ class Found:
     document: Record
     directory: Path
 
-    def files(self) -> dict[str, bytes]:
-        """The contents of all files by their names."""
-        return {FOUND: to_json(self.document), TABLE: to_csv(found_frame(self.document))}
+    def files(self, pictures: Pictures) -> dict[str, bytes]:
+        """The contents of all files by their names; pictures: of the images on the page."""
+        figures = {
+            f"{FIGURE}.{kind}": search_figure(self.document, kind) for kind in ("svg", "png")
+        }
+        return {
+            FOUND: to_json(self.document),
+            TABLE: to_csv(found_frame(self.document)),
+            PAGE: search_html(self.document, pictures),
+            **figures,
+        }
 
 
 def search(
@@ -75,7 +88,8 @@ def search(
         media = RunMedia(run, job)
         document = _document(work, run, cells, media)
         found = Found(document, job.directory)
-        write_files(job.directory, found.files())
+        pictures = Pictures(media.rows, ImageStore(job.directory / IMAGES))
+        write_files(job.directory, found.files(pictures))
     return found
 
 

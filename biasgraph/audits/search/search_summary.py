@@ -7,17 +7,17 @@ from typing import Any
 
 from biasgraph.data.findings import Banner, Cell, Facts, ScreenPart, Sentences, Table
 from biasgraph.report import search_words
-from biasgraph.report.words import plain, with_interval
+from biasgraph.report.words import plain
 
 Record = Mapping[str, Any]
 
 BEST, INJECTED = 3, 6
 """Prompts and words of a cell that the terminal shows."""
 CELLS = (
-    "Shares: mean over prompts of the share of the attribute among a prompt's images, judged, with "
-    "its 95 % interval over prompts; over lm: the difference from the language model alone, with "
-    "its own. lm-biased: told to bias. Names: prompts that name an axis. Passes: through the "
-    "denoiser, for each prompt."
+    "Mean over prompts of the share of the attribute among a prompt's images, judged, with its "
+    "95 % interval over prompts; below: how many points it is above that of the language model "
+    "alone (lm). search: with its λ. lm-biased: told to bias. Names: prompts that name an axis. "
+    "Passes: through the denoiser for each prompt; those of pez are with gradients and cost more."
 )
 PROMPTS = (
     "The prompts with the largest share of each search: the best of many on a few images, so "
@@ -49,44 +49,45 @@ def _facts(document: Record) -> Iterator[tuple[str, str]]:
         yield title, plain(said)
     yield "Towards", plain(search_words.wanted(document))
     settings = document["settings"]
-    right = [f"{one['axis']} {_accuracy(one)}" for one in document["targets"]]
+    right = [f"{axis} {said}" for axis, said in search_words.probe_accuracies(document).items()]
     yield "Probes", f"{', '.join(right)}, at step {settings['step']} of {settings['of']}"
 
 
-def _accuracy(target: Record) -> str:
-    return with_interval(target["accuracy"], target["low"], target["high"])
-
-
 def _cells(document: Record) -> Table:
+    """A row for each cell, as narrow as 80 columns ask for: intervals stand below or beside."""
     targets = document["targets"]
-    shown = [(one["attribute"], f"{one['attribute']} over lm") for one in targets]
-    columns = ["Prompts", "λ", *(column for pair in shown for column in pair)]
-    columns += ["Perplexity", "Names", "Passes"]
+    columns = ["Prompts", *(one["attribute"] for one in targets), "Perplexity", "Names", "Passes"]
     rows: list[list[Cell]] = []
     for cell in document["cells"]:
-        perplexity = cell["perplexity"]
-        numbers: list[Cell] = []
-        for target in targets:
-            numbers += [_share(cell, target["axis"]), _gain(cell, target["axis"])]
-        said = search_words.perplexity_words(*(perplexity[end] for end in ("mean", "low", "high")))
-        weight = "-" if cell["lambda"] is None else f"{cell['lambda']:g}"
-        names, passes = search_words.naming_words(cell), search_words.passes_words(cell)
-        rows.append([cell["method"], weight, *numbers, said, names, passes])
-    return Table(columns, rows, CELLS, numeric=(1,))
+        shares = [_share(cell, target["axis"]) for target in targets]
+        rows.append(
+            [_name(cell), *shares, _perplexity(cell), _names(cell), search_words.passes_words(cell)]
+        )
+    return Table(columns, rows, CELLS)
+
+
+def _name(cell: Record) -> str:
+    weight = f" {cell['lambda']:g}" if cell["method"] == "search" else ""
+    return f"{cell['method']}{weight}"
 
 
 def _share(cell: Record, axis: str) -> Cell:
+    """The share, and below it what it is more than that of the language model alone."""
     share = search_words.of_axis(cell["shares"], axis)
-    if share is None or share["mean"] is None:
-        return (share or {}).get("reason") or "-"
-    return with_interval(share["mean"], share["low"], share["high"])
-
-
-def _gain(cell: Record, axis: str) -> Cell:
     gain = search_words.of_axis(cell["gains"], axis)
-    if gain is None or gain["difference"] is None:
-        return "-"
-    return with_interval(gain["difference"], gain["low"], gain["high"], "+")
+    said, more = search_words.share_words(share), search_words.gain_words(gain)
+    return said if more == "-" else (said, more)
+
+
+def _perplexity(cell: Record) -> Cell:
+    mean, low, high = (cell["perplexity"][end] for end in ("mean", "low", "high"))
+    point, _, interval = search_words.perplexity_words(mean, low, high).partition(" ")
+    return (point, interval) if interval else point
+
+
+def _names(cell: Record) -> str:
+    naming = cell["naming"]
+    return f"{naming['n']:,}/{naming['of']:,}"
 
 
 def _best(document: Record) -> Table:

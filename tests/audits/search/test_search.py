@@ -156,6 +156,15 @@ def test_hard_prompts_are_the_least_natural(found: dict[str, Any]) -> None:
     assert perplexity["pez"] > 3 * perplexity["lm"]
 
 
+def test_the_page_shows_every_prompt_with_its_images(run: Path, found: dict[str, Any]) -> None:
+    page = (run / "found.html").read_text()
+    assert all(f"“<bdi>{one['prompt']}</bdi>”" in page for one in found["prompts"])
+    assert page.count("<img ") == sum(len(one["images"]) for one in found["prompts"]) == 16
+    assert "not in the run" not in page and found["toy"] in page
+    assert (run / "found.png").read_bytes()[:4] == b"\x89PNG"
+    assert "share of male" in (run / "found.svg").read_text()
+
+
 def test_what_was_found_is_read_as_prompts(run: Path, found: dict[str, Any]) -> None:
     assert FoundFile.of(run)
     texts = [text for text, _ in PromptList.of(run).prompts]

@@ -14,8 +14,8 @@ from tests.found import Json, found_document
 from tests.hostile import HOSTILE
 
 
-def shown(document: Json) -> str:
-    console = Console(file=io.StringIO(), width=200)
+def shown(document: Json, width: int = 200) -> str:
+    console = Console(file=io.StringIO(), width=width)
     terminal.show(console, summarize_found(document))
     text = console.file
     assert isinstance(text, io.StringIO)
@@ -29,18 +29,40 @@ def tables(document: Json) -> list[Table]:
 def test_every_cell_is_a_line_with_its_numbers() -> None:
     document = found_document()
     cells, _, _ = tables(document)
-    assert [row[0] for row in cells.rows] == [one["method"] for one in document["cells"]]
-    share, gain = document["cells"][2]["shares"][0], document["cells"][2]["gains"][0]
-    weight, passes = 100.0, document["cells"][2]["passes"] / 20
-    assert cells.rows[2] == [
-        "search", f"{weight:g}",
-        f"{share['mean']:.3f} [{share['low']:.3f}, {share['high']:.3f}]",
-        f"{gain['difference']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]",
-        *cells.rows[2][4:7], "0 of 20", f"{passes:,.0f}",
+    assert [row[0] for row in cells.rows] == [
+        "lm", "search 10", "search 100", "search 300", "lm-biased", "pez", "curated",
     ]  # fmt: skip
-    assert cells.rows[0][3] == "-"  # nothing to compare the language model with
-    assert cells.rows[5][4] == "no image has an answer"
-    assert cells.rows[6][6] == "-"  # no perplexity
+    share, gain = document["cells"][2]["shares"][0], document["cells"][2]["gains"][0]
+    perplexity, passes = document["cells"][2]["perplexity"], document["cells"][2]["passes"] / 20
+    low, high = (f"{100 * share[end]:.0f}" for end in ("low", "high"))
+    points = [f"{100 * gain[end]:+.0f}" for end in ("difference", "low", "high")]
+    assert cells.rows[2][:2] == [
+        "search 100",
+        (f"{100 * share['mean']:.0f}\u00a0% [{low}, {high}]", "{} [{}, {}]".format(*points)),
+    ]
+    assert cells.rows[2][3:] == [
+        (f"{perplexity['mean']:.1f}", f"[{perplexity['low']:.1f}, {perplexity['high']:.1f}]"),
+        "0/20", f"{passes:,.0f}",
+    ]  # fmt: skip
+    assert cells.rows[0][1] == "51\u00a0% [45, 58]"  # nothing to compare the language model with
+    assert cells.rows[5][2] == "no share (no image has an answer)"
+    assert cells.rows[6][3] == "-"  # no perplexity
+
+
+def test_the_cells_are_readable_at_80_columns() -> None:
+    """No number, interval or name is broken, with two targets and every way to write prompts."""
+    text = shown(found_document(), width=80)
+    lines = text[text.index("Prompts      male") :].partition("Mean over prompts")[0].splitlines()
+    assert max(map(len, lines)) <= 80
+    cells, _, _ = tables(found_document())
+    assert all(heading in lines[0] for heading in cells.columns)
+    for row in cells.rows:
+        first = next(line for line in lines if line.startswith(str(row[0])))
+        for cell in row:
+            said = cell if isinstance(cell, tuple) else (str(cell),)
+            if not said[0].startswith("no share"):
+                assert str(said[0]) in first
+                assert any(str(said[-1]) in line for line in lines)
 
 
 def test_the_best_prompts_of_each_search_stand_with_share_and_n() -> None:
