@@ -6,7 +6,7 @@ The page draws them as SVG that needs no script; the figure takes the same choic
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,12 +115,14 @@ class _Across:
 
 
 def marks_by_powers(low: float, high: float) -> list[float]:
-    """Powers of ten within and, of a short range, their double and fivefold; or round numbers."""
+    """Powers of ten, on a short scale their double and fivefold, on a shorter one round numbers."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if math.log10(high / low) < DECADES else (1,)
     marks = [step * 10.0**power for power in powers for step in steps]
     shown = [mark for mark in marks if low <= mark <= high]
-    return shown if len(shown) > 1 else [one for one in ticks(low, high) if low <= one <= high]
+    if len(shown) > 2 or high / low >= 10:
+        return shown
+    return [one for one in ticks(low, high) if low <= one <= high]
 
 
 def tradeoff(document: Record, axis: str) -> Tradeoff | None:
@@ -156,27 +158,44 @@ def _points(
     shown: Sequence[tuple[Record, Record]], places: Mapping[int, Place], across: _Across, up: Scale
 ) -> Iterator[CellPoint]:
     names = {cell["cell"]: search_words.short_name(cell) for cell, _ in shown}
-    beside = _names_at(names, places)
+    widths = {cell["cell"]: _ends(cell["perplexity"], across) for cell, _ in shown}
+    heights = {cell["cell"]: _ends(share, up) for cell, share in shown}
+    beside = _names_at(names, places, widths, heights)
     for cell, share in shown:
-        perplexity, number = cell["perplexity"], cell["cell"]
-        interval = None not in (perplexity["mean"], perplexity["low"], perplexity["high"])
+        number = cell["cell"]
         yield CellPoint(
             cell["method"],
             names[number],
             f"{search_words.cell_name(cell)}: {search_words.percent_words(share)} "
             f"{words.name(share['attribute'])}, perplexity {search_words.of_perplexity(cell)}",
             places[number],
-            (across(perplexity["low"]), across(perplexity["high"])) if interval else None,
-            None if share["low"] is None else (up(share["low"]), up(share["high"])),
+            widths[number],
+            heights[number],
             beside[number],
             beside[number][0] < places[number][0],
         )
 
 
-def _names_at(names: Mapping[int, str], places: Mapping[int, Place]) -> dict[int, Place]:
-    """Where each name stands: beside its point, and off other points and names if there is room."""
+def _ends(known: Record, scale: Callable[[float], float]) -> Ends | None:
+    """Where an interval begins and ends; None where there is none."""
+    if None in (known["mean"], known["low"], known["high"]):
+        return None
+    return scale(known["low"]), scale(known["high"])
+
+
+def _names_at(
+    names: Mapping[int, str],
+    places: Mapping[int, Place],
+    widths: Mapping[int, Ends | None],
+    heights: Mapping[int, Ends | None],
+) -> dict[int, Place]:
+    """Where each name stands: beside its point, off others and names as far as there is room."""
     found: dict[int, Place] = {}
-    taken = {cell: _box(x - MARK, x + MARK, y, MARK) for cell, (x, y) in places.items()}
+    taken: dict[int, list[Box]] = {}
+    for cell, (x, y) in places.items():
+        taken[cell] = [_box(x - MARK, x + MARK, y, MARK)]
+        taken[cell] += [_box(*ends, y, 1.0) for ends in [widths[cell]] if ends]
+        taken[cell] += [(x - 1.0, x + 1.0, ends[1], ends[0]) for ends in [heights[cell]] if ends]
     named: list[Box] = []
     for cell in sorted(names, key=lambda cell: places[cell][1]):
         x, y = places[cell]
@@ -185,7 +204,7 @@ def _names_at(names: Mapping[int, str], places: Mapping[int, Place]) -> dict[int
         for side, below in ((1, -1), (-1, -1), (1, 1), (-1, 1)):
             left, right = sorted((x + side * ASIDE, x + side * (ASIDE + wide)))
             boxes[side, below] = _box(left, right, y + below * ASIDE, LINE / 2)
-        others = [*named, *(box for other, box in taken.items() if other != cell)]
+        others = [*named, *(box for other in taken if other != cell for box in taken[other])]
         spot = min(boxes, key=lambda spot: _hits(boxes[spot], others))
         named.append(boxes[spot])
         found[cell] = (round(x + spot[0] * ASIDE, 1), round(y + spot[1] * ASIDE + LINE / 3, 1))

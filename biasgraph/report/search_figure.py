@@ -119,7 +119,11 @@ def _point(axes: Axes, cell: Record, share: Record, place: Place) -> None:
     )
     if cell["method"] == "search":
         name = search_words.weight_words(cell)
-        axes.annotate(name, place, xytext=(4, 4), textcoords="offset points", fontsize="small")
+        ground = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
+        drawn = axes.annotate(
+            name, place, xytext=(4, 4), textcoords="offset points", fontsize="small", bbox=ground
+        )
+        drawn.set_zorder(4)
 
 
 def _ends(known: Record) -> list[list[float]] | None:

@@ -96,11 +96,34 @@ def test_names_lie_inside_and_off_each_other() -> None:
 
 
 @given(st.floats(1, 1e6), st.floats(1.0001, 1e4))
-def test_marks_by_powers_are_within_and_at_least_two(low: float, times: float) -> None:
+def test_marks_by_powers_are_within_and_not_few(low: float, times: float) -> None:
     marks = drawing.marks_by_powers(low, low * times)
     assert all(low <= mark <= low * times for mark in marks)
     assert marks == sorted(set(marks)) and len(marks) <= 14
     assert len(marks) >= 2 or times < 1.3**2
+
+
+def test_marks_are_round_numbers_for_every_scale() -> None:
+    assert drawing.marks_by_powers(1.9, 6) == [2, 3, 4, 5, 6]
+    assert drawing.marks_by_powers(1.9, 21) == [2, 5, 10, 20]
+    assert drawing.marks_by_powers(1.5, 700) == [10, 100]
+
+
+def test_a_name_keeps_off_the_intervals_of_others() -> None:
+    document = found_document(methods=["lm", "search"])
+    for cell, (share, perplexity, low, high) in zip(
+        document["cells"],
+        [(0.6, 2.2, 2.1, 2.3), (0.79, 2.4, 2.1, 2.7), (0.82, 3.8, 2.3, 5.3), (0.2, 9.0, 8.0, 10.0)],
+        strict=True,
+    ):
+        cell["shares"][0] |= {"mean": share, "low": share - 0.05, "high": share + 0.05}
+        cell["perplexity"] |= {"mean": perplexity, "low": low, "high": high}
+    chart = plane(document)
+    for (left, right, y), point in zip(boxes(chart), chart.points, strict=True):
+        for other in chart.points:
+            assert other.across is not None
+            apart = right <= other.across[0] or left >= other.across[1]
+            assert other is point or apart or not y - 12 < other.at[1] < y + 2
 
 
 def word(name: str, delta: float | None, n_with: int = 5, kind: str = "injected") -> Json:
