@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from biasgraph.report.thumbnails import Pictures
-from biasgraph.runs.image_store import ImageStore
+from biasgraph.runs.image_store import ImageStore, encode
 from biasgraph.runs.ledger_rows import ImageRow
 
 Json = dict[str, Any]
@@ -203,5 +203,5 @@ def drawn_pictures(texts: Mapping[str, str], folder: Path, *, size: int) -> Pict
         corner = rng.randrange(size // 2)
         box = (corner, corner, corner + size // 3, corner + size // 3)
         ImageDraw.Draw(picture).ellipse(box, fill=tuple(rng.randrange(256) for _ in "rgb"))
-        rows[image] = ImageRow(len(rows), image, text, 0, 0, store.write(picture))
+        rows[image] = ImageRow(len(rows), image, text, 0, 0, store.write(encode(picture)))
     return Pictures(rows, store)

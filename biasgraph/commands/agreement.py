@@ -9,7 +9,7 @@ import rich_click as click
 from biasgraph.audits.pipeline_options import COMPARISON, CheckOptions
 from biasgraph.commands.click_options import options_from, output_option, run_argument
 from biasgraph.commands.output import Output, output_options
-from biasgraph.models.inference_options import JUDGES, ModelOptions
+from biasgraph.models.inference_options import ENGINE_OPTIONS, JUDGES, ModelOptions
 
 
 @click.command()
@@ -33,7 +33,7 @@ from biasgraph.models.inference_options import JUDGES, ModelOptions
     "FILE",
 )
 @output_options("agreement.json")
-@options_from(ModelOptions, "models", only=JUDGES)
+@options_from(ModelOptions, "models", only=(*JUDGES, *ENGINE_OPTIONS))
 def agreement(
     run: Path,
     references: tuple[str, ...],

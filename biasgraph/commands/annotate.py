@@ -7,13 +7,13 @@ import rich_click as click
 from biasgraph.audits.pipeline_options import AnnotateOptions
 from biasgraph.commands.click_options import CommandWithMethods, options_from
 from biasgraph.commands.output import Output, output_options
-from biasgraph.models.inference_options import LANGUAGE_MODELS, ModelOptions
+from biasgraph.models.inference_options import ENGINE_OPTIONS, LANGUAGE_MODELS, ModelOptions
 
 
 @click.command(cls=CommandWithMethods)
 @options_from(AnnotateOptions)
 @output_options()
-@options_from(ModelOptions, "models", only=LANGUAGE_MODELS)
+@options_from(ModelOptions, "models", only=(*LANGUAGE_MODELS, *ENGINE_OPTIONS))
 def annotate(options: AnnotateOptions, models: ModelOptions, output: Output) -> None:
     """Add the findings of other methods to the result in the directory RUN.
 

@@ -10,13 +10,15 @@ import rich_click as click
 from biasgraph.audits.pipeline_options import TrialOptions
 from biasgraph.commands.click_options import options_from
 from biasgraph.commands.output import Output, json_option
+from biasgraph.data.options import options_of
+from biasgraph.models.inference_options import ENGINE_OPTIONS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 @click.command()
-@options_from(TrialOptions)
+@options_from(TrialOptions, only=options_of(TrialOptions).keys() - {*ENGINE_OPTIONS})
 @json_option
 def models(options: TrialOptions, output: Output) -> None:
     """List the models that can be named in a spec, or try some.

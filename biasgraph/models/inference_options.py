@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from biasgraph.data.options import TEXT, Settings, option, options_of, settings
-from biasgraph.errors import InputError, printable
+from biasgraph.errors import InputError, did_you_mean, printable
 
 MODELS = "Models"
 """The panel of ``--help``."""
@@ -25,8 +25,67 @@ LANGUAGE_MODELS = (
 """The options that language models read."""
 
 
+LOCAL, RAY = "local", "ray"
+
+
 @settings(panel=MODELS)
-class ModelOptions(Settings):
+class EngineOptions(Settings):
+    """Where batches of images are made and judged; nothing that comes of them depends on it.
+
+    Raises:
+        InputError: There is no such engine, or it has no such option.
+    """
+
+    engine: str | None = option(
+        "Where images are made and judged: in this process, on workers of this machine (ray), or "
+        "on those of the Ray cluster that runs here (ray:auto) or at an address.",
+        default=None,
+        metavar="local|ray|ray:ADDRESS",
+        usual=LOCAL,
+    )
+    workers: int | None = option(
+        "Workers of --engine ray, each with models of its own.",
+        default=None,
+        low=1,
+        high=10_000,
+        usual="one for each GPU, or for two CPU cores where there are none",
+    )
+    gpus_per_worker: float | None = option(
+        "GPUs of each worker; several share one with .5.",
+        default=None,
+        low=0,
+        high=64,
+        usual="1 where there are GPUs",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name, _, address = (self.engine or LOCAL).partition(":")
+        if self.engine is not None and not _ENGINE.fullmatch(self.engine):
+            hint = did_you_mean(name, (LOCAL, RAY)) if name not in (LOCAL, RAY) else ""
+            if name == RAY and address.startswith("//"):
+                hint = " The port is that of the cluster's head (6379), without //."
+            raise InputError(
+                f"invalid --engine '{printable(self.engine)}': give local, ray, ray:auto, or "
+                f"ray:HOST:PORT.{hint}"
+            )
+        for field in ("workers", "gpus_per_worker"):
+            if self.cluster is None and getattr(self, field) is not None:
+                flag = "--" + field.replace("_", "-")
+                raise InputError(f"{flag} is about --engine ray; add that, or remove it")
+
+    @property
+    def cluster(self) -> str | None:
+        """None for this process; "" for a Ray of this machine, or the address of one to join."""
+        name, _, address = (self.engine or LOCAL).partition(":")
+        return None if name == LOCAL else address
+
+
+_ENGINE = re.compile(r"local|ray|ray:auto|ray:(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}")
+
+
+@settings(panel=MODELS)
+class ModelOptions(EngineOptions):
     """How to run models; None (or empty) means "as the backend sees fit".
 
     Raises:
@@ -126,7 +185,12 @@ class ModelOptions(Settings):
 
     def model_options(self) -> ModelOptions:
         """These alone, where they came with others."""
-        return ModelOptions(**{name: getattr(self, name) for name in MODEL_OPTIONS})
+        names = (*MODEL_OPTIONS, *ENGINE_OPTIONS)
+        return ModelOptions(**{name: getattr(self, name) for name in names})
+
+    def over(self, record: Mapping[str, Any]) -> ModelOptions:
+        """These, and those of a `record` that are not among them."""
+        return ModelOptions.recorded({**record, **self.record()}, self)
 
     def record(self) -> dict[str, Any]:
         """The options that were set, by name, in JSON types."""
@@ -137,13 +201,18 @@ class ModelOptions(Settings):
         }
 
     @classmethod
-    def recorded(cls, record: Mapping[str, Any]) -> ModelOptions:
-        """The options that `record` returned, as they were."""
+    def recorded(
+        cls, record: Mapping[str, Any], where: EngineOptions | None = None
+    ) -> ModelOptions:
+        """The options that `record` returned, as they were; where: what they are to run on."""
         values = {name: record[name] for name in MODEL_OPTIONS if name in record}
-        return cls(**{**values, "lora": tuple(values.get("lora", ()))})
+        on = {name: getattr(where, name) for name in ENGINE_OPTIONS} if where else {}
+        return cls(**{**values, **on, "lora": tuple(values.get("lora", ()))})
 
 
-MODEL_OPTIONS = tuple(f.name for f in fields(ModelOptions))
+ENGINE_OPTIONS = tuple(f.name for f in fields(EngineOptions))
+MODEL_OPTIONS = tuple(f.name for f in fields(ModelOptions) if f.name not in ENGINE_OPTIONS)
+"""Those that results may depend on."""
 
 
 def is_given(value: object) -> bool:

@@ -21,7 +21,7 @@ from biasgraph.errors import InputError, ModelError, printable, shown
 from biasgraph.io.json_files import parse_json
 from biasgraph.io.writing import TEMPORARY, write_atomically
 from biasgraph.runs import record as runrecord
-from biasgraph.runs.image_store import ImageStore
+from biasgraph.runs.image_store import EncodedPicture, ImageStore
 from biasgraph.runs.ledger import Ledger
 from biasgraph.runs.ledger_rows import Given, ImageRow, Made, NewImage
 from biasgraph.runs.record import Record
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
     from PIL.Image import Image
 
-    from biasgraph.models.base import ConfiguredModel, Picture
+    from biasgraph.models.base import ConfiguredModel
     from biasgraph.prompts.counterfactuals import Prompt
 
 Kept = TypeVar("Kept", NewImage, ImageRow)
@@ -247,13 +247,20 @@ class Run:
         with storing(self.directory):
             return self._store.read(image.file.sha256)
 
-    def add_images(self, made: Sequence[tuple[NewImage, Picture]], *, plan: int) -> None:
+    def read_file(self, image: ImageRow) -> bytes | None:
+        """The bytes of the picture's file, or None as `read_image`."""
+        with storing(self.directory):
+            return self._store.bytes_of(image.file.sha256)
+
+    def add_images(
+        self, made: Sequence[tuple[NewImage, EncodedPicture]], *, plan: int
+    ) -> list[ImageRow]:
         """Keep new pictures: the files first, then all of them in one transaction."""
         with storing(self.directory):
             self._sweep()
-            self.ledger.add_images(self._kept(made), plan=plan)
+            return self.ledger.add_images(self._kept(made), plan=plan)
 
-    def replace_images(self, made: Sequence[tuple[ImageRow, Picture]]) -> list[ImageRow]:
+    def replace_images(self, made: Sequence[tuple[ImageRow, EncodedPicture]]) -> list[ImageRow]:
         """Keep pictures made again in place of damaged files; returns the images as they are now.
 
         The answers about one whose file came out differently are dropped.
@@ -264,10 +271,10 @@ class Run:
             self.ledger.replace_files(files)
         return [image._replace(file=now.file, withheld=now.withheld) for image, now in files]
 
-    def _kept(self, made: Sequence[tuple[Kept, Picture]]) -> list[tuple[Kept, Made]]:
+    def _kept(self, made: Sequence[tuple[Kept, EncodedPicture]]) -> list[tuple[Kept, Made]]:
         """Write the pictures' files."""
         return [
-            (image, Made(self._store.write(new.image), new.withheld, new.revised_prompt))
+            (image, Made(self._store.write(new.png), new.withheld, new.revised_prompt))
             for image, new in made
         ]
 

@@ -8,7 +8,7 @@ document tells of its origin. No weights load before a model is first used.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -34,7 +34,8 @@ from biasgraph.models.registry import (
     traits_of,
 )
 from biasgraph.runs.directory import Run, open_run
-from biasgraph.runs.local_engine import ask, declare, generate
+from biasgraph.runs.engines import IN_PROCESS, Engine, engine_of
+from biasgraph.runs.local_engine import complete, declare
 from biasgraph.runs.progress import hear
 from biasgraph.runs.record import read_record, refuse_unreadable
 from biasgraph.runs.recorded_generator import RecordedGenerator
@@ -133,6 +134,7 @@ class Job:
         fresh: Move a run that is there aside first.
         command: What was typed, for the run's record.
         progress: What shows where the work stands.
+        engine: Where images are made and judged.
     """
 
     directory: Path
@@ -145,6 +147,7 @@ class Job:
     fresh: bool = False
     command: Sequence[str] = ()
     progress: Progress | None = None
+    engine: Engine = IN_PROCESS
 
     @classmethod
     def begin(
@@ -196,6 +199,7 @@ class Job:
             fresh=fresh,
             command=command,
             progress=progress,
+            engine=engine_of(options),
         )
 
     @classmethod
@@ -237,8 +241,7 @@ class Job:
         refuse_unreadable(directory, record)
         settings = record["builds"][-1]["settings"] if record["builds"] else {}
         recorded = settings.get("models", {}) if inherit else {}
-        given = options.record() if options else {}
-        options = ModelOptions.recorded({**recorded, **given})
+        options = (options or ModelOptions()).over(recorded)
         generator: ImageGenerator = RecordedGenerator(directory=directory, **record["generator"])
         if makes_images:
             generator = load_generator(generator.spec, options, directory / JOURNAL)
@@ -251,6 +254,7 @@ class Job:
             seed=int(record["seed"]),
             command=command,
             progress=progress,
+            engine=engine_of(options),
         )
 
     def with_helpers(self, embedders: Iterable[str], llms: Iterable[str]) -> Job:
@@ -286,9 +290,12 @@ class Job:
             ModelError: Images are missing that nobody here can make again.
         """
         judges = [self.judge] if self.judge else []
-        with open_run(
-            self.directory, self.generator, judges, seed=self.seed, fresh=self.fresh
-        ) as run:
+        with (
+            closing(self.engine),
+            open_run(
+                self.directory, self.generator, judges, seed=self.seed, fresh=self.fresh
+            ) as run,
+        ):
             if isinstance(self.generator, RecordedGenerator) and (lost := run.damaged_images()):
                 raise self.generator.missing(len(lost))
             for model in self.language_models.values():
@@ -312,12 +319,10 @@ class Job:
 
         Raises as `local_engine.generate` and `local_engine.ask`, which describe the arguments.
         """
-        generate(run, self.generator, progress=self.progress)
-        if questions:
-            ask(
-                run, self.asked, questions, gate, generator=self.generator,
-                progress=self.progress, about=about, at_most=at_most,
-            )  # fmt: skip
+        complete(
+            run, self.generator, self.judge, questions, gate, engine=self.engine,
+            progress=self.progress, about=about, at_most=at_most,
+        )  # fmt: skip
 
     @property
     def asked(self) -> VisualQA:

@@ -239,18 +239,20 @@ class Ledger:
             for key, id, text, seed, plan, withheld, *file in rows
         ]
 
-    def add_images(self, images: Sequence[tuple[NewImage, Made]], *, plan: int) -> None:
+    def add_images(self, images: Sequence[tuple[NewImage, Made]], *, plan: int) -> list[ImageRow]:
         """Record new images; one that is there already is an error (sqlite3.IntegrityError)."""
+        rows = []
         with self.transaction():
             self._connection.executemany(UPSERT_FILE, [made.file for _, made in images])
-            self._connection.executemany(
-                "INSERT INTO images (id, prompt, number, seed, plan, sha256, withheld, revised)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (id, prompt, number, seed, plan, file.sha256, withheld, revised)
-                    for (id, prompt, _, number, seed), (file, withheld, revised) in images
-                ],
-            )
+            for (id, prompt, text, number, seed), (file, withheld, revised) in images:
+                inserted = self._connection.execute(
+                    "INSERT INTO images (id, prompt, number, seed, plan, sha256, withheld, revised)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (id, prompt, number, seed, plan, file.sha256, withheld, revised),
+                )
+                key = inserted.lastrowid or 0
+                rows.append(ImageRow(key, id, text, seed, plan, file, withheld))
+        return rows
 
     def replace_files(self, files: Sequence[tuple[ImageRow, Made]]) -> None:
         """Record what became of images made again; one that differs loses its answers."""

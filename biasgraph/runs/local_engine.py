@@ -1,50 +1,88 @@
-"""Does a run's work in this process: makes the images that are missing, asks what is unanswered.
+"""Does a run's work: makes the images that are missing, asks what is unanswered.
 
-Both may be cut short at any moment and called again: what is recorded is never redone, and the
-batches that follow are the ones that would have followed.
+Where batches are computed is an engine's affair (`runs.engines`). All may be cut short at any
+moment and called again: what is recorded is never redone, and the batches that follow are the ones
+that would have followed.
 """
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from biasgraph.errors import ModelError, printable
-from biasgraph.models.image_files import reduce_to_kept
+from biasgraph.runs.asking import Inquiry, Round
 from biasgraph.runs.batches import Batch, batches_to_do
-from biasgraph.runs.ledger_rows import GATE, Answered, AnswerRow, ImageRow, NewImage
-from biasgraph.runs.progress import Progress, showing
-from biasgraph.runs.questions import GATED, AxisQuestion, Verdict, check_reply
+from biasgraph.runs.engines import IN_PROCESS, Drawing, Engine, Task
+from biasgraph.runs.ledger_rows import GATE, ImageRow, NewImage
+from biasgraph.runs.progress import Progress, ShownWork, showing
+from biasgraph.runs.questions import YES_NO, AxisQuestion
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
-    from biasgraph.models.base import Answer, ImageGenerator, Picture, Question, VisualQA
+    from biasgraph.models.base import ImageGenerator, Question, VisualQA
     from biasgraph.runs.directory import Run
+    from biasgraph.runs.image_store import EncodedPicture
 
-NO = "no"
+Tasks = Iterator[Task[Any]]
 
 
 class DamagedImageWarning(UserWarning):
     """An image file was damaged and its remake is another picture."""
 
 
-def generate(run: Run, generator: ImageGenerator, *, progress: Progress | None = None) -> int:
+def complete(
+    run: Run,
+    generator: ImageGenerator,
+    judge: VisualQA | None,
+    questions: Sequence[AxisQuestion],
+    gate: Question | None,
+    *,
+    engine: Engine = IN_PROCESS,
+    progress: Progress | None = None,
+    about: Mapping[str, Sequence[str]] | None = None,
+    at_most: int | None = None,
+) -> None:
+    """Make every requested image that the run lacks, and ask what is not answered.
+
+    An engine that computes several batches at a time is given questions about the first images
+    while the last ones are made. Raises as `generate` and `ask`, which describe the arguments.
+    """
+    if judge is None or not questions:
+        generate(run, generator, engine=engine, progress=progress)
+        return
+    following = None
+    if engine.several:
+        inquiry = _inquiry(run, judge, questions, gate, generator, engine, about, at_most, False)
+        following = Round(inquiry, run.wanted_images())
+    generate(run, generator, engine=engine, progress=progress, following=following)
+    ask(
+        run, judge, questions, gate, generator=generator, engine=engine, progress=progress,
+        about=about, at_most=at_most,
+    )  # fmt: skip
+
+
+def generate(
+    run: Run,
+    generator: ImageGenerator,
+    *,
+    engine: Engine = IN_PROCESS,
+    progress: Progress | None = None,
+    following: Round | None = None,
+) -> int:
     """Make every requested image that the run does not have; returns how many were made.
 
     Files that are missing or damaged are made again from their recorded seeds; an image that
     comes out as another picture loses its answers and is named in a DamagedImageWarning. The
     generator is not touched when there is nothing to do.
 
-    Raises Interrupted after the batch in flight when the user asks to stop; ModelError when the
+    following: what is asked about the images as they are recorded.
+
+    Raises Interrupted after the batches in flight when the user asks to stop; ModelError when the
     generator or the disk fails. Whatever is recorded by then is kept.
     """
-    images = run.wanted_images()
-    return make_missing(run, generator, "images", images, run.ledger.images, progress)
+    wanted, there = run.wanted_images(), run.ledger.images
+    return make_missing(run, generator, "images", wanted, there, progress, engine, following)
 
 
 def make_missing(
@@ -54,23 +92,48 @@ def make_missing(
     wanted: Sequence[NewImage],
     there: Callable[[], Sequence[ImageRow]],
     progress: Progress | None,
+    engine: Engine,
+    following: Round | None = None,
 ) -> int:
     """As `generate`, for any `wanted` images; `there` looks up those of them that are made."""
     damaged = run.damaged_images(there())
     if damaged:
         with showing(progress, "Damaged images", total=len(damaged), done=0) as shown:
-            for images in _make_again(run, generator, damaged):
-                shown.advance(len(images))
-    made = {image.id: image.plan for image in there()}
+            make_again(run, generator, engine, damaged, shown, shows=True)
+    made = {image.id: image for image in there()}
     if len(made) < len(wanted):
         size = generator.batch_size
         plan = run.plan(work, [size, [image.id for image in wanted]])
-        items = [image for image in wanted if made.get(image.id, plan) == plan]
+        items = [image for image in wanted if image.id not in made or made[image.id].plan == plan]
+        batches = batches_to_do(items, size, is_done=lambda image: image.id in made)
+        if following is not None:
+            following.know(made.values())
         with showing(progress, work.capitalize(), total=len(wanted), done=len(made)) as shown:
-            for batch in batches_to_do(items, size, is_done=lambda image: image.id in made):
-                run.add_images(batch.kept(_draw(generator, batch.items)), plan=plan)
-                shown.advance(len(batch.missing))
+            engine.run(_drawn(run, generator, batches, plan, following, shown), shown)
     return len(damaged) + len(wanted) - len(made)
+
+
+def _drawn(
+    run: Run,
+    generator: ImageGenerator,
+    batches: Sequence[Batch[NewImage]],
+    plan: int,
+    following: Round | None,
+    shown: ShownWork,
+) -> Tasks:
+    """Images to be made, and between them what can be asked about those that are there."""
+
+    def record(batch: Batch[NewImage], pictures: Sequence[EncodedPicture]) -> int:
+        rows = run.add_images(batch.kept(pictures), plan=plan)
+        if following is not None:
+            following.know(rows)
+        return len(rows)
+
+    for batch in batches:
+        if following is not None:
+            for task in following.tasks(shown, last=False):
+                yield task.unseen()
+        yield Task(generator, _drawing(batch.items), partial(record, batch))
 
 
 def declare(
@@ -92,6 +155,7 @@ def ask(
     gate: Question | None,
     *,
     generator: ImageGenerator,
+    engine: Engine = IN_PROCESS,
     progress: Progress | None = None,
     only: Collection[str] | None = None,
     about: Mapping[str, Sequence[str]] | None = None,
@@ -100,10 +164,10 @@ def ask(
 ) -> int:
     """Ask the judge what it has not answered about the requested images; returns how many images.
 
-    only: the ids of those to ask about; all unless given. about: what to ask, as targets, about
-    the images of each prompt by its text, where that differs; everything unless given.
-    at_most: images of a batch, where that is fewer than the judge's own. beside: looks up other
-    images, which are asked about instead of the requested ones.
+    engine: where it is computed. only: the ids of those to ask about; all unless given. about: what
+    to ask, as targets, about the images of each prompt by its text, where that differs; everything
+    unless given. at_most: images of a batch, where that is fewer than the judge's own. beside:
+    looks up other images, which are asked about instead of the requested ones.
 
     The gate question goes with the others in one call; an image it says no to is ``gated`` on
     every axis; without one, every image is asked about. Pictures are read back from disk: one that
@@ -112,215 +176,66 @@ def ask(
 
     Raises as `declare` and `generate` do.
     """
-    keys = declare(run, judge, questions, gate)
-    by_target = _by_target(questions, gate)
-    asking = _Asking(run, judge, generator, by_target, keys, only, about, at_most, beside)
+    inquiry = _inquiry(
+        run, judge, questions, gate, generator, engine, about, at_most, beside is not None
+    )
+    there = beside or run.ledger.images
     asked = 0
     # An image that had to be drawn anew on the way has lost all its answers: look once more.
-    while work := asking.work():
-        with showing(progress, "Answers", total=work.total, done=work.done) as shown:
-            for targets, batch in work.batches:
-                answers = asking.answers(targets, batch, work.missing)
-                run.ledger.add_answers([row for rows in answers for row in rows], plan=work.plan)
-                asked += len(answers)
-                shown.advance(len(answers))
-    return asked
-
-
-@dataclass(frozen=True)
-class _Work:
-    """Batches of images to ask about, each with the targets that are open for all of them.
-
-    missing: image key -> the targets that are to be recorded; an edited ledger may have others of
-    the same batch.
-    """
-
-    plan: int
-    total: int
-    done: int
-    batches: list[tuple[tuple[str, ...], Batch[ImageRow]]]
-    missing: Mapping[int, Collection[str]]
-
-
-@dataclass(frozen=True)
-class _Asking:
-    run: Run
-    judge: VisualQA
-    generator: ImageGenerator
-    questions: Mapping[str, AxisQuestion]
-    keys: Mapping[str, int]
-    only: Collection[str] | None
-    about: Mapping[str, Sequence[str]] | None
-    at_most: int | None
-    beside: Callable[[], Sequence[ImageRow]] | None
-
-    def work(self) -> _Work | None:
-        """What is left to ask; None when nothing is."""
-        only, ledger = self.only, self.run.ledger
-        answered = ledger.answered(self.judge.spec)
-        there = self.beside or ledger.images
+    while True:
         images = [image for image in there() if only is None or image.id in only]
-        missing = {
-            image.key: set(self._targets(image)) - answered.get(image.key, {}).keys()
-            for image in images
-        }
-        if not any(missing.values()):
-            return None
-        size = min(self.judge.batch_size, self.at_most or self.judge.batch_size)
-        what = [size, list(self.questions), [image.id for image in images]]
-        if self.about is not None:
-            what.append([self._targets(image) for image in images])
-        work = f"answers of {self.judge.spec}" + (" beside" if self.beside else "")
-        plan = self.run.plan(work, what)
-        gated: list[AnswerRow] = []
-        groups: dict[tuple[str, ...], list[ImageRow]] = {}
-        for image in images:
-            before = {
-                target: answer
-                for target, answer in answered.get(image.key, {}).items()
-                if answer.plan != plan
-            }
-            gate = before.get(GATE) if image.withheld is None else Answered(plan, NO, None)
-            if gate is not None and gate.answer == NO:
-                gated += [
-                    AnswerRow(
-                        image.key,
-                        self.keys[target],
-                        NO if target == GATE else GATED,
-                        gate.confidence,
-                    )
-                    for target in missing[image.key]
-                ]
-                continue
-            open_targets = tuple(target for target in self._targets(image) if target not in before)
-            if open_targets:
-                groups.setdefault(open_targets, []).append(image)
-        if gated:
-            ledger.add_answers(gated, plan=plan)
-        batches = [
-            (targets, batch)
-            for targets, group in groups.items()
-            for batch in batches_to_do(group, size, is_done=lambda image: not missing[image.key])
-        ]
-        left = sum(len(batch.missing) for _, batch in batches)
-        return _Work(plan, len(images), len(images) - left, batches, missing)
+        work = Round(inquiry, images)
+        work.know(images)
+        if not work.lacks():
+            return asked
+        with showing(progress, "Answers", total=len(images), done=work.done()) as shown:
+            asked += engine.run(work.tasks(shown, last=True), shown)
 
-    def _targets(self, image: ImageRow) -> list[str]:
-        """What is to be asked about an image, in the order of the questions."""
-        if self.about is None:
-            return list(self.questions)
-        gate = [GATE] if GATE in self.questions else []
-        return [*gate, *self.about.get(image.text, ())]
 
-    def answers(
-        self,
-        targets: Sequence[str],
-        batch: Batch[ImageRow],
-        missing: Mapping[int, Collection[str]],
-    ) -> list[list[AnswerRow]]:
-        """The `missing` answers about each image missing in `batch`, asked in one call.
-
-        One that had to be drawn anew and is another picture now is left out: what it has lost
-        may be more than `targets`.
-        """
-        questions = [
-            question for target in targets for question in self.questions[target].questions
-        ]
-        pictures, changed = self._pictures(batch.items)
-        replies = self.judge.answer([pictures[image.key] for image in batch.items], questions)
-        if [len(row) for row in replies] != [len(questions)] * len(batch.items):
-            raise ModelError(
-                f"{self.judge.spec} was asked {len(questions)} questions about "
-                f"{len(batch.items)} images and gave another number of answers"
-            )
-        for row in replies:
-            for reply, question in zip(row, questions, strict=True):
-                check_reply(reply, question, self.judge.spec)
-        return [
-            self._rows(image, targets, said, missing[image.key])
-            for image, said in batch.kept(replies)
-            if image.key not in changed
-        ]
-
-    def _pictures(self, images: Sequence[ImageRow]) -> tuple[dict[int, Image], set[int]]:
-        """The pictures by image key, and the keys of those that are others than recorded."""
-        pictures: dict[int, Image] = {}
-        damaged: dict[int, ImageRow] = {}
-        changed: set[int] = set()
-        for image in dict.fromkeys(images):
-            picture = self.run.read_image(image)
-            if picture is None:
-                damaged[image.key] = image
-            else:
-                pictures[image.key] = reduce_to_kept(picture)
-        for again in _make_again(self.run, self.generator, list(damaged.values())):
-            for image in again:
-                picture = self.run.read_image(image)
-                if picture is None:
-                    path = printable(str(self.run.image_path(image)))
-                    raise ModelError(f"{path} does not read back as it was written")
-                pictures[image.key] = reduce_to_kept(picture)
-                before = damaged[image.key]
-                if (image.file.sha256, image.withheld) != (before.file.sha256, before.withheld):
-                    changed.add(image.key)
-        return pictures, changed
-
-    def _rows(
-        self,
-        image: ImageRow,
-        targets: Sequence[str],
-        replies: Sequence[Answer],
-        missing: Collection[str],
-    ) -> list[AnswerRow]:
-        verdicts: dict[str, Verdict] = {}
-        left = iter(replies)
-        for target in targets:
-            question = self.questions[target]
-            verdicts[target] = question.verdict(list(islice(left, len(question.questions))))
-        gate = verdicts.get(GATE)
-        if gate is not None and gate.answer == NO:
-            gated = Verdict(GATED, gate.confidence)
-            verdicts = {target: gate if target == GATE else gated for target in targets}
-        return [
-            AnswerRow(
-                image.key,
-                self.keys[target],
-                verdict.answer,
-                verdict.confidence,
-                json.dumps([round(float(p), 6) for p in verdict.probabilities])
-                if verdict.probabilities
-                else None,
-                verdict.yes,
-            )
-            for target, verdict in verdicts.items()
-            if target in missing
-        ]
+def _inquiry(
+    run: Run,
+    judge: VisualQA,
+    questions: Sequence[AxisQuestion],
+    gate: Question | None,
+    generator: ImageGenerator,
+    engine: Engine,
+    about: Mapping[str, Sequence[str]] | None,
+    at_most: int | None,
+    beside: bool,
+) -> Inquiry:
+    keys = declare(run, judge, questions, gate)
+    again = partial(make_again, run, generator, engine)
+    return Inquiry(run, judge, _by_target(questions, gate), keys, about, at_most, beside, again)
 
 
 def _by_target(questions: Sequence[AxisQuestion], gate: Question | None) -> dict[str, AxisQuestion]:
     """The gate question, if there is one, first: one more question with the answers yes and no."""
-    first = [] if gate is None else [AxisQuestion(GATE, (gate,), ("yes", NO))]
+    first = [] if gate is None else [AxisQuestion(GATE, (gate,), YES_NO)]
     return {question.axis: question for question in (*first, *questions)}
 
 
-def _draw(generator: ImageGenerator, items: Sequence[NewImage | ImageRow]) -> list[Picture]:
-    pictures = generator.generate([item.text for item in items], [item.seed for item in items])
-    if len(pictures) != len(items):
-        raise ModelError(
-            f"{generator.spec} was asked for {len(items)} images and gave {len(pictures)}"
-        )
-    return pictures
+def _drawing(items: Sequence[NewImage | ImageRow]) -> Drawing:
+    return Drawing([item.text for item in items], [item.seed for item in items])
 
 
-def _make_again(
-    run: Run, generator: ImageGenerator, damaged: Sequence[ImageRow]
-) -> Iterator[list[ImageRow]]:
-    """Make damaged images again, batch by batch; yields them with the files they have now."""
-    if not damaged:
-        return
+def make_again(
+    run: Run,
+    generator: ImageGenerator,
+    engine: Engine,
+    damaged: Sequence[ImageRow],
+    shown: ShownWork,
+    *,
+    shows: bool = False,
+) -> list[ImageRow]:
+    """Make damaged images again; returns them with the files they have now.
+
+    shows: whether `shown` counts them.
+    """
     before = {image.key: image.file for image in damaged}
-    for batch in batches_to_do(damaged, generator.batch_size, is_done=lambda _: False):
-        images = run.replace_images(batch.kept(_draw(generator, batch.items)))
+    now: list[ImageRow] = []
+
+    def record(batch: Batch[ImageRow], pictures: Sequence[EncodedPicture]) -> int:
+        images = run.replace_images(batch.kept(pictures))
         for image in images:
             if image.file.sha256 != before[image.key].sha256:
                 warnings.warn(
@@ -329,4 +244,11 @@ def _make_again(
                     DamagedImageWarning,
                     stacklevel=2,
                 )
-        yield images
+        now.extend(images)
+        return len(images) if shows else 0
+
+    batches = batches_to_do(damaged, generator.batch_size, is_done=lambda _: False)
+    engine.run(
+        (Task(generator, _drawing(batch.items), partial(record, batch)) for batch in batches), shown
+    )
+    return now

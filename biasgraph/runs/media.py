@@ -134,7 +134,8 @@ class RunMedia:
 
     def imagined(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
         """The vectors of images made of other texts, outside the tables."""
-        made = imagine(self.run, self.job.generator, prompt, texts, count, self.job.progress)
+        job = self.job
+        made = imagine(self.run, job.generator, prompt, texts, count, job.progress, job.engine)
         return self._embedded([row for row in made if row.withheld is None])
 
     def made(
@@ -149,7 +150,7 @@ class RunMedia:
 
     def _made(self, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0) -> OtherImages:
         images = OtherImages.of(self.run, plans, count, first)
-        images.make(self.job.generator, self.job.progress)
+        images.make(self.job.generator, self.job.progress, self.job.engine)
         self.rows.update({row.id: row for row in images.there()})
         return images
 
@@ -164,8 +165,8 @@ class RunMedia:
         job.declare(self.run, questions, gate)
         images = self._made(plans, count, first)
         ask(
-            self.run, job.asked, questions, gate, generator=job.generator, progress=job.progress,
-            beside=images.there,
+            self.run, job.asked, questions, gate, generator=job.generator, engine=job.engine,
+            progress=job.progress, beside=images.there,
         )  # fmt: skip
         said = self.run.ledger.answered(job.vqa)
         return {

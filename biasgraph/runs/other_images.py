@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from biasgraph.errors import InputError
 from biasgraph.prompts.counterfactuals import Prompt
+from biasgraph.runs.engines import IN_PROCESS, Engine
 from biasgraph.runs.ledger_rows import OTHER
 from biasgraph.runs.local_engine import make_missing
 from biasgraph.runs.wanted_images import PAIRED, prompt_rows, wanted_images
@@ -31,6 +32,7 @@ def imagine(
     prompts: Sequence[Prompt],
     count: int,
     progress: Progress | None = None,
+    engine: Engine = IN_PROCESS,
 ) -> list[ImageRow]:
     """Make `count` images in all, evenly spread over prompts that belong to an initial one.
 
@@ -56,7 +58,7 @@ def imagine(
         found = {image.id: image for row in others for image in run.ledger.images_of(row.id)}
         return [found[image.id] for image in wanted if image.id in found]
 
-    make_missing(run, generator, "other images", wanted, made, progress)
+    make_missing(run, generator, "other images", wanted, made, progress, engine)
     return made()
 
 
@@ -93,12 +95,17 @@ class OtherImages:
         images = wanted_images(every, first + count, run.seed, run.model)
         return cls(run, rows, [image for image in images if image.number >= first])
 
-    def make(self, generator: ImageGenerator, progress: Progress | None = None) -> None:
+    def make(
+        self,
+        generator: ImageGenerator,
+        progress: Progress | None = None,
+        engine: Engine = IN_PROCESS,
+    ) -> None:
         """Make those that the run lacks, in batches that mix prompts and texts; as `imagine`."""
         every = [row for own in self.rows.values() for row in own]
         generator.check_prompts([row.text for row in every])
         self.run.ledger.add_prompts(every)
-        make_missing(self.run, generator, "images", self.wanted, self.there, progress)
+        make_missing(self.run, generator, "images", self.wanted, self.there, progress, engine)
 
     def there(self) -> list[ImageRow]:
         """Those that are made."""

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from biasgraph.errors import BiasgraphError
 from biasgraph.models.base import Telling
@@ -35,6 +35,14 @@ class Progress(Protocol):
 
     def note(self, message: str) -> None:
         """Something to tell at once."""
+
+
+@runtime_checkable
+class Detailed(Protocol):
+    """A power of some progress: to show beside it who is at work."""
+
+    def detail(self, text: str) -> None:
+        """Show a few words in place of those before."""
 
 
 def hear(model: object, progress: Progress | None) -> None:
@@ -75,9 +83,23 @@ class ShownWork:
 
     def advance(self, count: int) -> None:
         """`count` more items are recorded. Raises Interrupted where the user asked to stop."""
-        self._progress.advance(count)
+        self.move(count)
+        self.stop_where_asked()
+
+    def move(self, count: int) -> None:
+        """`count` more items are recorded, and others are still in flight."""
+        if count:
+            self._progress.advance(count)
+
+    def stop_where_asked(self) -> None:
+        """Raise Interrupted where the user asked to stop."""
         if self.requested:
             raise Interrupted("stopped; rerun the same command to resume")
+
+    def say(self, text: str) -> None:
+        """Show who is at work, where that can be shown."""
+        if isinstance(self._progress, Detailed):
+            self._progress.detail(text)
 
     def heard(self, signum: int, frame: FrameType | None) -> None:
         """First time: finish the batch. Second time: stop where we are (raises Interrupted)."""

@@ -69,7 +69,7 @@ def check(
     models = models or ModelOptions()
     graph, axes = result.document["graph"], _axes_of(result, options.only)
     files, judges = _sorted([references] if isinstance(references, str) else references)
-    if not judges and (models.record() or options.sample is not None):
+    if not judges and (models.record() or models.engine or options.sample is not None):
         raise InputError(f"{shown(files[0])} is a file: leave out options of models, and --sample")
     found = from_files(files, directory, graph["vqa"], axes)
     sampled = None if options.sample is None else (options.sample, options.seed)

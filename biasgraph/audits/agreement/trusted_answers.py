@@ -266,7 +266,10 @@ def from_judge(
     with job.opened() as run:
         gate, questions = asked_of(run, judge)
         only = None if sampled is None else {image.id for image in sample(run, judge, *sampled)}
-        ask(run, job.asked, questions, gate, generator=job.generator, progress=progress, only=only)
+        ask(
+            run, job.asked, questions, gate, generator=job.generator, engine=job.engine,
+            progress=progress, only=only,
+        )  # fmt: skip
         rows = run.answers(job.vqa)[list(ANSWER_COLUMNS)].itertuples(index=False)
         said = {
             (image, target): answer

@@ -16,7 +16,7 @@ from biasgraph.audits.mining.genetic_search import SearchSettings
 from biasgraph.audits.pipeline_options import ScoreOptions
 from biasgraph.data.options import option, optional, options_of, reuse, settings
 from biasgraph.errors import InputError
-from biasgraph.models.inference_options import MODEL_OPTIONS
+from biasgraph.models.inference_options import ENGINE_OPTIONS, MODEL_OPTIONS
 
 SEARCH = "Search"
 """A panel of ``--help``."""
@@ -139,7 +139,8 @@ class MineOptions(RunOptions):
         """Raise InputError for an option that --evaluate does not read."""
         if isinstance(self.evaluate, str | Path):
             object.__setattr__(self, "evaluate", (self.evaluate,))
-        read = EVALUATED if self.model is None else (*EVALUATED, *MODEL_OPTIONS)
+        models = () if self.model is None else MODEL_OPTIONS
+        read = (*EVALUATED, *ENGINE_OPTIONS, *models)
         options = options_of(MineOptions)
         for name in self._given(name for name in options if name not in read):
             flag = options[name].flag(name)

@@ -11,7 +11,7 @@ from biasgraph.data.axes import load_axis_set, shipped_axis_sets
 from biasgraph.data.mined_file import MinedFile
 from biasgraph.errors import InputError, printable
 from biasgraph.methods.mining_objectives import BIAS
-from biasgraph.models.inference_options import ModelOptions
+from biasgraph.models.inference_options import EngineOptions, ModelOptions
 from biasgraph.runs.job import AXES
 from biasgraph.runs.record import Record, differences, identity, read_record, refuse_unreadable
 
@@ -107,11 +107,15 @@ def axes_of(origin: Origin, given: str | None) -> AxisSet:
     return axes
 
 
-def recorded_options(run: Path) -> ModelOptions:
-    """The options that a run was mined with; the usual ones where nothing is recorded."""
+def recorded_options(run: Path, where: EngineOptions | None = None) -> ModelOptions:
+    """The options that a run was mined with; the usual ones where nothing is recorded.
+
+    where: what they are to run on now.
+    """
     record = _record(run)
     builds = record["builds"] if record else []
-    return ModelOptions.recorded(builds[-1]["settings"].get("models", {}) if builds else {})
+    models = builds[-1]["settings"].get("models", {}) if builds else {}
+    return ModelOptions.recorded(models, where)
 
 
 def recorded_judge(origin: Origin) -> Record | None:

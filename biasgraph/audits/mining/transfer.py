@@ -157,13 +157,13 @@ class Evaluation:
     def job(self, spec: str, progress: Progress | None, command: Sequence[str]) -> Job:
         """The work of a model, with the options of its own run, or with the user's."""
         own = [origin for origin in self.origins if origin.mined.model == spec]
-        mined = self.origins[0].mined
+        mined, how = self.origins[0].mined, self.options.model_options()
         job = Job.begin(
             self.directory / folder_name(spec),
             model=spec,
             vqa=mined.vqa,
             embedder=mined.embedder,
-            options=recorded_options(own[0].directory) if own else self.options.model_options(),
+            options=recorded_options(own[0].directory, how) if own else how,
             checked=ModelOptions() if own else None,
             seed=self.options.seed,
             fresh=self.options.fresh,

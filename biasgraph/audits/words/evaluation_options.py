@@ -11,7 +11,7 @@ from biasgraph.audits.words.words_options import WORDS, WordsOptions
 from biasgraph.data.options import option, optional, reuse, settings
 from biasgraph.methods.gradbias import USUAL
 from biasgraph.methods.word_gradients import GradientSettings
-from biasgraph.models.inference_options import MODEL_OPTIONS, MODELS, ModelOptions
+from biasgraph.models.inference_options import ENGINE_OPTIONS, MODEL_OPTIONS, MODELS, ModelOptions
 
 _PASSED_ON = (
     "prompt", "prompts", "model", "vqa", "seed", "every", "axis", "axes", "output", "fresh",
@@ -95,7 +95,7 @@ class EvaluationOptions(ModelOptions):
     def words(self) -> WordsOptions:
         """Those of them that `biasgraph words` has, both ways."""
         passed: dict[str, Any] = {
-            name: getattr(self, name) for name in (*_PASSED_ON, *MODEL_OPTIONS)
+            name: getattr(self, name) for name in (*_PASSED_ON, *MODEL_OPTIONS, *ENGINE_OPTIONS)
         }
         return WordsOptions(by="both", **passed)
 

@@ -1,0 +1,310 @@
+"""Batches computed by workers of Ray: on this machine, or on a cluster.
+
+A worker is an actor with a generator and a judge of its own, each loaded with its first batch.
+Several batches wait at every worker, so that none idles while outcomes travel. One that dies is
+started again by Ray, and its batches go to whoever is free: seeds fix what comes of them.
+
+Models behind a server, and pictures or answers in files, are not sent to workers: their keys,
+journals and folders are this machine's.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.errors import InputError, MissingExtra, ModelError, printable
+from biasgraph.models.backend import summarize_error
+from biasgraph.models.base import Remote
+from biasgraph.models.registry import traits_of
+from biasgraph.runs.engines import Task
+from biasgraph.runs.ray_worker import BatchWorker, Failure, Terms
+from biasgraph.runs.record import identity
+from biasgraph.runs.recorded_generator import RecordedGenerator
+from biasgraph.runs.unloaded import UnloadedModel
+
+if TYPE_CHECKING:
+    from biasgraph.models.inference_options import ModelOptions
+    from biasgraph.runs.progress import ShownWork
+
+IN_FLIGHT = 2
+"""Batches at a worker: one that is computed, one that waits."""
+MOST_LOST = 3
+"""How often a batch may be lost with its worker."""
+CORES = 2
+"""CPU cores of a worker where there are no GPUs and nobody says how many workers."""
+OBJECT_STORE = 150_000_000
+"""Bytes of shared memory for what travels; Ray goes on on disk where they do not suffice."""
+FOLDER = "biasgraph-ray-"
+"""What the name of a temporary folder begins with, where a Ray of this machine keeps its logs."""
+AUTO = "auto"
+"""The address of the cluster that this machine is part of."""
+CONNECT = 10
+"""Seconds in which the head of a cluster has to answer."""
+HEARTBEAT = 1.0
+"""Seconds after which to look whether the user wants to stop."""
+
+
+@dataclass(eq=False)
+class _Worker:
+    """An actor. greeting: what resolves when it is ready; None where it is. load: its batches."""
+
+    actor: Any
+    greeting: Any = None
+    node: str = ""
+    load: int = 0
+
+
+@dataclass
+class _Flight:
+    """A task; lost: how often it was lost with a worker."""
+
+    task: Task[Any]
+    lost: int = 0
+
+
+_Flying = dict[Any, tuple[_Flight, _Worker]]
+
+
+class RayEngine:
+    """See the module's first lines; starts with the first batch that a worker is needed for."""
+
+    several = True
+
+    def __init__(self, options: ModelOptions) -> None:
+        self._options = options
+        self._workers: list[_Worker] = []
+        self._started = ExitStack()
+
+    @classmethod
+    def of(cls, options: ModelOptions) -> RayEngine:
+        """The engine that options describe. Raises MissingExtra where Ray is not installed."""
+        if find_spec("ray") is None:
+            raise MissingExtra(f"--engine {options.engine}", "ray")
+        return cls(options)
+
+    def run(self, tasks: Iterable[Task[Any]], shown: ShownWork) -> int:
+        """As `Engine.run`; asked to stop, it finishes the batches in flight."""
+        coming = (_Flight(task) for task in tasks)
+        held: deque[_Flight] = deque()
+        flying: _Flying = {}
+        total = 0
+        while True:
+            while not shown.requested and (held or _pull(coming, held)):
+                if _is_here(held[0].task.model):
+                    task = held.popleft().task
+                    count = task.record(task.call.computed(task.model))
+                    shown.move(count)
+                    total += count
+                elif worker := self._free(crowded=not flying):
+                    flight = held.popleft()
+                    flying[self._send(flight.task, worker)] = flight, worker
+                else:
+                    break
+            if shown.requested:
+                held.clear()
+            if not flying and not held:
+                break
+            for task, outcome in self._landed(flying, held):
+                count = task.record(outcome)
+                shown.move(count)
+                total += count
+            shown.say(
+                f"{sum(worker.greeting is None for worker in self._workers)} of "
+                f"{len(self._workers)} workers, {len(flying)} batches in flight"
+            )
+        shown.stop_where_asked()
+        return total
+
+    def close(self) -> None:
+        """Stop the workers, and the Ray that was started for them."""
+        self._workers = []
+        self._started.close()
+
+    def _free(self, *, crowded: bool) -> _Worker | None:
+        """Who takes the next batch; crowded: also beyond what usually waits at a worker."""
+        if not self._workers:
+            self._start()
+        ready = [worker for worker in self._workers if worker.greeting is None]
+        first = min(ready, key=lambda worker: worker.load, default=None)
+        return first if first is not None and (crowded or first.load < IN_FLIGHT) else None
+
+    def _send(self, task: Task[Any], worker: _Worker) -> Any:
+        worker.load += 1
+        return worker.actor.compute.remote(identity(task.model), task.call)
+
+    def _landed(self, flying: _Flying, held: deque[_Flight]) -> Iterator[tuple[Task[Any], Any]]:
+        """Outcomes that have come by now; what was lost is put back to be sent again."""
+        import ray
+
+        greetings = {one.greeting: one for one in self._workers if one.greeting is not None}
+        ready, _ = ray.wait([*flying, *greetings], timeout=HEARTBEAT)
+        for reference in ready:
+            if reference in greetings:
+                self._welcome(greetings[reference])
+                continue
+            flight, worker = flying.pop(reference)
+            worker.load -= 1
+            try:
+                outcome = ray.get(reference)
+            except ray.exceptions.RayTaskError as error:
+                raise ModelError(_blame(worker, summarize_error(error.cause))) from None
+            except ray.exceptions.RayError as error:
+                flight.lost += 1
+                if flight.lost > MOST_LOST:
+                    raise ModelError(
+                        f"workers died {flight.lost} times over the same batch, at last one on "
+                        f"{printable(worker.node)} ({_reason(error)}); what is done is kept: "
+                        "rerun the same command to resume"
+                    ) from None
+                held.appendleft(flight)
+                if worker.greeting is None:
+                    self._greet(worker)
+                continue
+            if isinstance(outcome, Failure):
+                raise outcome.error(_blame(worker, outcome.message))
+            yield flight.task, outcome
+
+    # Starting
+
+    def _start(self) -> None:
+        """Start or join Ray, and the workers."""
+        import ray
+
+        with ExitStack() as stack:
+            if not ray.is_initialized():
+                self._connect(stack)
+            total = ray.cluster_resources()
+            gpus = self._options.gpus_per_worker
+            if gpus is None:
+                gpus = 1.0 if total.get("GPU") and self._options.device != "cpu" else 0.0
+            most = int(total.get("GPU", 0) / gpus) if gpus else int(total.get("CPU", 1)) // CORES
+            count = self._options.workers or max(1, most)
+            if gpus and count > most and not self._options.cluster:
+                raise InputError(
+                    f"--workers {count} with {gpus:g} GPUs each: this machine has "
+                    f"{total.get('GPU', 0):g}; give fewer --workers or smaller --gpus-per-worker"
+                )
+            self._terms = Terms.here(max(1, int(total.get("CPU", 1)) // count))
+            remote = ray.remote(BatchWorker).options(
+                num_cpus=0 if gpus else 1, num_gpus=gpus, max_restarts=-1, max_task_retries=0,
+                scheduling_strategy="SPREAD",
+            )  # fmt: skip
+            for _ in range(count):
+                worker = _Worker(remote.remote(self._options.record()))
+                stack.callback(ray.kill, worker.actor)
+                self._workers.append(worker)
+                self._greet(worker)
+            self._started = stack.pop_all()
+
+    def _connect(self, stack: ExitStack) -> None:
+        """Start a Ray on this machine, or join the one at the address."""
+        import ray
+
+        address = self._options.cluster or ""
+        how: dict[str, Any] = {"address": address}
+        if not address:
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+            folder = tempfile.TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)
+            how = {
+                "address": "local",
+                "num_cpus": max(os.cpu_count() or 1, self._options.workers or 1),
+                "include_dashboard": False,
+                "object_store_memory": OBJECT_STORE,
+                "_temp_dir": stack.enter_context(folder),
+            }
+        stack.enter_context(_silence(ray))
+        stack.callback(ray.shutdown, wait_for_processes=True)
+        what = f"cannot join the Ray at {printable(address)}" if address else "cannot start Ray"
+        try:
+            if ":" in address:  # Ray itself would try for minutes
+                host, _, port = address.rpartition(":")
+                socket.create_connection((host.strip("[]"), int(port)), CONNECT).close()
+            with _signals_kept():
+                ray.init(**how, log_to_driver=False, logging_level=logging.CRITICAL)
+        except Exception as error:  # of many kinds, from sockets to versions
+            if address == AUTO and isinstance(error, ConnectionError):
+                raise ModelError(
+                    "no Ray runs on this machine: start one (ray start --head), or give --engine "
+                    "ray, or ray:HOST:PORT"
+                ) from None
+            raise ModelError(f"{what}: {summarize_error(error)}") from None
+
+    def _greet(self, worker: _Worker) -> None:
+        hello = worker.actor.hello.options(max_task_retries=-1)
+        worker.greeting = hello.remote(self._terms)
+
+    def _welcome(self, worker: _Worker) -> None:
+        """Count on a worker that has said hello. Raises ModelError where it cannot work."""
+        import ray
+
+        try:
+            said = ray.get(worker.greeting)
+        except ray.exceptions.RayError as error:
+            raise ModelError(
+                f"a worker does not start ({_reason(error)}); every node needs the same biasgraph "
+                "as this machine"
+            ) from None
+        worker.greeting, worker.node = None, said.node
+        if said.problem:
+            raise ModelError(_blame(worker, said.problem))
+
+
+def _pull(coming: Iterator[_Flight], held: deque[_Flight]) -> bool:
+    """Hold the next task; returns whether there is one."""
+    held.extend(islice(coming, 1))
+    return bool(held)
+
+
+def _is_here(model: Any) -> bool:
+    """Whether a model's batches are computed in this process."""
+    traits = traits_of(model.spec)
+    stands_for_another = isinstance(model, RecordedGenerator | UnloadedModel)
+    return stands_for_another or isinstance(model, Remote) or traits.pictures_given or traits.people
+
+
+def _blame(worker: _Worker, what: str) -> str:
+    return f"a worker on {printable(worker.node)}: {what}"
+
+
+def _reason(error: Exception) -> str:
+    """The last line of what Ray says, which names the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return printable(lines[-1] if lines else type(error).__name__)[:150]
+
+
+@contextmanager
+def _silence(ray: Any) -> Iterator[None]:
+    """Keep what Ray tells of dying workers off stdout, which is the result's; no option does it."""
+    own = ray._private.worker
+    before = getattr(own, "print_to_stdstream", None)
+    own.print_to_stdstream = lambda *_, **__: None
+    try:
+        yield
+    finally:
+        own.print_to_stdstream = before
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Ray takes SIGTERM for itself where it starts; give it back."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
