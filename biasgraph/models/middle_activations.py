@@ -318,12 +318,32 @@ def pooled(output: Any, args: Any, kwargs: Any) -> Any:
     Returns:
         (b, 4 c) float32.
     """
+    import torch
     from torch.nn.functional import adaptive_avg_pool1d, adaptive_avg_pool2d
 
     stream = _image_stream(output, kwargs["hidden_states"] if not args else args[0]).float()
-    if stream.ndim == 3:
+    if stream.ndim == 4:
+        return adaptive_avg_pool2d(stream, 2).flatten(1)
+    mask = _mask_of(stream, [*args, *kwargs.values()])
+    if mask is None:
         return adaptive_avg_pool1d(stream.transpose(1, 2), 4).flatten(1)
-    return adaptive_avg_pool2d(stream, 2).flatten(1)
+    rows = [row[own].T for row, own in zip(stream, mask, strict=True)]
+    return torch.stack([adaptive_avg_pool1d(row, 4).flatten() for row in rows])
+
+
+def _mask_of(stream: Any, given: Sequence[Any]) -> Any:
+    """(b, tokens) which tokens of a stream are no padding; None where none is.
+
+    Blocks whose stream holds the text, too (Z-Image), fill it up to the longest prompt of a batch.
+    """
+    import torch
+
+    masks = (
+        one
+        for one in given
+        if getattr(one, "dtype", None) == torch.bool and one.shape == stream.shape[:2]
+    )
+    return next(masks, None)
 
 
 def _image_stream(output: Any, before: Any) -> Any:

@@ -50,6 +50,15 @@ def test_every_step_of_every_image(name: str, load: Loader) -> None:
     assert all(abs(one - other).max() <= 1 for one, other in zip(before, after, strict=True))
 
 
+@pytest.mark.parametrize("name", tiny_pipelines.BUILDERS)
+def test_an_image_does_not_depend_on_longer_prompts_beside_it(name: str, load: Loader) -> None:
+    generator = load(name)
+    alone = generator.middle_activations(PROMPTS[1:], SEEDS[1:]).values[0]
+    longer = " ".join(["an old librarian"] * 13)  # 39 words, and Z-Image fills up to 32 tokens
+    beside = generator.middle_activations([longer, PROMPTS[1]], SEEDS).values[1]
+    assert torch.allclose(alone, beside, atol=1e-3, rtol=1e-3)
+
+
 @pytest.mark.parametrize("name", GUIDED)
 def test_guidance_leaves_the_half_with_the_prompt(name: str, load: Loader) -> None:
     bare = load(name, guidance=0.0 if name == "z-image" else 1.0)
