@@ -95,7 +95,7 @@ def test_several_axes_add_up(sandbox: Any) -> None:
     assert found.probability == pytest.approx(product)
 
 
-@pytest.mark.parametrize("name", ["sd15", "sdxl", "sd3"])
+@pytest.mark.parametrize("name", tiny_pipelines.BUILDERS)
 def test_a_seed_reproduces_on_several_text_encoders(name: str, load: Loader) -> None:
     generator = load(name)
     shared = generator.shared_latents(NEUTRAL, SEEDS, STEP)
