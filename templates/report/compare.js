@@ -63,11 +63,7 @@
 
   function change(changes) {
     Object.assign(state, changes);
-    for (const graph of graphs) {
-      graph.setThreshold({ is: state.is, p: 1, pruned: state.pruned });
-      graph.focus(state.focus, state.incoming);
-      graph.select(state.selected);
-    }
+    for (const graph of graphs) graph.show({ ...state, p: 1 });
     table.select(state.selected);
     byId("is").value = state.is;
     byId("is-shown").textContent = shown(state.is, 3);

@@ -27,6 +27,39 @@
     return element;
   }
 
+  // Children that are drawn when they are scrolled to, and all of them before printing.
+  // draw: the element of an item, made once. {show(items), reach(how many of them)}.
+  function growing(parent, draw, step) {
+    const made = new Map();
+    let items = [];
+    let count = 0;
+    const watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && reach(count + step));
+
+    function element(item) {
+      if (!made.has(item)) made.set(item, draw(item));
+      return made.get(item);
+    }
+
+    function reach(wanted) {
+      const next = items.slice(count, Math.max(wanted, count));
+      count += next.length;
+      parent.append(...next.map(element));
+      watcher.disconnect();
+      if (count < items.length) watcher.observe(parent.lastElementChild);
+    }
+
+    function show(wanted) {
+      if (wanted.length === items.length && wanted.every((one, i) => one === items[i])) return;
+      items = wanted;
+      count = 0;
+      parent.replaceChildren();
+      reach(step);
+    }
+
+    window.addEventListener("beforeprint", () => reach(items.length));
+    return { show, reach: (place) => place >= count && reach(place + 1) };
+  }
+
   // A name that somebody else chose; its writing direction stays inside.
   function name(text) {
     return el("bdi", { title: text.length > 20 ? text : null }, text);
@@ -96,6 +129,6 @@
 
   window.biasgraph = {
     model: JSON.parse(document.getElementById("model").textContent),
-    dom: { el, svg, name, number, withInterval, pValue, pText, shown, percent, count, colour, download },
+    dom: { el, svg, growing, name, number, withInterval, pValue, pText, shown, percent, count, colour, download },
   };
 })();

@@ -1,6 +1,6 @@
 // The graph on a canvas: drawGraph(container, data, handlers), and its legend.
 //
-// data: {nodes, edges, options} as biasgraph/report/drawing.py makes them. A selection is
+// data: {nodes, edges, options} as biasgraph/report/vis_network.py makes them. A selection is
 // {axis: node id} or {pair: edge id} or null.
 // handlers, each optional: click(selection), hover(selection, event), dragged(id, position),
 // viewed({position, scale}).
@@ -20,6 +20,7 @@
   const FAINT = 0.5;
   const DIM = 0.2;
   const NARROW = 560; // pixels; below it, names stand under their nodes
+  const CROWDED = 20; // with more axes than this, names that would cover another are left out
   const LABELLED = 24; // more edges than this carry no number unless they are looked at
 
   // Whether a pair passes the thresholds on |IS| and on p; what is undefined passes no threshold.
@@ -38,7 +39,8 @@
 
     const places = new Map(data.nodes.map((node) => [node.id, { x: node.x, y: node.y }]));
     const nodes = new vis.DataSet(data.nodes.map((node) => nodeItem(node, 1)));
-    const edges = new vis.DataSet(data.edges.map((edge) => edgeItem(edge, true, 1)));
+    const edges = new vis.DataSet();
+    const looks = new Map(); // how an edge is drawn, of those that were ever shown
     const network = new vis.Network(container, { nodes, edges }, data.options);
     const labels = new Map(data.nodes.map((node) => [node.id, node]));
     const drawn = new Map(data.edges.map((edge) => [edge.id, edge]));
@@ -114,13 +116,18 @@
       const focus = focused.axis === null ? null : touched({ axis: focused.axis });
       const look = touched(hovered) || touched(selected) || focus;
       strong = new Set();
-      const items = data.edges.map((edge) => {
+      const items = data.edges.flatMap((edge) => {
         const chosen = selected !== null && selected.pair === edge.id;
         const seen = visible(edge) || chosen;
         const lit = !look || look.edge(edge);
         if (seen && lit && edge.edge) strong.add(edge.id);
         if (seen && look && lit) strong.add(edge.id);
-        return edgeItem(edge, !seen, (edge.edge ? 1 : FAINT) * (lit ? 1 : DIM), chosen);
+        const opacity = (edge.edge ? 1 : FAINT) * (lit ? 1 : DIM);
+        const item = { hidden: !seen, opacity: seen ? opacity : 0, chosen, palette };
+        const before = looks.get(edge.id);
+        if (before ? Object.keys(item).every((key) => item[key] === before[key]) : !seen) return [];
+        looks.set(edge.id, item);
+        return [edgeItem(edge, item)];
       });
       if (!look && strong.size > LABELLED) strong = new Set();
       bright = look && look.nodes;
@@ -141,7 +148,7 @@
       };
     }
 
-    function edgeItem(edge, hidden, opacity, chosen) {
+    function edgeItem(edge, { hidden, opacity, chosen }) {
       const sign = SIGNS[edge.sign];
       const width = edge.edge ? edge.width : 1.5;
       const dashes = edge.mediated ? mediatedDashes(edge.sign, width)
@@ -152,7 +159,7 @@
         hoverWidth: 0, selectionWidth: 0,
         color: { color: tint, hover: tint, highlight: tint, opacity, inherit: false },
         arrows: { to: { enabled: true, type: sign.head, scaleFactor: edge.edge ? 0.7 : 0.5 } },
-        background: { enabled: Boolean(chosen), color: palette.halo, size: width + 12, dashes: false },
+        background: { enabled: chosen, color: palette.halo, size: width + 12, dashes: false },
       };
     }
 
@@ -162,10 +169,14 @@
       const scale = network.getScale();
       const now = network.getPositions();
       const narrow = container.clientWidth < NARROW;
-      for (const node of data.nodes) {
-        const faded = bright && !bright.has(node.id);
-        context.globalAlpha = faded ? 0.45 : 1;
+      const faded = (node) => Boolean(bright && !bright.has(node.id));
+      const taken = [];
+      for (const node of [...data.nodes].sort((a, b) => faded(a) - faded(b))) {
         const place = placeOfName(node, now[node.id], scale, narrow);
+        const box = boxOfName(context, node, place, scale);
+        if (data.nodes.length > CROWDED && !taken.every((other) => apart(box, other))) continue;
+        taken.push(box);
+        context.globalAlpha = faded(node) ? 0.45 : 1;
         write(context, node.label, place, `600 ${place.px / scale}px ${palette.font}`, palette.ink, scale);
         write(context, node.detail, { ...place, y: place.y + (place.px * 1.2) / scale },
           `${(place.px - 2) / scale}px ${palette.font}`, palette.soft, scale);
@@ -287,11 +298,15 @@
 
     const graph = {
       network,
-      // Marks what is selected; tells nobody.
-      select(selection) { selected = selection; update(); },
-      setThreshold({ is, p, pruned }) { Object.assign(filter, { is, p, pruned }); update(); },
-      // Shows one axis's outgoing edges (and incoming ones) alone; null shows all.
-      focus(axis, incoming) { Object.assign(focused, { axis, incoming: Boolean(incoming) }); update(); },
+      // What is shown, and what of it is marked; tells nobody. is, p: thresholds; pruned: pairs
+      // without an edge, too; focus: an axis whose outgoing edges (`incoming`: and incoming ones)
+      // are shown alone, or null; selected: a selection.
+      show(wanted) {
+        Object.assign(filter, { is: wanted.is, p: wanted.p, pruned: wanted.pruned });
+        Object.assign(focused, { axis: wanted.focus, incoming: Boolean(wanted.incoming) });
+        selected = wanted.selected;
+        update();
+      },
       moveTo({ position, scale }) { network.moveTo({ position, scale }); },
       place,
       fit,

@@ -34,9 +34,7 @@
 
   function change(changes) {
     Object.assign(state, changes);
-    graph.setThreshold({ is: state.is, p: state.p, pruned: state.pruned });
-    graph.focus(state.focus, state.incoming);
-    graph.select(state.selected);
+    graph.show(state);
     matrix.select(state.selected);
     table.select(state.selected);
     table.only((k) => !byId("only-shown").checked || isShown(k));
@@ -135,7 +133,7 @@
   function close() {
     const last = state.selected;
     pick(null);
-    const back = last.pair === undefined ? chips[last.axis] : matrix.element.querySelector(`[data-k="${last.pair}"]`);
+    const back = last.pair === undefined ? chips[last.axis] : matrix.cell(last.pair);
     back.focus({ preventScroll: true });
   }
 

@@ -2,19 +2,26 @@
 (function (biasgraph) {
   "use strict";
 
-  const { el, name, number, withInterval, pValue, shown, percent, count } = biasgraph.dom;
+  const { el, name, number, withInterval, pValue, shown, percent, count, growing } = biasgraph.dom;
   const { model } = biasgraph;
 
   const short = (value) => shown(value, 2, true).replace(/^(\D?)0\./, "$1.");
+
+  const CELLS = 1500; // of the matrix, drawn at a time
+  const ROWS = 150; // of the table
 
   // Every pair as a cell of its IS; the diagonal says how well naming the attributes worked.
   function matrix(pick) {
     const size = model.axes.length;
     const cells = new Map();
-    const rows = model.axes.map((axis, i) => el("tr", null,
-      el("th", { scope: "row" }, el("button", { type: "button", onclick: () => pick({ axis: i }) }, name(axis.label))),
-      model.axes.map((_, j) => el("td", null, cell(i * size + j)))));
+    const marked = marker(cells);
     const reach = Math.max(0.1, ...model.pairs.filter((pair) => pair.source !== pair.target && pair.is !== null).map((pair) => Math.abs(pair.is)));
+
+    function row(i) {
+      return el("tr", null,
+        el("th", { scope: "row" }, el("button", { type: "button", onclick: () => pick({ axis: i }) }, name(model.axes[i].label))),
+        model.axes.map((_, j) => el("td", null, cell(i * size + j))));
+    }
 
     function cell(k) {
       const pair = model.pairs[k];
@@ -29,40 +36,57 @@
         "data-k": k,
         onclick: () => pick({ pair: k }),
       }, value === null ? "n/d" : el("data", { value: String(value) }, own ? value.toFixed(2) : short(value)));
+      if (!own && ["towards", "away"].includes(pair.sign)) {
+        button.style.setProperty("--strength", Math.min(Math.abs(pair.is) / reach, 1).toFixed(3));
+        button.classList.add(pair.is < 0 ? "minus" : "plus");
+      }
       cells.set(k, button);
+      marked.drawn(k);
       return button;
     }
 
-    for (const [k, button] of cells) {
-      const { is, sign } = model.pairs[k];
-      if (!["towards", "away"].includes(sign) || button.classList.contains("own")) continue;
-      button.style.setProperty("--strength", Math.min(Math.abs(is) / reach, 1).toFixed(3));
-      button.classList.add(is < 0 ? "minus" : "plus");
-    }
+    const body = el("tbody");
+    const rows = growing(body, row, Math.ceil(CELLS / size));
+    rows.show(model.axes.map((_, i) => i));
+    const find = (k) => {
+      rows.reach(Math.floor(k / size));
+      return cells.get(k);
+    };
     const table = el("table", { class: "matrix" },
       el("thead", null, el("tr", null, el("td", { class: "corner" }, "diversifying ↓ changes →"),
         model.axes.map((axis) => el("th", { scope: "col" }, name(axis.label))))),
-      el("tbody", null, rows));
-    table.addEventListener("keydown", (event) => arrowKeys(event, cells, size));
-    return { element: table, select: (selection) => mark(cells, selection) };
+      body);
+    table.addEventListener("keydown", (event) => arrowKeys(event, find, size));
+    return { element: table, select: marked.select, cell: find };
   }
 
-  function arrowKeys(event, cells, size) {
+  function arrowKeys(event, find, size) {
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: size, ArrowUp: -size }[event.key];
     const here = event.target.closest("[data-k]");
-    const next = step && here && cells.get(Number(here.dataset.k) + step);
+    const next = step && here && find(Number(here.dataset.k) + step);
     if (!next) return;
     event.preventDefault();
     next.focus();
   }
 
-  function mark(elements, selection) {
-    for (const [k, element] of elements) {
-      const here = selection !== null && selection.pair === k;
+  // Marks the element of the pair that is selected, as soon as it is drawn.
+  function marker(elements) {
+    let chosen = null;
+    function mark(k, here) {
+      const element = elements.get(k);
+      if (!element) return;
       element.classList.toggle("selected", here);
       if (here) element.setAttribute("aria-current", "true");
       else element.removeAttribute("aria-current");
     }
+    return {
+      select(selection) {
+        mark(chosen, false);
+        chosen = selection === null || selection.pair === undefined ? null : selection.pair;
+        mark(chosen, true);
+      },
+      drawn: (k) => k === chosen && mark(k, true),
+    };
   }
 
   const COLUMNS = [
@@ -88,8 +112,16 @@
   function pairTable(pick, sorted) {
     const between = model.pairs.map((pair, k) => ({ pair, k })).filter(({ pair }) => pair.source !== pair.target);
     between.sort((a, b) => b.pair.edge - a.pair.edge || Math.abs(b.pair.is || 0) - Math.abs(a.pair.is || 0));
-    const rows = new Map(between.map(({ pair, k }) => [k, row(pair, k)]));
-    const body = el("tbody", null, [...rows.values()]);
+    const elements = new Map();
+    const marked = marker(elements);
+    const body = el("tbody");
+    const rows = growing(body, ({ pair, k }) => {
+      elements.set(k, row(pair, k));
+      marked.drawn(k);
+      return elements.get(k);
+    }, ROWS);
+    let ordered = between;
+    let kept = () => true;
     const heads = COLUMNS.map((column) => el("th", { scope: "col", "aria-sort": "none", "data-key": column.key },
       el("button", { type: "button", onclick: () => sort(column.key) }, column.title)));
     const state = { key: null, down: false };
@@ -103,19 +135,23 @@
         }));
     }
 
+    function show() {
+      rows.show(ordered.filter(({ k }) => kept(k)));
+    }
+
     function sort(key, down) {
       const column = COLUMNS.find((one) => one.key === key);
       if (!column) return;
       const first = down !== undefined ? down : state.key === key ? !state.down : Boolean(column.value);
       Object.assign(state, { key, down: first });
       const sign = first ? -1 : 1;
-      const ordered = [...between].sort((a, b) => {
+      ordered = [...between].sort((a, b) => {
         if (column.text) return sign * column.text(a.pair).localeCompare(column.text(b.pair));
         const [x, y] = [column.value(a.pair), column.value(b.pair)];
         if (x === null || y === null) return (x === null) - (y === null); // undefined stays last
         return sign * (x - y);
       });
-      body.replaceChildren(...ordered.map(({ k }) => rows.get(k)));
+      show();
       heads.forEach((head) => head.setAttribute("aria-sort",
         head.dataset.key !== key ? "none" : first ? "descending" : "ascending"));
       sorted(key, first);
@@ -123,10 +159,13 @@
 
     return {
       element: el("table", { class: "pairs" }, el("thead", null, el("tr", null, heads)), body),
-      select: (selection) => mark(rows, selection),
+      select: marked.select,
       sort,
       // Shows the pairs for which `keep(pair number)` holds.
-      only: (keep) => { for (const [k, element] of rows) element.hidden = !keep(k); },
+      only(keep) {
+        kept = keep;
+        show();
+      },
     };
   }
 
