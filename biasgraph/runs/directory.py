@@ -155,6 +155,7 @@ class Run:
         settings: Mapping[str, Any],
         command: Sequence[str] = (),
         given: Mapping[str, Sequence[Given]] | None = None,
+        fewer: Mapping[str, int] | None = None,
     ) -> None:
         """Say what is wanted: `images` of every prompt and an answer about every target axis.
 
@@ -165,7 +166,8 @@ class Run:
 
         given: prompt id -> the pictures there are of it, in their order, where all are there
         already; then a prompt may have fewer than `images`. What an earlier request was given
-        keeps its number; InputError names a picture of these that is missing now.
+        keeps its number; InputError names a picture of these that is missing now. fewer: prompt
+        id -> how many, where not so many are wanted.
         """
         if images < 1:
             raise InputError(f"at least 1 image is needed for each prompt, not {images}")
@@ -178,7 +180,7 @@ class Run:
         with storing(self.directory):
             pictures = numbered(given, self.ledger.given(), images, self.directory)
             self.ledger.record_request(
-                list(rows.values()), images=images, targets=targets, given=pictures
+                list(rows.values()), images=images, targets=targets, given=pictures, fewer=fewer
             )
             if record is not self._record:
                 runrecord.write_record(self.directory, record)
@@ -203,11 +205,11 @@ class Run:
     def wanted_images(self) -> list[NewImage]:
         """Every requested image, made or not: each prompt's first, each prompt's second ..."""
         prompts = self.ledger.requested_prompts()
-        count = self.ledger.requested_images()
+        counts = self.ledger.requested_images()
         given = self.ledger.given()
         if given:
-            return given_images(prompts, count, given)
-        return wanted_images(prompts, count, self.seed, self.model)
+            return given_images(prompts, counts, given)
+        return wanted_images(prompts, counts, self.seed, self.model)
 
     def sources(self) -> dict[str, str]:
         """Image id -> where the picture lay that the run was given; empty where all are made."""

@@ -18,12 +18,15 @@ from biasgraph.runs.ledger_check import find_damage
 from biasgraph.runs.ledger_rows import (
     CONTROL,
     IMAGES,
+    LACKING,
     LATER,
     ORDER,
+    READABLE,
     REQUESTED,
     SCHEMA,
     SCHEMA_VERSION,
     UPSERT_FILE,
+    WANTED,
     WITH_CONTROLS,
     Answered,
     AnswerRow,
@@ -81,7 +84,9 @@ class Ledger:
         if version == SCHEMA_VERSION and (damage := find_damage(self._connection)):
             raise InputError(f"{shown(path)} is damaged: {printable(damage)}; {NEW_RUN}")
         if read_only:
-            if version < SCHEMA_VERSION:
+            if READABLE <= version < SCHEMA_VERSION:
+                self._connection.executescript(LACKING)
+            elif version < SCHEMA_VERSION:
                 raise InputError(
                     f"{printable(str(path))} was made by an earlier biasgraph: rerun the run's "
                     "build command to bring it up to date"
@@ -138,10 +143,12 @@ class Ledger:
         images: int,
         targets: Sequence[str],
         given: Mapping[str, Mapping[int, Given]] | None = None,
+        fewer: Mapping[str, int] | None = None,
     ) -> None:
         """Make `prompts` (in this order), `images` for each and `targets` the current request.
 
-        given: prompt id -> number -> a picture that is there already.
+        given: prompt id -> number -> a picture that is there already. fewer: prompt id -> images
+        of those that want not so many.
         """
         if any(row.role == CONTROL for row in prompts):
             self._allow_controls()
@@ -157,6 +164,8 @@ class Ledger:
             many("INSERT INTO targets VALUES (?, ?)", list(enumerate(targets)))
             execute("DELETE FROM request")
             execute("INSERT INTO request VALUES (?)", (images,))
+            execute("DELETE FROM fewer")
+            many("INSERT INTO fewer VALUES (?, ?)", list((fewer or {}).items()))
             many(
                 "INSERT OR REPLACE INTO given VALUES (?, ?, ?, ?)",
                 [
@@ -198,9 +207,16 @@ class Ledger:
         )
         return [PromptRow(*row) for row in rows]
 
-    def requested_images(self) -> int:
-        """How many images the current request wants for each prompt; 0 without a request."""
-        return self._number("SELECT images FROM request")
+    def requested_images(self) -> dict[str, int]:
+        """Prompt id -> how many images of it the current request wants; empty without one."""
+        rows = self._connection.execute(
+            f"SELECT id, {WANTED} FROM prompts WHERE position IS NOT NULL"  # noqa: S608
+        )
+        return dict(rows.fetchall())
+
+    def fewer(self) -> dict[str, int]:
+        """Prompt id -> images of those of which the current request wants fewer than of others."""
+        return dict(self._connection.execute("SELECT prompt, images FROM fewer").fetchall())
 
     def requested_targets(self) -> list[str]:
         """The axes that the current request asks about, in its order."""
@@ -274,18 +290,16 @@ class Ledger:
     def withheld(self) -> dict[str, int]:
         """Reason -> how many requested images are withheld for it."""
         rows = self._connection.execute(
-            "SELECT withheld, count(*) FROM images JOIN prompts ON prompts.id = prompt"
-            " WHERE withheld IS NOT NULL AND position IS NOT NULL"
-            " AND number < (SELECT images FROM request) GROUP BY withheld ORDER BY withheld"
+            "SELECT withheld, count(*) FROM images JOIN prompts ON prompts.id = prompt"  # noqa: S608
+            f" WHERE withheld IS NOT NULL AND {REQUESTED} GROUP BY withheld ORDER BY withheld"
         )
         return dict(rows.fetchall())
 
     def revised(self) -> int:
         """How many requested images were made from a prompt that was rewritten on the way."""
         return self._number(
-            "SELECT count(*) FROM images JOIN prompts ON prompts.id = prompt"
-            " WHERE revised IS NOT NULL AND position IS NOT NULL"
-            " AND number < (SELECT images FROM request)"
+            "SELECT count(*) FROM images JOIN prompts ON prompts.id = prompt"  # noqa: S608
+            f" WHERE revised IS NOT NULL AND {REQUESTED}"
         )
 
     def record_files(self, files: Sequence[FileRow]) -> None:
@@ -331,15 +345,14 @@ class Ledger:
     def answers_table(self, judge: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Columns and rows of the current request's hinge table (no `model`), in plan order."""
         cursor = self._connection.execute(
-            "SELECT first.text AS prompt, prompts.role, prompts.axis, prompts.attribute,"
+            "SELECT first.text AS prompt, prompts.role, prompts.axis, prompts.attribute,"  # noqa: S608
             " images.id AS image, target, answer, confidence"
             " FROM prompts JOIN prompts AS first ON first.id = prompts.initial"
             " JOIN images ON images.prompt = prompts.id"
             " JOIN answers ON answers.image = images.key"
             " JOIN questions ON questions.id = answers.question"
             " JOIN targets ON targets.name = target"
-            " WHERE judge = ? AND prompts.position IS NOT NULL AND prompts.role <> 'other'"
-            " AND number < (SELECT images FROM request)"
+            f" WHERE judge = ? AND prompts.{REQUESTED} AND prompts.role <> 'other'"
             " ORDER BY prompts.position, number, targets.position",
             (judge,),
         )

@@ -20,6 +20,7 @@ RULES = {
     "images": f"number >= 0 AND id = prompt || printf('-%04d', number) AND {_SHA256}",
     "answers": "confidence IS NULL OR confidence BETWEEN 0 AND 1",
     "given": "number >= 0",
+    "fewer": f"images BETWEEN 1 AND {MOST_IMAGES}",
 }
 """What holds of every row of a table besides the types of its columns."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 MOST_IMAGES = 1_000_000
 """Of a prompt."""
 
@@ -90,12 +90,21 @@ CREATE TABLE given (                                  -- pictures that nobody ne
     PRIMARY KEY (prompt, number)
 ) WITHOUT ROWID;
 """
-SCHEMA += LOOKED_AT + GIVEN
+FEWER = """TABLE IF NOT EXISTS fewer (            -- prompts that want fewer images than the request
+    prompt    TEXT PRIMARY KEY,
+    images    INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+SCHEMA += f"{LOOKED_AT}{GIVEN}CREATE {FEWER}"
+READABLE = 2
+"""The earliest version that is read as it is, with nothing in the tables that it lacks."""
+LACKING = f"CREATE TEMP {FEWER}"
 
 LATER = {  # version -> what brings a ledger from the one before up to it
     2: "ALTER TABLE images ADD COLUMN withheld TEXT; ALTER TABLE images ADD COLUMN revised TEXT;"
     + LOOKED_AT
-    + GIVEN
+    + GIVEN,
+    3: f"CREATE {FEWER}",
 }
 
 WITH_CONTROLS = f"CREATE TABLE prompts_now {PROMPTS}"
@@ -111,7 +120,12 @@ IMAGES = (
     "SELECT key, images.id, text, seed, plan, withheld, sha256, bytes, mtime_ns"
     " FROM images JOIN prompts ON prompts.id = prompt JOIN files USING (sha256)"
 )
-REQUESTED = "position IS NOT NULL AND number < (SELECT images FROM request)"
+WANTED = (
+    "coalesce((SELECT images FROM fewer WHERE fewer.prompt = prompts.id),"
+    " (SELECT images FROM request))"
+)
+"""How many images of a prompt the latest request wants."""
+REQUESTED = f"position IS NOT NULL AND number < {WANTED}"
 """Which images are those of the latest request."""
 UPSERT_FILE = (
     "INSERT INTO files VALUES (?, ?, ?) ON CONFLICT (sha256)"

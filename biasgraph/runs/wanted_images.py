@@ -20,6 +20,9 @@ PAIRED = "same seeds"
 NAMED = 3
 """Pictures that a message names."""
 
+Counts = int | Mapping[str, int]
+"""How many images of each prompt, or of all alike; by their ids."""
+
 Numbered = Mapping[str, Mapping[int, Given]]
 """prompt id -> number of the image -> the picture that is there."""
 
@@ -48,9 +51,9 @@ def prompt_rows(plan: Sequence[Prompt]) -> list[PromptRow]:
 
 
 def wanted_images(
-    prompts: Sequence[PromptRow], count: int, seed: int, model: str
+    prompts: Sequence[PromptRow], counts: Counts, seed: int, model: str
 ) -> list[NewImage]:
-    """`count` images of each prompt to be made: each prompt's first, each prompt's second ...
+    """So many images of each prompt to be made: each prompt's first, each prompt's second ...
 
     Those of controls follow all others, whose batches are the same with and without them.
     """
@@ -69,23 +72,25 @@ def wanted_images(
 
     return [
         _image(prompt, number, seed_for(seed, model, seeded(prompt), number))
-        for prompt, number in _in_order(prompts, count)
+        for prompt, number in _in_order(prompts, counts)
     ]
 
 
-def given_images(prompts: Sequence[PromptRow], count: int, given: Numbered) -> list[NewImage]:
-    """At most `count` images of each prompt that are there already, in the same order."""
+def given_images(prompts: Sequence[PromptRow], counts: Counts, given: Numbered) -> list[NewImage]:
+    """At most so many images of each prompt that are there already, in the same order."""
     return [
         _image(prompt, number, picture.seed)
-        for prompt, number in _in_order(prompts, count)
+        for prompt, number in _in_order(prompts, counts)
         if (picture := given.get(prompt.id, {}).get(number)) is not None
     ]
 
 
-def _in_order(prompts: Sequence[PromptRow], count: int) -> Iterator[tuple[PromptRow, int]]:
+def _in_order(prompts: Sequence[PromptRow], counts: Counts) -> Iterator[tuple[PromptRow, int]]:
     for controls in (False, True):
         own = [prompt for prompt in prompts if (prompt.role == CONTROL) is controls]
-        yield from ((prompt, number) for number in range(count) for prompt in own)
+        each = {one.id: counts if isinstance(counts, int) else counts[one.id] for one in own}
+        for number in range(max(each.values(), default=0)):
+            yield from ((prompt, number) for prompt in own if number < each[prompt.id])
 
 
 def numbered(

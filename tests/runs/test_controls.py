@@ -15,7 +15,7 @@ from biasgraph.errors import ModelError
 from biasgraph.models.base import Picture
 from biasgraph.runs.directory import open_run, read_run
 from biasgraph.runs.ledger import Ledger
-from biasgraph.runs.ledger_rows import SCHEMA
+from biasgraph.runs.ledger_rows import SCHEMA, SCHEMA_VERSION
 from biasgraph.runs.local_engine import ask, generate
 from biasgraph.runs.wanted_images import prompt_rows
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, Prompt, plan_of
@@ -112,7 +112,7 @@ def test_a_ledger_of_before_there_were_controls_takes_them(tmp_path: Path) -> No
         assert ledger.requested_prompts() == rows
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
         connection.execute("PRAGMA foreign_keys = ON")
         with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
             connection.execute("UPDATE prompts SET initial = 'nobody' WHERE role = 'control'")

@@ -338,7 +338,7 @@ class TestRefusedDirectories:
         connection.close()
         before = files_of(tmp_path)
         with (
-            pytest.raises(InputError, match=r"version 9.*version 2"),
+            pytest.raises(InputError, match=r"version 9.*version 3"),
             opened(tmp_path, judges=[FakeJudge(spec="fake:new")]),
         ):
             pass

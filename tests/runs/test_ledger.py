@@ -62,7 +62,7 @@ def test_a_newer_schema_is_refused_naming_both_versions(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 7")
     connection.close()
-    with pytest.raises(InputError, match=r"version 7.*up to version 2"):
+    with pytest.raises(InputError, match=r"version 7.*up to version 3"):
         Ledger(path)
 
 
@@ -155,6 +155,32 @@ def test_images_come_number_by_number_and_only_the_requested(ledger: Ledger) -> 
     assert [image.id for image in ledger.images()] == ["p0-0000", "p1-0000", "p0-0001", "p1-0001"]
     ledger.record_request([OLD], images=3, targets=["age"])
     assert [image.id for image in ledger.images()] == ["p1-0000", "p1-0001", "p1-0002"]
+
+
+def test_prompts_may_want_fewer_images_than_others(ledger: Ledger) -> None:
+    pictures = [picture(prompt, number) for prompt in ("p0", "p1") for number in range(3)]
+    ledger.add_images([(image, Made(FILE)) for image in pictures], plan=ledger.plan("images", "a"))
+    ledger.record_request([INITIAL, OLD], images=3, targets=["age"], fewer={"p1": 1})
+    assert ledger.requested_images() == {"p0": 3, "p1": 1} and ledger.fewer() == {"p1": 1}
+    assert [image.id for image in ledger.images()] == ["p0-0000", "p1-0000", "p0-0001", "p0-0002"]
+    ledger.record_request([INITIAL, OLD], images=2, targets=["age"])
+    assert ledger.requested_images() == {"p0": 2, "p1": 2} and ledger.fewer() == {}
+
+
+def test_a_ledger_of_the_second_version_is_read_as_it_is(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.add_images(made("p0", "p1"), plan=ledger.plan("images", "a"))
+    ledger.close()
+    path = tmp_path / "ledger.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("DROP TABLE fewer; PRAGMA user_version = 2;")
+    before = path.read_bytes()
+    with closing(Ledger(path, read_only=True)) as reader:
+        assert [image.id for image in reader.images()] == ["p0-0000", "p1-0000"]
+        assert reader.fewer() == {} and reader.withheld() == {}
+    assert path.read_bytes() == before
+    with closing(Ledger(path)) as writer:
+        writer.record_request([INITIAL, OLD], images=3, targets=["age"], fewer={"p1": 1})
+        assert writer.requested_images() == {"p0": 3, "p1": 1}
 
 
 def test_a_plan_goes_on_until_another_one_begins(ledger: Ledger) -> None:

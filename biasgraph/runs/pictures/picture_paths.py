@@ -60,23 +60,30 @@ class Places:
         return self._names[path]
 
 
-def manifest_of(plans: Sequence[PromptPlan], images: int, seed: int) -> bytes:
-    """A manifest of what has to be made: a row for each picture of each prompt, with a seed."""
+def manifest_of(
+    plans: Sequence[PromptPlan], images: int, seed: int, there: Mapping[str, int] | None = None
+) -> bytes:
+    """A manifest of what has to be made: a row for each picture of each prompt, with a seed.
+
+    there: prompt id -> how many there are already, if they are not to be made; those that are not
+    named need none.
+    """
     places = Places([plan.initial.text for plan in plans])
     rows: list[Cells] = []
     for plan in plans:
         prompts = prompt_rows(plan.prompts)
         seeds = {image.id: image.seed for image in wanted_images(prompts, images, seed, "")}
         for prompt in prompts:
+            reworded = prompt.text if prompt.role == CONTROL else ""
+            place = plan.initial.text, prompt.axis, prompt.attribute, reworded
+            first = 0 if there is None else there.get(prompt.id, images)
             for number in range(images):
+                path = places.next(*place)
+                if number < first:
+                    continue
                 rows.append(
                     {
-                        "path": places.next(
-                            plan.initial.text,
-                            prompt.axis,
-                            prompt.attribute,
-                            prompt.text if prompt.role == CONTROL else "",
-                        ),
+                        "path": path,
                         "role": prompt.role,
                         "axis": prompt.axis,
                         "attribute": prompt.attribute,
