@@ -27,9 +27,10 @@ from benchmarks.adaptive_worlds import WORLDS
 from benchmarks.resuming import measure_cases
 from biasgraph.causal.baseline import UNIFORM
 from biasgraph.causal.e_process import e_bh, log_e_values
+from biasgraph.causal.looks import LOOKS
 from biasgraph.causal.pairs import Pairs
 from biasgraph.causal.rows import PairRow
-from biasgraph.causal.sequential import LOOKS, until_decided
+from biasgraph.causal.sequential import until_decided
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, Decide
 from biasgraph.causal.tables import CodedImages, Pool, Variable
 from biasgraph.sandbox.world import OCCUPATIONS

@@ -152,6 +152,8 @@ class _Description:
             "notes": [*notes, *self.declared.remarks([prompt])],
             **self.about_prompts.get(prompt, {}),
         }
+        if several:
+            origin.pop("adaptive", None)  # the pairs of the sum decide where images go
         return _result(analysis, origin, frame[(frame["prompt"] == prompt).to_numpy()])
 
     def of_sum(self, whole: Analysis, results: tuple[Result, ...]) -> Result:

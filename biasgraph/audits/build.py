@@ -30,6 +30,7 @@ from biasgraph.audits.reuse import (
     remember,
     stamp_installation,
 )
+from biasgraph.audits.rounds import make_until_decided, size_of_rounds
 from biasgraph.data.answers import Answers
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.data.file_names import AGREEMENT, GRAPH
@@ -95,6 +96,8 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     methods = _methods(options, planned)
     made = count_images_beside(methods, _method_plan(planned)).items()
     size["notes"] += [f"{name} generates {count:,} more images" for name, count in made]
+    if options.until is not None:
+        size["notes"].append(size_of_rounds(planned, options))
     fewest = options.suited_to(planned.axes).analysis_settings().min_valid
     if planned.images < fewest:
         size["notes"].append(
@@ -122,8 +125,14 @@ def build_from_models(
     with planned.job.opened() as run:
         if photographs is not None:
             declared = declared.with_reference(photographs.ask(), planned.prompts)
-        planned.carry_out(run, asdict(options.analysis_settings()))
+        rounds = None
+        if options.until is None:
+            planned.carry_out(run, asdict(options.analysis_settings()))
+        else:
+            rounds = make_until_decided(run, planned, options, declared)
         origin = planned.origin(run)
+        if rounds is not None:
+            origin |= {"adaptive": rounds.record(), "notes": [*origin["notes"], *rounds.notes()]}
         if options.alpha != own_alpha:
             origin["notes"] = [*origin["notes"], ALPHA_OF_AXES.format(alpha=options.alpha)]
         settled = _Settled(run, planned, options, declared, methods, origin)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from biasgraph.audits.round_options import RoundOptions
+from biasgraph.causal.looks import LOOKS, looks_up_to
 from biasgraph.data.options import TEXT, Settings, option, optional, options_of, reuse, settings
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io.folder_names import OUTPUTS, slug
@@ -231,7 +233,13 @@ class AnalyzeOptions(FindingOptions, AnalysisOptions, AxesOptions, AnswersOption
 
 @settings(panel=METHODS)
 class BuildOptions(
-    RunOptions, FindingOptions, AnalysisOptions, AxesOptions, AnswersOptions, PromptOptions
+    RoundOptions,
+    RunOptions,
+    FindingOptions,
+    AnalysisOptions,
+    AxesOptions,
+    AnswersOptions,
+    PromptOptions,
 ):
     """The options of one build; None means "not given".
 
@@ -284,6 +292,7 @@ class BuildOptions(
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.check_rounds(vars(self))
         self.analysis_settings()
         pictured = self.model is not None and _is_of_pictures(self.model)
         if pictured and self.prompts is not None:
@@ -347,7 +356,16 @@ class BuildOptions(
 
         given = {name: getattr(self, name) for name in options_of(AnalysisOptions)}
         preset, min_is = given.pop("preset") or "default", given.pop("min_is")
+        if self.until is not None:
+            given |= {"looks": looks_up_to(self.most_images or 0), "decide": self.decide}
         return AnalysisSettings.resolve(preset, seed=self.seed, global_min_is=min_is, **given)
+
+    @property
+    def most_images(self) -> int | None:
+        """The most images of a prompt; None where nothing is said."""
+        if self.until is None:
+            return self.images
+        return looks_up_to(LOOKS[-1] if self.max_images is None else self.max_images)[-1]
 
     @property
     def directory(self) -> Path | None:

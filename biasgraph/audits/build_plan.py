@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,12 +124,15 @@ class PlannedBuild:
         text = f"about {calls:,} requests to servers; --budget calls={calls} would hold them there"
         return [text] if servers else []
 
-    def carry_out(self, run: Run, settings: dict[str, Any]) -> None:
+    def carry_out(
+        self, run: Run, settings: dict[str, Any], fewer: Mapping[str, int] | None = None
+    ) -> None:
         """Make what images are missing and ask what is not answered.
 
         Args:
             run: The open run.
             settings: Of the analysis, for run.json.
+            fewer: Prompt id -> images of those that want fewer than `images`.
 
         Raises:
             Interrupted: The user stopped it; the same command resumes it.
@@ -153,6 +156,7 @@ class PlannedBuild:
             },
             command=job.command,
             given=None if self.pictures is None else self.pictures.given,
+            fewer=fewer,
         )
         if self.proposal is not None:
             self.proposal.keep(run)
@@ -266,7 +270,7 @@ def plan_build(
         plans = listed.plans(axes, check, controls)
     if isinstance(job.judge, UnloadedModel):
         unchecked.append(job.judge.why)
-    images = IMAGES if options.images is None else options.images
+    images = options.most_images or IMAGES
     notes = tuple(dict.fromkeys(unchecked))
     return PlannedBuild(
         job, axes, tuple(plans), images, controls, proposal=proposal, unchecked=notes

@@ -108,6 +108,11 @@ class FurtherImages:
         directory, graph = result.directory, result.document["graph"]
         with closing(read_run(directory)) as run:
             usual = int(run.settings["images"])
+            if run.ledger.fewer():
+                raise InputError(
+                    "no further images can be made: those of this run were made until pairs were "
+                    "decided, and its prompts have unequal numbers of them"
+                )
         declared = axis_set_of(directory, result, axes)
         parts = result.prompts or (result,)
         plans = [planned_again(directory, part, declared)[0] for part in parts]

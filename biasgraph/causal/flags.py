@@ -46,8 +46,6 @@ FLAG_WORDS: dict[str, str] = {
     "prompts_cancel": "the prompts lie clearly further from the ideal, each by itself, than their "
     "sum does: what they show differs in direction and cancels in the sum",
     "moved_by_wording": "neutral rewordings alone move the answers",
-    "adaptive": "images were made until pairs were decided: levels and intervals hold over all "
-    "looks, at `1 - .05 / looks` each",
     # on pairs
     "wording": "neutral rewordings do not confirm the direction, so it is not claimed",
     "expected_low": "expected counts are too low for the asymptotic chi-square test",
@@ -59,6 +57,9 @@ FLAG_WORDS: dict[str, str] = {
     "so IS, unlike the matched sensitivity, holds differences between prompts",
     "opposite_mean": "the sum of the prompts moves one way, the average prompt the other: "
     "differences between prompts cancel in the sum",
+    # on the graph and its pairs
+    "adaptive": "images were made until pairs were decided: intervals and levels are those of the "
+    "look at which a pair stopped, and hold over all looks",
     # on the graph
     "mixed_metrics": "the axes are measured by different metrics, so their sum mixes scales",
     "incomplete_sum": "the amplification sums only the pairs whose sensitivity is defined",

@@ -51,8 +51,6 @@ def measure_node(
         cost=UNSET if ideal.cost is None else tuple(map(tuple, ideal.cost.tolist())),
         reference=UNSET if ideal.reference is None else tuple(ideal.reference.tolist()),
     )
-    if settings.looks:
-        row = flag(row, "adaptive")
     if draws is None:
         return row
     w1 = float(ideal.distance(initial.shares))

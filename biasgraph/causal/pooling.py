@@ -15,7 +15,6 @@ from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Counts, Pool
 from biasgraph.causal.unknown_answers import treat_unknown
 
-NAME = "all prompts"
 NOTE = (
     "Mediation is checked within each prompt: prompts that differ in both ends of an edge would "
     "look like a mediator here. The verdicts stand in the prompts' own graphs"
@@ -47,8 +46,7 @@ def analyze_global(
     """
     counted = [treat_unknown(images, settings, baseline.axes) for images in prompts]
     ideals = baseline.ideals(counted[0].variables, settings.metric)
-    # By their texts, so that the order in which they came changes no random draw.
-    pool = Pool.of(NAME, sorted(counted, key=lambda images: images.prompt))
+    pool = Pool.summed(counted)
     nodes, pairs = measure_axes(pool, ideals, settings, settings.global_rule, baseline.labelled)
     own = {one.prompt: analysis.nodes for one, analysis in zip(prompts, analyses, strict=True)}
     nodes = compare_prompts(pool.name, nodes, own, settings)

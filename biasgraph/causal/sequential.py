@@ -13,22 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
+from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.pairs import Pairs
 from biasgraph.causal.rows import PairRow, flag
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Codes, Pool
+from biasgraph.causal.unknown_answers import treat_unknown
 from biasgraph.causal.verdicts import judge
-
-LOOKS = (24, 48, 96, 192, 384)
-"""Images of each prompt."""
 
 Place = tuple[int, int]
 """Indices of a source and a target."""
-
-
-def looks_up_to(most: int) -> tuple[int, ...]:
-    """Those of `LOOKS` with at most so many images."""
-    return tuple(images for images in LOOKS if images <= most)
 
 
 def first_images(pool: Pool, images: int) -> Pool:
@@ -51,18 +45,48 @@ class Looked:
 
     Attributes:
         rows: By source and target, the diagonal included.
-        open: Those that are not decided.
         looks: How many were taken.
     """
 
     rows: list[PairRow]
-    open: tuple[Place, ...]
     looks: int
 
     @property
-    def open_sources(self) -> list[int]:
+    def open(self) -> list[PairRow]:
+        """The pairs that further images could decide."""
+        return [
+            row for row in self.rows if row.decided is False and "no_intervention" not in row.flags
+        ]
+
+    @property
+    def open_sources(self) -> list[str]:
         """The axes whose images open pairs wait for."""
-        return sorted({x for x, _ in self.open})
+        return list(dict.fromkeys(row.source for row in self.open))
+
+    def next_images(self, looks: Sequence[int]) -> dict[str, int]:
+        """Axis -> images of its prompts at the next look that an open pair waits for."""
+        taken = {row.source: row.look if isinstance(row.look, int) else 0 for row in self.open}
+        return {source: looks[look] for source, look in taken.items() if look < len(looks)}
+
+
+def look_at(
+    prompts: Sequence[CodedImages], settings: AnalysisSettings, baseline: Baseline, *, several: bool
+) -> Looked:
+    """What the pairs of one prompt's graph, or of the graph of several, have come to.
+
+    Args:
+        prompts: The coded images there are, of every prompt.
+        settings: Of the analysis.
+        baseline: What the distributions are compared with.
+        several: Whether the graph is that of the prompts' sum.
+    """
+    counted = [treat_unknown(images, settings, baseline.axes) for images in prompts]
+    ideals = baseline.ideals(counted[0].variables, settings.metric)
+    pool, rule = Pool.of(counted[0].prompt, counted), settings.prompt_rule
+    if several:
+        pool, rule = Pool.summed(counted), settings.global_rule
+    _, pairs = Pairs.prepared(pool, ideals, settings, rule)
+    return until_decided(pairs)
 
 
 def until_decided(pairs: Pairs) -> Looked:
@@ -96,7 +120,7 @@ def until_decided(pairs: Pairs) -> Looked:
             )
         open_pairs = [place for place in open_pairs if not _decided(rows.get(place))]
     every = [rows.get((x, y)) or _unlooked(pairs, x, y) for x in indices for y in indices]
-    return Looked(pairs.mark_weak(every), tuple(open_pairs), taken)
+    return Looked(pairs.mark_weak(every), taken)
 
 
 def _decided(row: PairRow | None) -> bool:

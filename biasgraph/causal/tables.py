@@ -18,6 +18,7 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Arm = tuple[int, int]
 
+ALL = "all prompts"
 UNKNOWN = -1  # unknown, missing, unparseable or unlisted answer
 GATED = -2  # the gate question said no, or the image was withheld
 
@@ -210,6 +211,14 @@ class Pool:
         """Count the images of prompts with the same variables."""
         tallies = tuple(Tallies.of(images) for images in prompts)
         return cls(name, tuple(prompts), tallies, Tallies.summed(tallies))
+
+    @classmethod
+    def summed(cls, prompts: Sequence[CodedImages]) -> Pool:
+        """All prompts of a graph of several.
+
+        By their texts, so that the order in which they came changes no random draw.
+        """
+        return cls.of(ALL, sorted(prompts, key=lambda images: images.prompt))
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -199,6 +199,14 @@ class _Correction(_Strict):
     left_out: dict[str, str]
 
 
+class _Adaptive(_Strict):
+    ended: Literal["decided", "max_images", "budget", "pictures"]
+    looks: Whole
+    images: Whole
+    fixed: Whole
+    open: list[Annotated[list[str], Field(min_length=2, max_length=2)]]
+
+
 class _Prompt(_Strict):
     prompt: str
     subject: str | None = None
@@ -242,6 +250,7 @@ class _Graph(_Strict):
     agreement: AgreementDocument | None = None
     correction: _Correction | None = None
     edge_rule: _EdgeRule | None = None
+    adaptive: _Adaptive | None = None
     settings: Annotated[dict[str, Any], BeforeValidator(_settings)]
     images: _Images
     edges: Whole

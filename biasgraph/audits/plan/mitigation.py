@@ -18,8 +18,7 @@ from biasgraph.audits.plan.verification import JointPlan, run_of
 from biasgraph.causal.greedy import Target, greedy_plan
 from biasgraph.causal.outcome import compare_outcome
 from biasgraph.causal.planning import rank_strategies
-from biasgraph.causal.pooling import NAME
-from biasgraph.causal.tables import Pool
+from biasgraph.causal.tables import ALL, Pool
 from biasgraph.data.result import Result, load
 from biasgraph.io.writing import write_files
 from biasgraph.runs.progress import duration
@@ -81,7 +80,7 @@ class _Planning:
     def of(cls, result: Result, options: PlanOptions) -> _Planning:
         """Raises InputError for targets that the run does not admit."""
         evidence = evidence_of(result)
-        name = result.document["graph"]["prompt"] or NAME
+        name = result.document["graph"]["prompt"] or ALL
         pool = Pool.of(name, sorted(evidence.images, key=lambda images: images.prompt))
         targets = every_axis(evidence.ideals)
         if options.targets is not None:

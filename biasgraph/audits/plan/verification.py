@@ -6,7 +6,7 @@ kept: the same call does nothing twice. The run's request is as it was when the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -168,10 +168,16 @@ def asked_besides(job: Job, axes: AxisSet, wanted: Request, own: Request | None)
         ModelError: A model or the disk failed.
     """
 
-    def request(run: Run, prompts: Sequence[Sequence[Prompt]], images: int) -> None:
+    def request(
+        run: Run,
+        prompts: Sequence[Sequence[Prompt]],
+        images: int,
+        fewer: Mapping[str, int] | None = None,
+    ) -> None:
         run.request(
             prompts,
             images=images,
+            fewer=fewer,
             targets=[axis.name for axis in axes.axes],
             settings=run.settings or {"images": images},
             command=job.command,
@@ -180,13 +186,14 @@ def asked_besides(job: Job, axes: AxisSet, wanted: Request, own: Request | None)
     gate, questions = questions_about(axes)
     with job.opened() as run:
         job.declare(run, questions, gate)
+        fewer = run.ledger.fewer()
         try:
             request(run, *wanted)
             job.complete(run, questions, gate)
             yield run
         finally:
             if own is not None:
-                request(run, *own)
+                request(run, *own, fewer)
 
 
 def axis_set_of(directory: Path, result: Result, given: str | None) -> AxisSet:

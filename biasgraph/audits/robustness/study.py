@@ -20,9 +20,8 @@ from biasgraph.audits.plan.mitigation import ORIGIN
 from biasgraph.audits.reuse import write_finding
 from biasgraph.audits.robustness.robustness_summary import section
 from biasgraph.causal.judge_errors import WorseJudge
-from biasgraph.causal.pooling import NAME
 from biasgraph.causal.robustness import Auditor, Claims, FewerImages, verdict_stability
-from biasgraph.causal.tables import CodedImages, Counts, Variable
+from biasgraph.causal.tables import ALL, CodedImages, Counts, Variable
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, shown
 from biasgraph.io.writing import write_files
@@ -143,7 +142,7 @@ def _auditor(graph: Document, evidence: Evidence) -> Auditor:
     """How the graph was made: of one prompt, or of several."""
     settings, several = evidence.settings, graph["kind"] == "global"
     rule = settings.global_rule if several else settings.prompt_rule
-    return Auditor(graph["prompt"] or NAME, evidence.ideals, settings, rule)
+    return Auditor(graph["prompt"] or ALL, evidence.ideals, settings, rule)
 
 
 def _confusion(graph: Document, variables: Sequence[Variable]) -> dict[str, Counts]:

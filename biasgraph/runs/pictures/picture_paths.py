@@ -61,12 +61,11 @@ class Places:
 
 
 def manifest_of(
-    plans: Sequence[PromptPlan], images: int, seed: int, there: Mapping[str, int] | None = None
+    plans: Sequence[PromptPlan], images: int, seed: int, only: Mapping[str, range] | None = None
 ) -> bytes:
     """A manifest of what has to be made: a row for each picture of each prompt, with a seed.
 
-    there: prompt id -> how many there are already, if they are not to be made; those that are not
-    named need none.
+    only: prompt id -> the numbers of its pictures, of at most `images`, where not all are wanted.
     """
     places = Places([plan.initial.text for plan in plans])
     rows: list[Cells] = []
@@ -76,10 +75,10 @@ def manifest_of(
         for prompt in prompts:
             reworded = prompt.text if prompt.role == CONTROL else ""
             place = plan.initial.text, prompt.axis, prompt.attribute, reworded
-            first = 0 if there is None else there.get(prompt.id, images)
+            wanted = range(images) if only is None else only.get(prompt.id, range(0))
             for number in range(images):
                 path = places.next(*place)
-                if number < first:
+                if number not in wanted:
                     continue
                 rows.append(
                     {

@@ -1,0 +1,56 @@
+"""The options of images in rounds, made until pairs are decided."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from biasgraph.causal.looks import LOOKS
+from biasgraph.data.options import Settings, optional, settings
+from biasgraph.errors import InputError
+
+ROUNDS = "Images until decided"
+"""The panel of ``--help``."""
+
+
+@settings(panel=ROUNDS)
+class RoundOptions(Settings):
+    """Images only where they still decide something."""
+
+    until: Literal["decided"] | None = optional(
+        "Make images in rounds, each only of prompts whose pairs are still open: until every pair "
+        "is an edge with a direction, or one whose |IS| is below --delta, or has no link above "
+        "--min-v.",
+        usual="a fixed number of images of each prompt, --images",
+    )
+    decide: Literal["edges", "directions"] | None = optional(
+        "Stop at an edge at once, or once its direction is known as well.", usual="directions"
+    )
+    max_images: int | None = optional(
+        f"The most images of a prompt, which cuts the looks at {', '.join(map(str, LOOKS))}.",
+        low=LOOKS[0],
+        high=LOOKS[-1],
+        usual=str(LOOKS[-1]),
+    )
+    budget_images: int | None = optional(
+        "Begin no round that would bring all prompts' images beyond this.", low=1, usual="no bound"
+    )
+
+    def check_rounds(self, others: dict[str, object]) -> None:
+        """Raise InputError for options without effect, or for others that exclude rounds."""
+        if self.until is None:
+            for name in ("decide", "max_images", "budget_images"):
+                if getattr(self, name) is not None:
+                    flag = "--" + name.replace("_", "-")
+                    raise InputError(f"{flag} has no effect without --until decided")
+            return
+        for name, why in _EXCLUDED.items():
+            if others.get(name) is not None:
+                raise InputError(f"--{name} and --until decided exclude each other: {why}")
+
+
+_EXCLUDED = {
+    "images": "rounds say how many images are made; --max-images bounds them",
+    "correct": "corrected numbers are of all images, and decisions of those at a look; build "
+    "--answers corrects them afterwards",
+    "fdr": "every look's level is a share of --alpha",
+}
