@@ -108,7 +108,7 @@ def test_slugs_are_one_safe_part_of_a_path(text: str, expected: str) -> None:
 
 def test_options_offer_every_setting_of_the_analysis() -> None:
     offered = {*typing.get_type_hints(AnalysisSettings)}
-    internal = {"noise_draws", "global_alpha", "global_min_is"}
+    internal = {"noise_draws", "global_alpha", "global_min_is", "looks"}
     assert offered - internal <= {field for field in BuildOptions.__dataclass_fields__}
 
 
