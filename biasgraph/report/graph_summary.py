@@ -7,7 +7,7 @@ from typing import Any
 
 from biasgraph.data import findings as parts
 from biasgraph.data.file_names import PROMPTS
-from biasgraph.report import judge_words, prompt_tables, verdict_words, words
+from biasgraph.report import judge_words, prompt_tables, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.lead import seen, untested
 
@@ -35,7 +35,8 @@ def summarize_graph(
         _axes(nodes),
         *_compared(nodes, prompts),
         parts.Heading(edges) if links else parts.Text(edges),
-        _edges(links),
+        _edges(links, graph),
+        rounds_words.when_decided(graph, pairs),
         parts.Sentences("Common shifts", list(shifts(document, pairs))),
         parts.Sentences("In all", list(words.in_all(graph))),
         parts.Sentences("Other methods (the report has more)", list(_findings_in_short(graph))),
@@ -66,6 +67,7 @@ def graph_facts(document: Record) -> list[tuple[str, str]]:
         ("Judge", judge_words.judge(graph)),
         ("Judge validated", judge_words.validated_by(graph)),
         ("Images", words.images_words(images)),
+        ("Until decided", rounds_words.saved(graph)),
         ("Ideal", words.ideal_words(graph, len(nodes))),
         ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),
         ("Edges", None if untestable else words.rule_words(graph, nodes)),
@@ -102,11 +104,11 @@ def _compared(nodes: Sequence[Record], prompts: Sequence[Record]) -> list[parts.
     return [parts.Heading(heading), *tables] if tables[0].rows else []
 
 
-def _edges(links: Sequence[Record]) -> parts.Table:
+def _edges(links: Sequence[Record], graph: Record) -> parts.Table:
     """The edges, the strongest first."""
     caption = (
         "IS: what diversifying takes off (+) or adds to (-) the distance to the ideal, with "
-        "its 95 % interval. V: strength of the association, 0 to 1."
+        f"its {rounds_words.confidence(graph)} interval. V: strength of the association, 0 to 1."
     )
     if any(link.get("is_corrected") is not None for link in links):
         caption += " Corr.: without the judge's errors."

@@ -11,7 +11,7 @@ from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS, VERDICT_NAMES, VERD
 from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import Images
 from biasgraph.errors import InputError
-from biasgraph.report import judge_words, verdict_words, words
+from biasgraph.report import judge_words, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
 from biasgraph.report.lead import lead, untested
@@ -64,6 +64,7 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
             "status": STATUS_WORDS,
             "verdicts": VERDICT_WORDS,
             "verdict_names": VERDICT_NAMES,
+            "confidence": rounds_words.confidence(graph),
         },
         "agreement": record and {"summary": judge_words.summary(record)},
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from biasgraph.causal.flags import CLAIMS, FLAG_WORDS, STATUS_WORDS
+from biasgraph.report.rounds_words import confidence
 from biasgraph.report.words import (
     STRONGEST,
     Record,
@@ -136,7 +137,7 @@ def about_pair(pair: Record, document: Record) -> str:
         least = document["graph"]["settings"]["min_v"]
         return (
             f"{none}. If there is a link, it is below V = {least:g}: at most "
-            f"{pair['v_high']:.2f}, with 95 % confidence."
+            f"{pair['v_high']:.2f}, with {confidence(document['graph'])} confidence."
         )
     limit = pair["detectable_v_80"]
     least = "no V" if limit is not None and limit > 1 else f"V = {limit or 0:.2f}"

@@ -4,7 +4,7 @@
 
   const { el, name, number, withInterval, pValue, pText, shown, percent, count } = biasgraph.dom;
   const { heatTable, shareBars, numberLine, pictures } = biasgraph.charts;
-  const { model } = biasgraph;
+  const { model, looks, strip } = biasgraph;
   const nodes = model.document.nodes;
 
   const METHODS = { asymptotic: "asymptotic", monte_carlo: "drawn tables (Monte Carlo)",
@@ -48,6 +48,7 @@
       el("h2", { tabindex: "-1" }, name(source.label), own ? " itself" : [" → ", name(target.label)]),
       el("p", { class: `verdict ${linked(pair) ? pair.sign || "undetermined" : "none"}` },
         own ? "Did naming the attributes work?" : verdict(pair)),
+      own ? null : decided(pair),
       el("p", null, pair.text),
       effect(pair),
       table(pair, rows, source, target),
@@ -67,6 +68,12 @@
     if (pair.verdict === null) return pair.edge ? "edge" : pair.status === "insufficient" ? "could not be decided" : "no edge";
     const direction = pair.verdict === "common_shift" && ["towards", "away"].includes(pair.sign) ? `; ${biasgraph.SIGNS[pair.sign].words}` : "";
     return model.words.verdicts[pair.verdict] + direction;
+  }
+
+  // When the pair was decided: a cell for each look.
+  function decided(pair) {
+    if (!looks.length || pair.decided === undefined) return null;
+    return el("p", { class: "decided" }, strip(pair), " ", strip.words(pair));
   }
 
   function effect(pair) {
@@ -148,7 +155,7 @@
         pair.detectable_v > 1 ? ": out of reach" : null],
       ["p of the shift from the initial images", pValue(pair.shift_p, why(pair, "shift_p")),
         pair.shift_p_adjusted === null ? null : [", adjusted for all pairs ", pValue(pair.shift_p_adjusted, why(pair, "shift_p_adjusted"))]],
-      ["V at most", at("v_high", { digits: 2 }), pair.v_high === null ? null : ", with 95 % confidence"],
+      ["V at most", at("v_high", { digits: 2 }), pair.v_high === null ? null : `, with ${model.words.confidence} confidence`],
       ["Distance", pair.metric],
       pair.n_prompts === undefined ? null : ["Prompts", pair.n_prompts === null ? number(null, { reason: why(pair, "n_prompts") }) : count(pair.n_prompts)],
       pair.is_mean_prompt === undefined ? null : ["Mean IS of the prompts", at("is_mean_prompt", { signed: true }), pair.n_mean_prompts ? [" of ", count(pair.n_mean_prompts)] : null],
@@ -198,7 +205,7 @@
       heading("Initial images against the ideal"),
       shareBars({ labels: axis.attributes, counts: initial.counts, shares: initial.distribution,
         intervals: node.distribution_ci, bounds: node.distribution_bounds, ideal: node.ideal }),
-      el("p", { class: "note" }, "Bar: share of the images; whisker: its 95 % interval; upright mark: ideal",
+      el("p", { class: "note" }, `Bar: share of the images; whisker: its ${model.words.confidence} interval; upright mark: ideal`,
         initial.n_unknown ? "; hatched: what unknown answers could hide." : "."),
       definitions([
         ["Valid answers", count(initial.n_valid), " of ", count(initial.n_total),

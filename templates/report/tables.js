@@ -3,7 +3,7 @@
   "use strict";
 
   const { el, name, number, withInterval, pValue, shown, percent, count, growing } = biasgraph.dom;
-  const { model } = biasgraph;
+  const { model, looks, strip } = biasgraph;
 
   const short = (value) => shown(value, 2, true).replace(/^(\D?)0\./, "$1.");
 
@@ -93,8 +93,9 @@
     { title: "Diversifying", key: "source", text: (pair) => model.axes[pair.source].label },
     { title: "changes", key: "target", text: (pair) => model.axes[pair.target].label },
     { title: "IS", key: "is", value: (pair) => pair.is, show: (pair) => number(pair.is, { signed: true, brief: true, reason: biasgraph.why(pair, "is") }) },
-    { title: "95 % interval", key: "low", value: (pair) => pair.is_ci_low, show: interval },
+    { title: `${model.words.confidence} interval`, key: "low", value: (pair) => pair.is_ci_low, show: interval },
     { title: "Verdict", key: "verdict", text: (pair) => model.words.verdict_names[pair.verdict] || biasgraph.verdict(pair) },
+    ...(looks.length ? [{ title: "Decided", key: "look", value: (pair) => (pair.decided ? pair.look : looks.length + 1), show: strip }] : []),
     { title: "p", key: "p", value: (pair) => pair.p, show: (pair) => pValue(pair.p, biasgraph.why(pair, "p"), true) },
     { title: "p adjusted", key: "p_adjusted", value: (pair) => pair.p_adjusted, show: (pair) => pValue(pair.p_adjusted, biasgraph.why(pair, "p_adjusted"), true) },
     { title: "V", key: "v", value: (pair) => pair.cramers_v, show: (pair) => number(pair.cramers_v, { digits: 2, brief: true, reason: biasgraph.why(pair, "cramers_v") }) },

@@ -261,3 +261,16 @@ def test_pictures_are_ordered_for_the_next_look(
     assert not [path for path in orders["path"] if (pictures / path).exists()]
     said = f"wait for {len(orders)} more pictures of"
     assert said in " ".join(graph["notes"])
+
+
+def test_terminal_and_page_say_when_pairs_were_decided(
+    decided: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", str(decided)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    about = load(decided).document["graph"]["adaptive"]
+    share = f"{about['images']:,}, {about['images'] / about['fixed']:.0%} of the {about['fixed']:,}"
+    assert share in printed and "Decided at" in printed
+    assert "with its 97.5 % interval" in printed and "95 % interval" not in printed
+    page = (decided / "report.html").read_text("utf-8")
+    assert "Until decided" in page and share in page and '"confidence":"97.5 %"' in page

@@ -1,0 +1,59 @@
+"""Words about images made until pairs were decided: when each was, and what that saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from biasgraph.causal.flags import VERDICT_NAMES
+from biasgraph.data import findings as parts
+from biasgraph.report.words import between, counted
+
+Record = Mapping[str, Any]
+
+
+def looks_of(graph: Record) -> list[int]:
+    """Images of each prompt at every look; empty where their number was fixed."""
+    return list(graph["settings"].get("looks") or ())
+
+
+def confidence(graph: Record) -> str:
+    """That of the graph's intervals and bounds: they share .05 over the looks."""
+    return f"{100 * (1 - 0.05 / max(1, len(looks_of(graph)))):.3g} %"
+
+
+def saved(graph: Record) -> str | None:
+    """How many images were made, and how many fewer than in a fixed design; None without rounds."""
+    rounds = graph.get("adaptive")
+    if rounds is None:
+        return None
+    looks = looks_of(graph)
+    share = rounds["images"] / rounds["fixed"]
+    still = len(rounds["open"])
+    state = "every pair is decided" if not still else f"{counted(still, 'pair')} open"
+    return (
+        f"{rounds['images']:,}, {share:.0%} of the {rounds['fixed']:,} of a fixed {looks[-1]} of "
+        f"each prompt, whose errors are as rare; {state} after {rounds['looks']} of {len(looks)} "
+        "looks"
+    )
+
+
+def when_decided(graph: Record, pairs: Sequence[Record]) -> parts.Table:
+    """A row for each look: how many pairs stopped there, by what they were found to be."""
+    looks = looks_of(graph)
+    found = [pair for pair in between(pairs) if pair.get("look") is not None]
+    verdicts = [name for name in VERDICT_NAMES if any(p["verdict"] == name for p in found)]
+    rows: list[tuple[parts.Cell, ...]] = []
+    for look, images in enumerate(looks, 1):
+        here = [pair["verdict"] for pair in found if pair["decided"] and pair["look"] == look]
+        counts = [here.count(verdict) or None for verdict in verdicts]
+        rows.append((f"{images} images", len(here) or None, *counts))
+    still = [pair["verdict"] for pair in found if not pair["decided"]]
+    if still:
+        counts = [still.count(verdict) or None for verdict in verdicts]
+        rows.append(("open", len(still), *counts))
+    names = [VERDICT_NAMES[verdict] for verdict in verdicts]
+    columns = ("Decided at", "Pairs", *names)
+    caption = "Pairs by the look at which they were decided, in so many images of each prompt."
+    shown = rows if found else []
+    return parts.Table(columns, shown, caption, numeric=tuple(range(1, len(columns))))
