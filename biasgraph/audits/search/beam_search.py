@@ -7,7 +7,7 @@ and Algorithm 1 (app. E). What the second term is, a scorer tells; here are only
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,8 +32,8 @@ class BeamSettings:
             same text; 0 lets all be drawn (min-p; Nguyen et al. 2024).
         least_tokens: What a prompt has at least, its end not counted.
         most_tokens: And at most.
-        whole_words: Complete a candidate's word, as the language model likes best, before it is
-            scored.
+        whole_words: Candidates are whole words: each begins one, or ends the text, and goes on as
+            the language model likes best until the next one begins.
     """
 
     beams: int = 10
@@ -106,13 +106,16 @@ class BeamSearch:
         allowed: Which texts may be written at all; asked of whole words only where candidates are
             completed.
         rng: Draws the candidates.
+        taken: Prompts that there are: a text that ends as one of them is no candidate.
     """
 
     settings: BeamSettings
     scorer: Scorer
     allowed: Callable[[str], bool]
     rng: np.random.Generator
+    taken: Collection[str] = ()
     _finished: list[WrittenPrompt] = field(default_factory=list)
+    _inside: Numbers | None = None
 
     def prompts(self, opening: Continuations) -> list[WrittenPrompt]:
         """The prompts that the search ends with, the best first; none where none was allowed."""
@@ -129,7 +132,9 @@ class BeamSearch:
                     if scores[place] > -math.inf]  # fmt: skip
             full = grown.counts >= self.settings.most_tokens
             over = [place for place in best if grown.ended[place] or full[place]]
-            self._finished += [self._written(grown, texts, place) for place in over]
+            self._finished += [
+                self._written(grown, texts, place) for place in over if self._is_new(texts[place])
+            ]
             places -= len(over)
             going = [place for place in best if place not in over]
             if not going:
@@ -140,6 +145,9 @@ class BeamSearch:
     def _written(self, grown: _Texts, texts: Sequence[str], place: int) -> WrittenPrompt:
         log = float(grown.logs[place])
         return WrittenPrompt(texts[place], log, int(grown.counts[place]), math.nan)
+
+    def _is_new(self, text: str) -> bool:
+        return text.strip() not in self.taken
 
     def _ranked(self) -> list[WrittenPrompt]:
         if not self._finished:
@@ -174,7 +182,17 @@ class BeamSearch:
         if self.settings.least_share:
             least = logs.max(axis=1, keepdims=True) + math.log(self.settings.least_share)
             logs[logs < least] = -np.inf
+        if self.settings.whole_words and now.counts.any():
+            logs[:, self._goes_on(now.rows, logs.shape[1])] = -np.inf
         return np.asarray(logs)
+
+    def _goes_on(self, rows: Continuations, size: int) -> Numbers:
+        """(V,) whether a token goes on with the word before it."""
+        if self._inside is None:
+            self._inside = np.array(
+                [token not in rows.ends and not rows.begins_word(token) for token in range(size)]
+            )
+        return self._inside
 
     def _drawn(self, logs: Numbers, *, first: bool) -> tuple[Numbers, Numbers]:
         """Rows and tokens of candidates.
@@ -239,6 +257,7 @@ class BeamSearch:
             text = texts[place]
             if text not in allowed:
                 allowed[text] = self.allowed(text)
-            if allowed[text]:
-                kept.setdefault((text, bool(now.ended[place])), place)
+            ended = bool(now.ended[place])
+            if allowed[text] and not (ended and not self._is_new(text)):
+                kept.setdefault((text, ended), place)
         return now.chosen(sorted(kept.values())) if kept else None

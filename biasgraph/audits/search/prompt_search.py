@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from biasgraph.models.base import NextTokens, ObservableGenerator
 
 Method = Literal["lm", "search", "lm-biased", "pez", "curated"]
-TRIES = 5
-"""Searches for a prompt that is new."""
 NOTHING_NEW = "no text that is allowed, and that was not found before, was among the last beams"
 
 
@@ -69,17 +67,14 @@ class PromptSearch:
             taken: Prompts that there are.
         """
         lookout = self.lookout(number)
-        for attempt in range(TRIES):
-            scores = BiasScores(
-                len(self.targets), lookout.look, self.latents, weight, race=self.race
-            )
-            rng = np.random.default_rng([self.seed, number, attempt])
-            search = BeamSearch(self.beam, scores, self.allowed, rng)
-            start = self.writer.continuations([Message("user", instruction)], self.opening)
-            new = (one for one in search.prompts(start) if one.text.strip() not in taken)
-            if best := next(new, None):
-                return self._record(best, scores, lookout.passes)
-        return FoundPrompt(prompt=None, passes=lookout.passes, reason=NOTHING_NEW)
+        scores = BiasScores(len(self.targets), lookout.look, self.latents, weight, race=self.race)
+        rng = np.random.default_rng([self.seed, number])
+        search = BeamSearch(self.beam, scores, self.allowed, rng, taken)
+        start = self.writer.continuations([Message("user", instruction)], self.opening)
+        best = next(iter(search.prompts(start)), None)
+        if best is None:
+            return FoundPrompt(prompt=None, passes=lookout.passes, reason=NOTHING_NEW)
+        return self._record(best, scores, lookout.passes)
 
     def hard_prompt(self, number: int) -> FoundPrompt:
         """A prompt by gradients of the probes (PEZ; app. B); it may be hard to read."""

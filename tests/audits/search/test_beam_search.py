@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -80,11 +80,12 @@ def found(
     scorer: Worth,
     allowed: Callable[[str], bool] = lambda text: True,
     seed: int = 0,
+    taken: Collection[str] = (),
     **settings: object,
 ) -> list[WrittenPrompt]:
     wide = {"beams": 200, "expand": 10, "spread": 2, "most_tokens": 3, "whole_words": False}
     beam = BeamSettings(**{**wide, **settings})  # type: ignore[arg-type]
-    search = BeamSearch(beam, scorer, allowed, np.random.default_rng(seed))
+    search = BeamSearch(beam, scorer, allowed, np.random.default_rng(seed), taken)
     return search.prompts(language)  # type: ignore[arg-type]
 
 
@@ -153,6 +154,30 @@ def test_a_text_that_is_not_allowed_is_neither_scored_nor_found() -> None:
     prompts = found(Language.of(0), worth, allowed=lambda text: "red" not in text)
     assert prompts
     assert not any("red" in text for text in [*worth.asked, *(one.text for one in prompts)])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_of_the_rest_is_found_where_texts_are_taken(seed: int) -> None:
+    language = Language.of(seed)
+    best = every_text(language, 3, 3.0)
+    taken: list[str] = []
+    for expected in sorted(best, key=lambda text: -best[text])[:6]:
+        prompts = found(language, Worth(3.0), taken=taken)
+        assert prompts[0].text == expected
+        taken.append(expected)
+
+
+def test_a_whole_word_goes_on_as_the_language_model_likes_best() -> None:
+    for seed in range(6):
+        language, worth = Language.of(seed), Worth()
+        fire, man = TOKENS.index(" fire"), TOKENS.index("man")
+        language.table[fire, man] -= 3 * (seed % 2)  # then other words are likelier
+        found(language, worth, most_tokens=4, whole_words=True)
+        goes_on = int(np.argmax(language.table[fire])) == man
+        inside = [text for text in worth.asked if len(_tokens(text)) < 4]
+        assert any(" fireman" in text for text in inside) is goes_on is (seed % 2 == 0)
+        assert any(text.endswith(" fire") for text in inside) is not goes_on
+        assert not any("redman" in text for text in inside)
 
 
 def test_nothing_is_found_where_nothing_is_allowed() -> None:
