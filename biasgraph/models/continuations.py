@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from biasgraph.errors import InputError, printable
-from biasgraph.models.base import LanguageModel, NextTokens
 from biasgraph.models.causal_reader import CausalReader, ReadRows, select_rows
 from biasgraph.models.token_kinds import decode_all
 
@@ -160,17 +159,3 @@ class Continuations:
             self._reader.tokenizer, [[self._last], [self._last, *written[:end]]]
         )
         return (self._opening + whole[len(before) :]).strip()
-
-
-def refuse_without_tokens(model: LanguageModel) -> NextTokens:
-    """The model, as one that shows the probabilities of all that it might say next.
-
-    Raises:
-        InputError: It does not: a server's, or rules.
-    """
-    if not isinstance(model, NextTokens):
-        raise InputError(
-            f"{printable(model.spec)} gives no logits over all that it might say next (a chat "
-            "service never does): name a model that runs here, lm:FOLDER, lm:NAME or sandbox:writer"
-        )
-    return model

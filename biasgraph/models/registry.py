@@ -27,7 +27,13 @@ from biasgraph.models.inference_options import ModelOptions, Spec, flag_of
 from biasgraph.models.plug_ins import blame, find_plug_in, plug_ins
 
 if TYPE_CHECKING:
-    from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel, VisualQA
+    from biasgraph.models.base import (
+        Embedder,
+        ImageGenerator,
+        LanguageModel,
+        NextTokens,
+        VisualQA,
+    )
 
 # What a plug-in needs to declare a backend is to be had here, beside what is defined below.
 __all__ = ["EMBEDDER", "GENERATOR", "JUDGE", "LANGUAGE_MODEL", "Backend", "Role"]
@@ -254,3 +260,19 @@ def _load(spec: Spec, role: str, options: ModelOptions | None) -> Any:
     foreign = f"the plug-in {printable(spec.backend)} cannot load '{printable(spec.text)}'"
     with nullcontext() if spec.backend in BACKENDS else blame(foreign):
         return import_function(backend.roles[role].loader)(spec, options or ModelOptions())
+
+
+def refuse_without_tokens(model: LanguageModel) -> NextTokens:
+    """The model, as one that shows the probabilities of all that it might say next.
+
+    Raises:
+        InputError: It does not: a server's, or rules.
+    """
+    from biasgraph.models.base import NextTokens
+
+    if not isinstance(model, NextTokens):
+        raise InputError(
+            f"{printable(model.spec)} gives no logits over all that it might say next (a chat "
+            "service never does): name a model that runs here, lm:FOLDER, lm:NAME or sandbox:writer"
+        )
+    return model

@@ -13,9 +13,9 @@ import torch
 
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Message, NextTokens
-from biasgraph.models.continuations import Continuations, refuse_without_tokens
+from biasgraph.models.continuations import Continuations
 from biasgraph.models.lm import TransformersLanguageModel
-from biasgraph.models.registry import load_language_model
+from biasgraph.models.registry import load_language_model, refuse_without_tokens
 from tests.models import tiny_lm
 
 TALK = [Message("system", "Be brief."), Message("user", "Who paints?")]

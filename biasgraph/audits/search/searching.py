@@ -16,9 +16,8 @@ from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.io.folder_names import slug
 from biasgraph.methods.named_axes import names_axis
-from biasgraph.models.continuations import refuse_without_tokens
 from biasgraph.models.inference_options import Spec
-from biasgraph.models.registry import load_language_model, traits_of
+from biasgraph.models.registry import load_language_model, refuse_without_tokens, traits_of
 from biasgraph.prompts.mined_prompts import words_of
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.search_scenario import SearchScenario
