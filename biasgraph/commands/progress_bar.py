@@ -46,15 +46,22 @@ class TerminalProgress:
             _Rate(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[detail]}"),
             console=self._console,
         )
         self._bars.start()
-        self._task = self._bars.add_task(f"{description:<12}", total=total, completed=done)
+        title = f"{description:<12}"
+        self._task = self._bars.add_task(title, total=total, completed=done, detail="")
 
     def advance(self, count: int) -> None:
         """Move the bar on by so many items."""
         if self._bars is not None and self._task is not None:
             self._bars.advance(self._task, count)
+
+    def detail(self, text: str) -> None:
+        """Show a few words behind the bar."""
+        if self._bars is not None and self._task is not None:
+            self._bars.update(self._task, detail=text)
 
     def finish(self) -> None:
         """Remove the bar."""

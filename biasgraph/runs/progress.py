@@ -101,6 +101,10 @@ class ShownWork:
         if isinstance(self._progress, Detailed):
             self._progress.detail(text)
 
+    def tell(self, message: str) -> None:
+        """Something that the user should know at once."""
+        self._progress.note(message)
+
     def heard(self, signum: int, frame: FrameType | None) -> None:
         """First time: finish the batch. Second time: stop where we are (raises Interrupted)."""
         if self.requested:

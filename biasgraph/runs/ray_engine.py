@@ -10,15 +10,12 @@ journals and folders are this machine's.
 
 from __future__ import annotations
 
-import logging
+import math
 import os
-import signal
-import socket
-import tempfile
-import threading
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
@@ -29,6 +26,7 @@ from biasgraph.models.backend import summarize_error
 from biasgraph.models.base import Remote
 from biasgraph.models.registry import traits_of
 from biasgraph.runs.engines import Task
+from biasgraph.runs.ray_cluster import connected, has_died
 from biasgraph.runs.ray_worker import BatchWorker, Failure, Terms
 from biasgraph.runs.record import identity
 from biasgraph.runs.recorded_generator import RecordedGenerator
@@ -44,14 +42,9 @@ MOST_LOST = 3
 """How often a batch may be lost with its worker."""
 CORES = 2
 """CPU cores of a worker where there are no GPUs and nobody says how many workers."""
-OBJECT_STORE = 150_000_000
-"""Bytes of shared memory for what travels; Ray goes on on disk where they do not suffice."""
-FOLDER = "biasgraph-ray-"
-"""What the name of a temporary folder begins with, where a Ray of this machine keeps its logs."""
-AUTO = "auto"
-"""The address of the cluster that this machine is part of."""
-CONNECT = 10
-"""Seconds in which the head of a cluster has to answer."""
+PATIENCE = 60
+"""Seconds after which to say that no worker has started yet."""
+KEPT = "what is done is kept: rerun the same command to resume"
 HEARTBEAT = 1.0
 """Seconds after which to look whether the user wants to stop."""
 
@@ -86,6 +79,7 @@ class RayEngine:
         self._options = options
         self._workers: list[_Worker] = []
         self._started = ExitStack()
+        self._room, self._patience = "", math.inf
 
     @classmethod
     def of(cls, options: ModelOptions) -> RayEngine:
@@ -116,16 +110,21 @@ class RayEngine:
                 held.clear()
             if not flying and not held:
                 break
-            for task, outcome in self._landed(flying, held):
+            for task, outcome in self._landed(flying, held, shown):
                 count = task.record(outcome)
                 shown.move(count)
                 total += count
-            shown.say(
-                f"{sum(worker.greeting is None for worker in self._workers)} of "
-                f"{len(self._workers)} workers, {len(flying)} batches in flight"
-            )
+            self._say(shown, len(flying))
         shown.stop_where_asked()
         return total
+
+    def _say(self, shown: ShownWork, flying: int) -> None:
+        """Show who is at work, and why nobody is."""
+        alive = sum(worker.greeting is None for worker in self._workers)
+        shown.say(f"{alive} of {len(self._workers)} workers, {flying} batches in flight")
+        if not alive and time.monotonic() > self._patience:
+            shown.tell(f"No worker has started yet: {self._room}")
+            self._patience = math.inf
 
     def close(self) -> None:
         """Stop the workers, and the Ray that was started for them."""
@@ -144,12 +143,17 @@ class RayEngine:
         worker.load += 1
         return worker.actor.compute.remote(identity(task.model), task.call)
 
-    def _landed(self, flying: _Flying, held: deque[_Flight]) -> Iterator[tuple[Task[Any], Any]]:
+    def _landed(
+        self, flying: _Flying, held: deque[_Flight], shown: ShownWork
+    ) -> Iterator[tuple[Task[Any], Any]]:
         """Outcomes that have come by now; what was lost is put back to be sent again."""
         import ray
 
         greetings = {one.greeting: one for one in self._workers if one.greeting is not None}
         ready, _ = ray.wait([*flying, *greetings], timeout=HEARTBEAT)
+        if not ready and has_died():
+            shown.stop_where_asked()  # whoever stopped it may have stopped this process, too
+            raise ModelError(f"the Ray of this machine has died; {KEPT}")
         for reference in ready:
             if reference in greetings:
                 self._welcome(greetings[reference])
@@ -165,8 +169,7 @@ class RayEngine:
                 if flight.lost > MOST_LOST:
                     raise ModelError(
                         f"workers died {flight.lost} times over the same batch, at last one on "
-                        f"{printable(worker.node)} ({_reason(error)}); what is done is kept: "
-                        "rerun the same command to resume"
+                        f"{printable(worker.node)} ({_reason(error)}); {KEPT}"
                     ) from None
                 held.appendleft(flight)
                 if worker.greeting is None:
@@ -179,67 +182,37 @@ class RayEngine:
     # Starting
 
     def _start(self) -> None:
-        """Start or join Ray, and the workers."""
-        import ray
-
+        """Start or join Ray, and start the workers."""
+        options = self._options
         with ExitStack() as stack:
-            if not ray.is_initialized():
-                self._connect(stack)
-            total = ray.cluster_resources()
-            gpus = self._options.gpus_per_worker
-            if gpus is None:
-                gpus = 1.0 if total.get("GPU") and self._options.device != "cpu" else 0.0
-            most = int(total.get("GPU", 0) / gpus) if gpus else int(total.get("CPU", 1)) // CORES
-            count = self._options.workers or max(1, most)
-            if gpus and count > most and not self._options.cluster:
+            cores = max(os.cpu_count() or 1, options.workers or 1)
+            ray = stack.enter_context(connected(options.cluster or "", cores))
+            has = ray.cluster_resources()
+            cpus, gpus = int(has.get("CPU", 1)), has.get("GPU", 0.0)
+            each = options.gpus_per_worker
+            if each is None:
+                each = 1.0 if gpus and options.device != "cpu" else 0.0
+            count = options.workers or max(1, int(gpus / each) if each else cpus // CORES)
+            if count * each > gpus and not options.cluster:
                 raise InputError(
-                    f"--workers {count} with {gpus:g} GPUs each: this machine has "
-                    f"{total.get('GPU', 0):g}; give fewer --workers or smaller --gpus-per-worker"
+                    f"{count} workers with {each:g} GPUs each: this machine has {gpus:g}; give "
+                    "fewer --workers or smaller --gpus-per-worker"
                 )
-            self._terms = Terms.here(max(1, int(total.get("CPU", 1)) // count))
+            self._terms = Terms.here(max(1, cpus // count))
             remote = ray.remote(BatchWorker).options(
-                num_cpus=0 if gpus else 1, num_gpus=gpus, max_restarts=-1, max_task_retries=0,
+                num_cpus=0 if each else 1, num_gpus=each, max_restarts=-1, max_task_retries=0,
                 scheduling_strategy="SPREAD",
             )  # fmt: skip
-            for _ in range(count):
-                worker = _Worker(remote.remote(self._options.record()))
+            workers = [_Worker(remote.remote(options.record())) for _ in range(count)]
+            for worker in workers:
                 stack.callback(ray.kill, worker.actor)
-                self._workers.append(worker)
                 self._greet(worker)
-            self._started = stack.pop_all()
-
-    def _connect(self, stack: ExitStack) -> None:
-        """Start a Ray on this machine, or join the one at the address."""
-        import ray
-
-        address = self._options.cluster or ""
-        how: dict[str, Any] = {"address": address}
-        if not address:
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-            folder = tempfile.TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)
-            how = {
-                "address": "local",
-                "num_cpus": max(os.cpu_count() or 1, self._options.workers or 1),
-                "include_dashboard": False,
-                "object_store_memory": OBJECT_STORE,
-                "_temp_dir": stack.enter_context(folder),
-            }
-        stack.enter_context(_silence(ray))
-        stack.callback(ray.shutdown, wait_for_processes=True)
-        what = f"cannot join the Ray at {printable(address)}" if address else "cannot start Ray"
-        try:
-            if ":" in address:  # Ray itself would try for minutes
-                host, _, port = address.rpartition(":")
-                socket.create_connection((host.strip("[]"), int(port)), CONNECT).close()
-            with _signals_kept():
-                ray.init(**how, log_to_driver=False, logging_level=logging.CRITICAL)
-        except Exception as error:  # of many kinds, from sockets to versions
-            if address == AUTO and isinstance(error, ConnectionError):
-                raise ModelError(
-                    "no Ray runs on this machine: start one (ray start --head), or give --engine "
-                    "ray, or ray:HOST:PORT"
-                ) from None
-            raise ModelError(f"{what}: {summarize_error(error)}") from None
+            self._workers, self._started = workers, stack.pop_all()
+        self._room = (
+            f"a worker needs {f'{each:g} GPUs' if each else 'a CPU core'}, and the cluster has "
+            f"{gpus:g} GPUs and {cpus} CPU cores in all, which others may use"
+        )
+        self._patience = time.monotonic() + PATIENCE
 
     def _greet(self, worker: _Worker) -> None:
         hello = worker.actor.hello.options(max_task_retries=-1)
@@ -282,29 +255,3 @@ def _reason(error: Exception) -> str:
     """The last line of what Ray says, which names the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return printable(lines[-1] if lines else type(error).__name__)[:150]
-
-
-@contextmanager
-def _silence(ray: Any) -> Iterator[None]:
-    """Keep what Ray tells of dying workers off stdout, which is the result's; no option does it."""
-    own = ray._private.worker
-    before = getattr(own, "print_to_stdstream", None)
-    own.print_to_stdstream = lambda *_, **__: None
-    try:
-        yield
-    finally:
-        own.print_to_stdstream = before
-
-
-@contextmanager
-def _signals_kept() -> Iterator[None]:
-    """Ray takes SIGTERM for itself where it starts; give it back."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
