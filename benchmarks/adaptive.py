@@ -139,7 +139,7 @@ def looked_at(images: CodedImages, options: AnalysisSettings) -> list[PairRow]:
     """The pairs of two axes, each as it stopped."""
     pool, ideals = Pool.of(images.prompt, [images]), UNIFORM.ideals(images.variables, None)
     _, pairs = Pairs.prepared(pool, ideals, options, options.prompt_rule)
-    return [row for row in until_decided(pairs).rows if row.source != row.target]
+    return until_decided(pairs).rows
 
 
 def told(row: PairRow) -> list[Any]:

@@ -91,8 +91,10 @@ def strengths(records: Sequence[Record]) -> str:
 def occupations(records: Sequence[Record]) -> str:
     """Whole audits of the sandbox's occupations against 384 images of every prompt."""
     rows = []
-    for world, decide in dict.fromkeys((r["audit"][1], r["audit"][3]) for r in records):
-        own = [r for r in records if (r["audit"][1], r["audit"][3]) == (world, decide)]
+    kinds = dict.fromkeys((record["audit"][1], record["audit"][3]) for record in records)
+    both = dict.fromkeys(("both", decide) for _, decide in kinds)
+    for world, decide in [*kinds, *both]:
+        own = [r for r in records if r["audit"][3] == decide and world in (r["audit"][1], "both")]
         pairs = [pair for record in own for pair in record["pairs"]]
         clear = [pair for pair in pairs if (pair[4] or 0) >= MIN_V]
         none = [pair for pair in pairs if not pair[4]]

@@ -52,5 +52,4 @@ _EXCLUDED = {
     "images": "rounds say how many images are made; --max-images bounds them",
     "correct": "corrected numbers are of all images, and decisions of those at a look; build "
     "--answers corrects them afterwards",
-    "fdr": "every look's level is a share of --alpha",
 }

@@ -121,7 +121,7 @@ def make_until_decided(
         fewer = {prompt: size for prompt, size in sizes.items() if size < planned.images}
         planned.carry_out(run, asdict(settings), fewer)
         wanted, made = grown, sum(sizes.values())
-        looked = _look(run, planned, options, declared)
+        looked = _look(run, planned, options, declared, looked)
         sources = looked.open_sources
         if not sources:
             break
@@ -141,13 +141,19 @@ def _sizes(planned: PlannedBuild, wanted: Mapping[str, int]) -> dict[str, int]:
     return {row.id: wanted[row.axis] if row.role == "counterfactual" else most for row in rows}
 
 
-def _look(run: Run, planned: PlannedBuild, options: BuildOptions, declared: Declared) -> Looked:
+def _look(
+    run: Run,
+    planned: PlannedBuild,
+    options: BuildOptions,
+    declared: Declared,
+    before: Looked | None = None,
+) -> Looked:
     """What the answers there are say of every pair that decides where images go."""
     table = Answers.from_frame(run.answers(planned.job.vqa), source=str(run.directory))
     coded = code_images(table, planned.axes, options.unlisted).images
     baseline = declared.baseline([images.prompt for images in coded], None)
     several = options.prompts is not None or len(coded) > 1
-    return look_at(coded, options.analysis_settings(), baseline, several=several)
+    return look_at(coded, options.analysis_settings(), baseline, several=several, before=before)
 
 
 def _rounds(

@@ -65,6 +65,8 @@ def e_bh(log_values: Sequence[float], level: float) -> list[bool]:
     Under any dependence: the r largest, for the largest r whose smallest is at least
     number / (level r).
     """
+    if len(log_values) == 0:
+        return []
     values = np.asarray(log_values)
     order = np.argsort(-values, kind="stable")
     needed = np.log(len(values) / level) - np.log(np.arange(1, len(values) + 1))

@@ -18,7 +18,7 @@ from biasgraph.causal.mediation import ASSUMPTIONS, Mediation
 from biasgraph.causal.pairs import Pairs, draw_initial
 from biasgraph.causal.rows import CountRow, LinkRow, ManipulationCheck, NodeRow, PairRow, flag
 from biasgraph.causal.sensitivity import distances_to_ideal
-from biasgraph.causal.sequential import first_images, until_decided
+from biasgraph.causal.sequential import first_images, rows_until_decided
 from biasgraph.causal.settings import AnalysisSettings, EdgeRule
 from biasgraph.causal.tables import CodedImages, Counts, Pool, Tallies, counts_rows, reduced
 from biasgraph.causal.transport import Ideal
@@ -90,7 +90,7 @@ def measure_axes(
 ) -> tuple[list[NodeRow], list[PairRow]]:
     """The nodes and all ordered pairs of axes, edges decided by the rule; see `analyze`."""
     nodes, measured = Pairs.prepared(pool, ideals, settings, rule)
-    pairs = until_decided(measured).rows if settings.looks else measured.rows()
+    pairs = rows_until_decided(measured) if settings.looks else measured.rows()
     if labelled is None:
         return nodes, pairs
     return correct(nodes, pairs, pool, ideals, settings, labelled)

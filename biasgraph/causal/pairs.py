@@ -200,6 +200,8 @@ class Pairs:
         # p <= alpha, as BiasConnect sec. 3.3 prunes what exceeds alpha. Without --fdr the adjusted
         # p stands beside it and decides nothing (STATISTICS (b)).
         deciding = p if self.rule.fdr is None else adjusted(p, self.rule.fdr)
+        if self.rule.fdr is not None and self.settings.looks:  # e-values do: see `known`
+            deciding = [np.inf] * len(p)
         level = self.rule.alpha if self.rule.fdr is None else FDR_LEVEL
         decided = list(rows)
         by_looks = adjusted(p, looks=self.settings.shared)

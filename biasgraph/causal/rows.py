@@ -281,6 +281,9 @@ class PairRow(GraphRow):
     )
     look_images: int | Unset | None = _looks("images of each prompt by then", unit="images")
     edge_look: int | Unset | None = _looks("the look at which its arms were found to differ")
+    log_e: float | Unset | None = _looks(
+        "log of the evidence that the arms differ; only with `--fdr` besides", range="any"
+    )
     n_prompts: int | Unset = _prompts(
         "prompts with answers about the pair; this and the next two only with several prompts"
     )

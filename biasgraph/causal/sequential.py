@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 from biasgraph.causal.baseline import Baseline
+from biasgraph.causal.e_process import e_bh, log_e_values
 from biasgraph.causal.pairs import Pairs
 from biasgraph.causal.rows import PairRow, flag
-from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Codes, Pool
 from biasgraph.causal.unknown_answers import treat_unknown
 from biasgraph.causal.verdicts import judge
@@ -41,10 +42,10 @@ def _first_of(prompt: CodedImages, images: int) -> CodedImages:
 
 @dataclass(frozen=True)
 class Looked:
-    """What became of every pair.
+    """What became of every pair of two axes.
 
     Attributes:
-        rows: By source and target, the diagonal included.
+        rows: By source and target.
         looks: How many were taken.
     """
 
@@ -70,7 +71,12 @@ class Looked:
 
 
 def look_at(
-    prompts: Sequence[CodedImages], settings: AnalysisSettings, baseline: Baseline, *, several: bool
+    prompts: Sequence[CodedImages],
+    settings: AnalysisSettings,
+    baseline: Baseline,
+    *,
+    several: bool,
+    before: Looked | None = None,
 ) -> Looked:
     """What the pairs of one prompt's graph, or of the graph of several, have come to.
 
@@ -79,6 +85,7 @@ def look_at(
         settings: Of the analysis.
         baseline: What the distributions are compared with.
         several: Whether the graph is that of the prompts' sum.
+        before: See `until_decided`.
     """
     counted = [treat_unknown(images, settings, baseline.axes) for images in prompts]
     ideals = baseline.ideals(counted[0].variables, settings.metric)
@@ -86,22 +93,28 @@ def look_at(
     if several:
         pool, rule = Pool.summed(counted), settings.global_rule
     _, pairs = Pairs.prepared(pool, ideals, settings, rule)
-    return until_decided(pairs)
+    return until_decided(pairs, before)
 
 
-def until_decided(pairs: Pairs) -> Looked:
+def until_decided(pairs: Pairs, before: Looked | None = None) -> Looked:
     """Look at every pair until it is decided, or there are no images for another look.
 
     Args:
         pairs: Of all images there are; those of the settings' looks that a pair needs are taken
             from them, each prompt's first.
+        before: The looks that were taken when there were fewer images, and need not be again.
     """
     settings, pool = pairs.settings, pairs.pool
     indices = range(len(pool.variables))
-    open_pairs = [place for place in permutations(indices, 2) if pool.total.arms_of(place[0])]
-    rows: dict[Place, PairRow] = {}
-    taken = 0
-    for look, images in enumerate(settings.looks, 1):
+    taken, known = (before.looks, before.rows) if before else (0, [])
+    every = zip(permutations(indices, 2), known, strict=False)
+    rows = {place: row for place, row in every if isinstance(row.look, int)}
+    open_pairs = [
+        place
+        for place in permutations(indices, 2)
+        if pool.total.arms_of(place[0]) and not _decided(rows.get(place))
+    ]
+    for look, images in enumerate(settings.looks[taken:], taken + 1):
         ready = [place for place in open_pairs if _has_images(pool, place[0], images)]
         if not ready:
             break
@@ -109,8 +122,8 @@ def until_decided(pairs: Pairs) -> Looked:
         _, now = Pairs.prepared(first_images(pool, images), pairs.ideals, settings, pairs.rule)
         for place, row in _look(now, ready, rows).items():
             differs = row.edge or "below_min_is" in row.flags
-            before = rows.get(place)
-            edge_look = before.edge_look if before else None
+            earlier = rows.get(place)
+            edge_look = earlier.edge_look if earlier else None
             rows[place] = replace(
                 row,
                 look=look,
@@ -119,8 +132,21 @@ def until_decided(pairs: Pairs) -> Looked:
                 decided=is_decided(row, settings),
             )
         open_pairs = [place for place in open_pairs if not _decided(rows.get(place))]
-    every = [rows.get((x, y)) or _unlooked(pairs, x, y) for x in indices for y in indices]
-    return Looked(pairs.mark_weak(every), taken)
+    places = permutations(indices, 2)
+    return Looked([rows.get(place) or _unlooked(pairs, *place) for place in places], taken)
+
+
+def rows_until_decided(pairs: Pairs) -> list[PairRow]:
+    """Every ordered pair as it stopped, and each axis's own, in all images.
+
+    Args:
+        pairs: As for `until_decided`.
+    """
+    names = [variable.name for variable in pairs.pool.variables]
+    found = {(row.source, row.target): row for row in until_decided(pairs).rows}
+    for x, name in enumerate(names):
+        found[name, name] = judge([pairs.row(x, x)], pairs.settings, pairs.rule)[0]
+    return pairs.mark_weak([found[source, target] for source in names for target in names])
 
 
 def _decided(row: PairRow | None) -> bool:
@@ -146,10 +172,35 @@ def _look(
     """
     now = {place: pairs.row(*place) for place in places}
     known = {(row.source, row.target) for row in before.values() if row.edge_look}
+    if pairs.rule.fdr is not None:
+        now = {place: _with_evidence(pairs, row, place, before) for place, row in now.items()}
     every = {**before, **now}
+    if pairs.rule.fdr is not None:
+        known |= _by_evidence(list(every.values()))
     judged = judge(pairs.decide(list(every.values()), known), pairs.settings, pairs.rule)
     found = dict(zip(every, judged, strict=True))
     return {place: flag(found[place], "adaptive") for place in places}
+
+
+def _with_evidence(
+    pairs: Pairs, row: PairRow, place: Place, before: Mapping[Place, PairRow]
+) -> PairRow:
+    """The row with its e-value, which stays as it was when it made the pair an edge.
+
+    So the e-values of edges never fall again, and whatever e-BH has rejected it rejects in the end.
+    """
+    earlier = before.get(place)
+    if earlier is not None and earlier.edge_look:
+        return replace(row, log_e=earlier.log_e)
+    values = log_e_values(pairs.pool.prompts, *place)
+    return replace(row, log_e=float(values[-1]) if len(values) else None)
+
+
+def _by_evidence(rows: Sequence[PairRow]) -> set[tuple[str, str]]:
+    """The pairs whose arms differ by their e-values, at a false discovery rate of .05."""
+    tested = [row for row in rows if isinstance(row.log_e, float)]
+    rejected = e_bh([float(str(row.log_e)) for row in tested], FDR_LEVEL)
+    return {(row.source, row.target) for row, found in zip(tested, rejected, strict=True) if found}
 
 
 def is_decided(row: PairRow, settings: AnalysisSettings) -> bool:
@@ -166,9 +217,7 @@ def is_decided(row: PairRow, settings: AnalysisSettings) -> bool:
 
 
 def _unlooked(pairs: Pairs, x: int, y: int) -> PairRow:
-    """A pair without a look: an axis's own, or one with too few images for the first look."""
+    """A pair with too few images for the first look."""
     row = pairs.row(x, y)
-    if x == y:
-        return judge([row], pairs.settings, pairs.rule)[0]
     row = replace(row, decided=False, look=None, look_images=None, edge_look=None)
     return row if row.is_ is None else replace(row, verdict="undecided")

@@ -163,7 +163,9 @@ def edge_rule(graph: Record) -> Record:
 def rule_words(graph: Record, nodes: Sequence[Record]) -> str:
     """What makes a pair an edge, in words."""
     rule = edge_rule(graph)
-    if rule["fdr"]:
+    if rule["fdr"] and graph["settings"].get("looks"):
+        words = "e-values, false discovery rate .05 (e-BH)"
+    elif rule["fdr"]:
         words = f"false discovery rate .05 ({rule['fdr']})"
     else:
         words = f"p of at most {rule['alpha']:g}"

@@ -167,11 +167,11 @@ def test_what_ends_between_rounds_goes_on_the_same(
     directory, kept = tmp_path / "run", Run.add_images
     made: list[int] = []
 
-    def add(run: Run, *arguments: object, **named: object) -> None:
+    def add(run: Run, *arguments: object, **named: object) -> object:
         if len(made) == batches:
             raise Killed
         made.append(1)
-        kept(run, *arguments, **named)  # type: ignore[arg-type]
+        return kept(run, *arguments, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Run, "add_images", add)
     with pytest.raises(Killed):
@@ -211,7 +211,7 @@ def test_a_budget_below_the_first_round_begins_nothing(
         (["--decide", "edges"], "--decide has no effect without --until decided"),
         (["--max-images", "48"], "--max-images has no effect without --until decided"),
         (["--until", "decided", "--images", "48"], "--images and --until decided exclude each"),
-        (["--until", "decided", "--fdr", "bh"], "--fdr and --until decided exclude each other"),
+        (["--until", "decided", "--correct", "a"], "--correct and --until decided exclude each"),
         (["--until", "decided", "--max-images", "20"], "--max-images"),
     ],
 )

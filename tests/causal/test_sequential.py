@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from biasgraph.causal.baseline import UNIFORM
 from biasgraph.causal.graph import analyze
 from biasgraph.causal.independence import highest_v_resampled
 from biasgraph.causal.looks import LOOKS, looks_up_to
 from biasgraph.causal.rows import PairRow
-from biasgraph.causal.sequential import first_images
+from biasgraph.causal.sequential import first_images, look_at
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Codes, Pool
 from biasgraph.errors import InputError
@@ -173,3 +174,32 @@ def test_answers_never_seen_are_reckoned_with() -> None:
         high = highest_v_resampled(np.stack([24 - rare, rare], axis=1), LOOKED, rng)
         covered.append(high is not None and high >= v)
     assert np.mean(covered) >= 0.95
+
+
+def test_under_a_false_discovery_rate_evidence_decides_on_edges() -> None:
+    settings = replace(LOOKED, fdr="bh")
+    clear = pair(images(0.8, start=0.1), settings)
+    assert (clear.edge, clear.look, clear.verdict) == (True, 1, "towards")
+    assert isinstance(clear.log_e, float) and clear.log_e > np.log(2 / 0.05)
+    none = pair(images(0.0, start=0.4, seed=3), settings)
+    assert not none.edge and isinstance(none.log_e, float) and none.log_e < 0
+    assert "log_e" not in pair(images(0.8, start=0.1), LOOKED).record()
+
+
+def test_evidence_stays_as_it_made_the_edge() -> None:
+    clear, alike = images(0.7, start=0.15, n=24, seed=2), images(0.0, start=0.5, n=72, seed=1)
+    arms = {arm: np.concatenate([codes, alike.arms[arm]]) for arm, codes in clear.arms.items()}
+    coded = replace(clear, initial=np.concatenate([alike.initial, alike.initial[:24]]), arms=arms)
+    settings = replace(LOOKED, delta=0.0, fdr="bh")
+    first, last = pair(cut(coded, 24), settings), pair(coded, settings)
+    assert first.edge and last.edge and (last.edge_look, last.look) == (1, 3)
+    assert last.log_e == first.log_e
+
+
+def test_looks_that_were_taken_need_not_be_again() -> None:
+    coded = images(0.25, start=0.4, seed=5)
+    first = look_at([cut(coded, 24)], LOOKED, UNIFORM, several=False)
+    assert first.looks == 1 and first.open_sources == ["a", "b"]
+    again = look_at([coded], LOOKED, UNIFORM, several=False, before=first)
+    assert again == look_at([coded], LOOKED, UNIFORM, several=False)
+    assert first.next_images(LOOKED.looks) == {"a": 48, "b": 48}
