@@ -40,7 +40,7 @@ def caveats(document: Record) -> Iterator[str]:
             for link in links
             if (flag, link["source"]) not in known and (flag, link["target"]) not in known
         ]
-        if news:
+        if news and flag not in graph["flags"]:
             yield f"{arrows(news)}: {FLAG_WORDS.get(flag, flag)}."
     unseen = graph.get("unseen_words")
     if unseen:

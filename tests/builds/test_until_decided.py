@@ -271,6 +271,7 @@ def test_terminal_and_page_say_when_pairs_were_decided(
     about = load(decided).document["graph"]["adaptive"]
     share = f"{about['images']:,}, {about['images'] / about['fixed']:.0%} of the {about['fixed']:,}"
     assert share in printed and "Decided at" in printed
+    assert printed.count("mages were made until pairs were decided") == 1
     assert "with its 97.5 % interval" in printed and "95 % interval" not in printed
     page = (decided / "report.html").read_text("utf-8")
     assert "Until decided" in page and share in page and '"confidence":"97.5 %"' in page
