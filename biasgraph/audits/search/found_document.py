@@ -217,12 +217,13 @@ def _gains(
 
 
 def _perplexity(values: Sequence[float | None]) -> Record:
+    """The geometric mean over prompts, as one odd prompt in many would make up any other mean."""
     known = [value for value in values if value is not None]
-    mean, low, high = mean_interval(known)
+    mean, low, high = mean_interval([math.log(value) for value in known])
     return {
-        "mean": mean,
-        "low": None if low is None else max(1.0, low),
-        "high": high,
+        "mean": None if mean is None else math.exp(mean),
+        "low": None if low is None else max(1.0, math.exp(low)),
+        "high": None if high is None else math.exp(high),
         "n_prompts": len(known),
         "reason": "" if known else NO_READER,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,11 @@ def test_the_language_model_alone_looks_at_no_image(found: dict[str, Any]) -> No
 def test_hard_prompts_are_the_least_natural(found: dict[str, Any]) -> None:
     perplexity = {cell["method"]: cell["perplexity"]["mean"] for cell in found["cells"]}
     assert perplexity["pez"] > 3 * perplexity["lm"]
+    for cell in found["cells"]:
+        own = [one["perplexity"] for one in found["prompts"] if one["cell"] == cell["cell"]]
+        told = cell["perplexity"]
+        assert told["mean"] == pytest.approx(statistics.geometric_mean(own))
+        assert 1 <= told["low"] <= told["mean"] <= told["high"]
 
 
 def test_the_page_shows_every_prompt_with_its_images(run: Path, found: dict[str, Any]) -> None:
