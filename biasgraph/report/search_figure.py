@@ -65,8 +65,8 @@ def _caption(document: Record) -> str:
         f"Prompts by {words.name(document['lm'], 80)}. Left: mean share over prompts of the "
         "attribute among their images, against the geometric mean of perplexity; bars: 95 % "
         "intervals; dashed: the ideal; line: from the language model alone over every "
-        f"λ.{unknown} Right: words of the prompts{largest} by delta, the mean share of the prompts with the word less that of "
-        "those without; behind each, how many prompts have it."
+        f"λ.{unknown} Right: words of the prompts{largest} by delta, the mean share of the "
+        "prompts with the word less that of those without; behind each, how many prompts have it."
     )
 
 
