@@ -54,6 +54,8 @@ def finding(pair: Record, document: Record) -> str:
     source, target = name(pair["source"]), name(pair["target"])
     initial = nodes[pair["target"]]["initial"]["n_valid"]
     counts = f"{initial:,} initial"
+    if pair.get("look_images"):  # the node's are all there are
+        counts = f"the first {pair['look_images']:,} initial"
     if pair.get("table"):
         counts = f"{sum(map(sum, pair['table'])):,} counterfactual and {counts}"
     shift = pair["shift_p"]

@@ -140,7 +140,7 @@
         lost,
       }),
       el("p", { class: "note" }, "Images by what was asked for (rows) and what the judge saw (columns); shares of each row. ",
-        "The test compares the rows above the line.")];
+        "The test compares the rows above the line", looks.length && pair.look ? `, in the first ${pair.look_images} images of each prompt only.` : ".")];
   }
 
   function testRows(pair) {

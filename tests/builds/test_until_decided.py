@@ -275,3 +275,4 @@ def test_terminal_and_page_say_when_pairs_were_decided(
     assert "with its 97.5 % interval" in printed and "95 % interval" not in printed
     page = (decided / "report.html").read_text("utf-8")
     assert "Until decided" in page and share in page and '"confidence":"97.5 %"' in page
+    assert "48 counterfactual and the first 24 initial images with a valid answer" in page
