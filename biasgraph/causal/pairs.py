@@ -20,6 +20,7 @@ from biasgraph.causal.nodes import FEW_ANSWERS, measure_node
 from biasgraph.causal.rows import NodeRow, PairRow, flag
 from biasgraph.causal.sensitivity import TargetDraws, distances_to_ideal, measure_sensitivity
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, EdgeRule, generator
+from biasgraph.causal.shares import largest_change
 from biasgraph.causal.shift import compare_strata, shift_p
 from biasgraph.causal.tables import Counts, Pool
 from biasgraph.causal.transport import Ideal
@@ -158,11 +159,26 @@ class Pairs:
         if self.near_ideal[y]:
             row = flag(row, "near_ideal")
         row = replace(row, **self.wording.about_pair(x, y, self.ideals[y]))
+        row = self._with_shares(row, initial.sum(axis=0), strata.sum(axis=0), y)
         sets = np.concatenate([initial.sum(axis=0)[None], strata.sum(axis=0)])
         if x != y and (sets.max(axis=1) == sets.sum(axis=1)).any():
             row = flag(row, "single_answer")
         rng = self._rng("bootstrap", x, y)
         return measure_sensitivity(row, initial, strata, self.ideals[y], draws, self.settings, rng)
+
+    def _with_shares(self, row: PairRow, initial: Counts, arms: Counts, y: int) -> PairRow:
+        """The pair with what its mixture does in shares of pictures."""
+        change = largest_change(initial, arms, self.settings.mix, self.settings.tail)
+        return replace(
+            row,
+            moved=self.pool.variables[y].attributes[change.attribute],
+            share_before=change.before.value,
+            share_before_ci_low=change.before.ends[0],
+            share_before_ci_high=change.before.ends[1],
+            share_after=change.after.value,
+            share_after_ci_low=change.after.ends[0],
+            share_after_ci_high=change.after.ends[1],
+        )
 
     def _test(
         self, strata: Counts, what: str, x: int, y: int, alpha: float, hits: int = ENOUGH_HITS

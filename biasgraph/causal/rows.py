@@ -50,6 +50,7 @@ _p = partial(_test, unit="probability", range="0 to 1")
 _v = partial(_test, unit="Cramér's V", range="0 to 1", source="Pairs")
 _is = partial(measure, unit="W1", range="any", source="BiasConnect eq. 4", default=None)
 _end = partial(_is, source="Pairs")
+_moved = partial(measure, unit="share", range="0 to 1", source="Pairs", default=None)
 _prompts = partial(measure, unit="prompts", range=">= 0", source="Many prompts", default=UNSET)
 _mean_w1 = partial(measure, unit="W1", range=">= 0", source="Many prompts", default=UNSET)
 _looks = partial(measure, unit="", range=">= 1", source="Until decided", default=UNSET)
@@ -223,6 +224,19 @@ class PairRow(GraphRow):
     ci_percentile_high: float | None = _end("upper end")
     ci_basic_low: float | None = _end("basic bootstrap interval of `is`, lower end")
     ci_basic_high: float | None = _end("upper end")
+    moved: str | None = measure(
+        "the target's attribute whose share changes most when `source` is diversified",
+        unit="name",
+        range="an attribute",
+        source="Pairs",
+        default=None,
+    )
+    share_before: float | None = _moved("its share of the initial images")
+    share_before_ci_low: float | None = _moved("its 95 % interval, lower end")
+    share_before_ci_high: float | None = _moved("upper end")
+    share_after: float | None = _moved("its share of the mixture of the arms")
+    share_after_ci_low: float | None = _moved("its 95 % interval, lower end")
+    share_after_ci_high: float | None = _moved("upper end")
     sign: Sign | None = _name(
         "where the target moves, of edges and common shifts alone",
         range="towards, away, undetermined",
@@ -293,7 +307,11 @@ class PairRow(GraphRow):
     )
 
 
-LATER_FIELDS = ("v_high", "shift_p_adjusted", "verdict")
+SHARE_FIELDS = (
+    *("moved", "share_before", "share_before_ci_low", "share_before_ci_high"),
+    *("share_after", "share_after_ci_low", "share_after_ci_high"),
+)
+LATER_FIELDS = ("v_high", "shift_p_adjusted", "verdict", *SHARE_FIELDS)
 """Of pairs; runs that were analysed before there were these lack them."""
 
 

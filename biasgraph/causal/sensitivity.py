@@ -56,6 +56,14 @@ def mixed(counts: Counts | Floats, mix: str) -> Floats:
     return np.asarray((counts / counts.sum(axis=-1, keepdims=True)).mean(axis=-2))
 
 
+def images_of_mixture(sizes: Counts | Floats, mix: str) -> float:
+    """How many images alike would tell as much as the mixture of arms of these sizes (J,).
+
+    The variance of an equal mean is the arms' mean one over J; that of the smallest weighs most.
+    """
+    return float(sizes.sum() if mix == "pooled" else len(sizes) ** 2 / (1 / sizes).sum())
+
+
 def distances_to_ideal(
     initial: Counts | Floats, arms: Counts | Floats, ideal: Ideal, mix: str
 ) -> tuple[float, float]:
@@ -132,10 +140,9 @@ def _errors_of_mixture(
 ) -> Errors:
     """How far the distance of the mixture of arms (J, k) may be off, given its replicates (B,)."""
     sizes = arms.sum(axis=-1)
-    if settings.mix == "pooled":
-        shares, images = smoothed(arms.sum(axis=0)), float(sizes.sum())
-    else:  # its variance is the arms' mean one over J, and that of the smallest weighs most
-        shares, images = smoothed(arms).mean(axis=0), len(sizes) ** 2 / float((1 / sizes).sum())
+    pooled = settings.mix == "pooled"
+    shares = smoothed(arms.sum(axis=0)) if pooled else smoothed(arms).mean(axis=0)
+    images = images_of_mixture(sizes, settings.mix)
     return Errors.of(distances, shares, max(1, round(images)), ideal, drawn_ideal, rng)
 
 

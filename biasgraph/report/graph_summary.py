@@ -10,6 +10,7 @@ from biasgraph.data.file_names import PROMPTS
 from biasgraph.report import judge_words, prompt_tables, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.lead import seen, untested
+from biasgraph.report.share_words import in_pictures
 
 Record = Mapping[str, Any]
 
@@ -35,6 +36,7 @@ def summarize_graph(
         _axes(nodes),
         *_compared(nodes, prompts),
         parts.Heading(edges) if links else parts.Text(edges),
+        parts.Sentences("", list(_in_pictures(document))),
         _edges(links, graph),
         rounds_words.when_decided(graph, pairs),
         parts.Sentences("Common shifts", list(shifts(document, pairs))),
@@ -51,7 +53,16 @@ def summarize_graph(
 
 def shifts(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     """The common shifts to tell first."""
-    return (verdict_words.finding(pair, document) for pair in verdict_words.told_first(pairs))
+    return (
+        f"{verdict_words.finding(pair, document)} {verdict_words.evidence(pair, document)}"
+        for pair in verdict_words.told_first(pairs)
+    )
+
+
+def _in_pictures(document: Record) -> Iterator[str]:
+    """The edges to tell first, as sentences about pictures."""
+    told = (in_pictures(link, document) for link in verdict_words.strongest(document["links"]))
+    return filter(None, told)
 
 
 def graph_facts(document: Record) -> list[tuple[str, str]]:

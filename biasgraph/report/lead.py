@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from biasgraph.causal.flags import CLAIMS, FLAG_WORDS
+from biasgraph.report import verdict_words
+from biasgraph.report.share_words import in_pictures
 from biasgraph.report.words import (
     LISTED,
     Record,
@@ -20,8 +22,9 @@ from biasgraph.report.words import (
 
 
 def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
-    """What most images show, and how many pairs are edges."""
+    """What most images show, what moves them most, and how many pairs are edges."""
     yield from seen(document)
+    yield from strongest(document, pairs)
     yield linked(document, pairs)
 
 
@@ -78,6 +81,14 @@ def _hidden(nodes: Sequence[Record], of: str) -> str:
         f"One by one, the {of} are further from the ideal than their sum shows, because they lean "
         f"different ways; mean distance of a prompt: {enumerated(told, 'axes')}."
     )
+
+
+def strongest(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
+    """The clearest of the edges and common shifts, in pictures."""
+    for pair in [*verdict_words.strongest(document["links"]), *verdict_words.told_first(pairs)]:
+        if told := in_pictures(pair, document):
+            yield told
+            return
 
 
 def linked(document: Record, pairs: Sequence[Record]) -> str:

@@ -7,7 +7,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import numpy as np
+
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS, VERDICT_NAMES, VERDICT_WORDS
+from biasgraph.causal.sensitivity import mixed
 from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import Images
 from biasgraph.errors import InputError
@@ -25,7 +28,7 @@ Record = Mapping[str, Any]
 Counts = Mapping[tuple[str, str, str], Mapping[str, int]]
 """(axis, attribute, target) -> answer -> count, summed over prompts."""
 
-UNKNOWN, GATED = "unknown", "gated"
+LOST = UNKNOWN, GATED = "unknown", "gated"
 
 MANY = 10  # axes, above which the matrix gets the whole width
 
@@ -49,11 +52,13 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
     documents = [part.document for part in result.prompts]
     ids = thumbnails.images
     place = {image: i for i, image in enumerate(ids)}
+    sets = _sets(result, thumbnails, place)
     model = {
         "document": document,
         "axes": [_axis(node) for node in nodes],
         "pairs": [_pair(pair, document) for pair in pairs],
-        "sets": _sets(result, thumbnails, place),
+        "sets": sets,
+        "mixed": _mixed(sets, len(nodes), graph["settings"]["mix"]),
         "images": _images(result, thumbnails, ids),
         "findings": {
             "graph": _shown_findings(graph["findings"], place),
@@ -98,6 +103,7 @@ def _context(
                 "pair": index[link["source"]] * len(nodes) + index[link["target"]],
                 "sign": link["sign"] or "undetermined",
                 "text": verdict_words.finding(link, document),
+                "evidence": verdict_words.evidence(link, document),
             }
             for link in [*verdict_words.strongest(links), *verdict_words.told_first(pairs)]
         ],
@@ -166,6 +172,9 @@ def _pair(pair: Record, document: Record) -> dict[str, Any]:
         ],
         "reason": None if pair["status"] == "ok" else verdict_words.reason(pair),
         "text": verdict_words.about_pair(pair, document),
+        "evidence": verdict_words.evidence(pair, document)
+        if verdict_words.is_found(pair) and pair["source"] != pair["target"]
+        else None,
     }
     return {**pair, **shown}
 
@@ -208,8 +217,25 @@ def _sets(result: Result, thumbnails: Thumbnails, place: Mapping[str, int]) -> l
     ]
 
 
+def _mixed(sets: Sequence[Record], axes: int, mix: str) -> list[list[list[float] | None] | None]:
+    """[source][target]: shares of all arms of an axis, mixed as the analysis does.
+
+    None where an arm has no valid answer.
+    """
+    mixtures: list[list[list[float] | None] | None] = []
+    for x in range(axes):
+        arms = [one["counts"] for one in sets if one["axis"] == x]
+        counts = [np.array([arm[y][: -len(LOST)] for arm in arms]) for y in range(axes)]
+        mixtures.append(
+            [mixed(one, mix).tolist() if one.any(axis=1).all() else None for one in counts]
+            if arms
+            else None
+        )
+    return mixtures
+
+
 def _row(counts: Mapping[str, int], attributes: Sequence[str]) -> list[int]:
-    lost = [0 if answer in attributes else counts.get(answer, 0) for answer in (UNKNOWN, GATED)]
+    lost = [0 if answer in attributes else counts.get(answer, 0) for answer in LOST]
     return [*(counts.get(_key(attribute), 0) for attribute in attributes), *lost]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from biasgraph.causal.flags import CLAIMS, FLAG_WORDS, STATUS_WORDS
 from biasgraph.report.rounds_words import confidence
+from biasgraph.report.share_words import in_pictures
 from biasgraph.report.words import (
     STRONGEST,
     Record,
@@ -48,10 +49,21 @@ def told_first(pairs: Sequence[Record]) -> list[Record]:
     return sorted(found, key=lambda pair: pair["shift_p"])[:STRONGEST]
 
 
+def is_found(pair: Record) -> bool:
+    """Whether a pair is told as a finding."""
+    return bool(pair["edge"]) or pair.get("verdict") == "common_shift"
+
+
 def finding(pair: Record, document: Record) -> str:
-    """An edge or a common shift as a sentence, with intervals, images and the ideal."""
+    """An edge or a common shift: what it means in pictures, and what may be said of it."""
+    claim = f"{_claim(pair, document['graph']['settings'])}."
+    pictures = in_pictures(pair, document)
+    return f"{pictures} {claim}" if pictures else claim
+
+
+def evidence(pair: Record, document: Record) -> str:
+    """What a finding rests on: its numbers with intervals, the images and the ideal."""
     graph, nodes = document["graph"], {node["id"]: node for node in document["nodes"]}
-    source, target = name(pair["source"]), name(pair["target"])
     initial = nodes[pair["target"]]["initial"]["n_valid"]
     counts = f"{initial:,} initial"
     if pair.get("look_images"):  # the node's are all there are
@@ -61,15 +73,15 @@ def finding(pair: Record, document: Record) -> str:
     shift = pair["shift_p"]
     moved = "" if shift is None else f", of the shift {p_value(shift)}"
     return (
-        f"{_claim(pair, source, target, graph['settings'])}: {_effect(pair)}, p = "
-        f"{p_value(pair['p'])}{moved}, distance to the ideal {pair['w1_before']:.3f} before and "
-        f"{pair['w1_after']:.3f} after; {counts} images with a valid answer; "
-        f"ideal: {ideal_words(graph, len(nodes))}."
+        f"{_effect(pair)}, p = {p_value(pair['p'])}{moved}, distance to the ideal "
+        f"{pair['w1_before']:.3f} before and {pair['w1_after']:.3f} after; {counts} images with a "
+        f"valid answer; ideal: {ideal_words(graph, len(nodes))}."
     )
 
 
-def _claim(pair: Record, source: str, target: str, settings: Record) -> str:
+def _claim(pair: Record, settings: Record) -> str:
     """What the verdict says, without numbers."""
+    source, target = name(pair["source"]), name(pair["target"])
     verdict, unconfirmed = pair.get("verdict"), ""
     if "wording" in pair["flags"]:
         unconfirmed = "; neutral rewordings do not confirm a direction"
@@ -121,7 +133,7 @@ def about_pair(pair: Record, document: Record) -> str:
             f"Images made for each attribute of {source}, by what the judge saw of it: the closer "
             "each row is to its own answer, the better naming it worked."
         )
-    if pair["edge"] or pair.get("verdict") == "common_shift":
+    if is_found(pair):
         return finding(pair, document)
     if pair["status"] != "ok":
         return f"{arrow(pair)} could not be decided: {reason(pair)}."

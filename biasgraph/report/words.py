@@ -73,6 +73,12 @@ def enumerated(words: Sequence[str], what: str) -> str:
     return f"{', '.join(words[:LISTED])} and {len(words) - LISTED} more {what}"
 
 
+def listed(words: Sequence[str]) -> str:
+    """All of several words, as a sentence has them."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def grouped(records: Iterable[tuple[str, Record]]) -> dict[str, list[Record]]:
     """Records by what each stands beside, in the order of appearance."""
     groups: dict[str, list[Record]] = {}
@@ -108,6 +114,11 @@ def with_ci(value: float | None, ends: Sequence[float] | None, sign: str = "") -
 def percent(share: float) -> str:
     """A share as a page shows it."""
     return f"{share * 100:.0f}\u00a0%"
+
+
+def with_ends(share: float, low: float, high: float) -> str:
+    """A share with its interval, in percent."""
+    return f"{percent(share)} [{low * 100:.0f}, {high * 100:.0f}]"
 
 
 def p_value(p: float | None) -> str:

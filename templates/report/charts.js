@@ -7,8 +7,8 @@
 
   // A contingency table as a heat map: counts and the row's shares.
   // columns: names. rows: {label, counts, lost: [unknown, gated]}. before: such a row for the
-  // initial images. ideal: shares. lost: whether to show the last two counts.
-  function heatTable({ source, columns, rows, before, ideal, lost }) {
+  // initial images. mixed: {label, shares} of all rows together. ideal: shares. lost: whether to show the last two counts.
+  function heatTable({ source, columns, rows, mixed, before, ideal, lost }) {
     const used = columns.map((_, column) => rows.some((row) => row.counts[column] > 0));
     const cells = (row) => {
       const total = row.counts.reduce((sum, one) => sum + one, 0);
@@ -30,13 +30,19 @@
         lost && ["unknown", "nobody"].map((one) => el("th", { scope: "col", class: "lost" }, one)))),
       el("tbody", null, rows.map((row) => line(row, null))),
       el("tfoot", null,
+        mixed && shares(mixed, "mixed"),
         before && line(before, "before"),
-        ideal && el("tr", { class: "ideal" }, el("th", { scope: "row" }, "ideal"),
-          ideal.map((share) => el("td", null, el("data", { value: String(share) }, percent(share)))),
-          lost && el("td", { colspan: 2 })))));
+        ideal && shares({ label: "ideal", shares: ideal }, "ideal"))));
+
+    function shares(row, kind) {
+      return el("tr", { class: kind }, el("th", { scope: "row" }, row.label),
+        row.shares.map((share) => el("td", null, el("data", { value: String(share) }, percent(share)))),
+        lost && el("td", { colspan: 2 }));
+    }
   }
 
-  // Shares against the ideal: a bar each, its interval, and what unknown answers could hide.
+  // Shares against the ideal: a bar each, its interval, and what unknown answers could hide. Where
+  // there are no counts, the interval stands in their place.
   function shareBars({ labels, counts, shares, intervals, bounds, ideal }) {
     return el("div", { class: "bars", role: "list" }, labels.map((label, i) => {
       const at = (value) => percentage(value, 0, 1);
@@ -51,7 +57,7 @@
           intervals && span("whisker", intervals[i][0], intervals[i][1]),
           el("i", { class: "goal", style: { left: at(ideal[i]) } })),
         el("span", { class: "bar-value" }, shares === null ? number(null, { reason: "no valid answers", brief: true })
-          : [el("data", { value: String(shares[i]) }, percent(shares[i])), el("small", null, count(counts[i]))]));
+          : [el("data", { value: String(shares[i]) }, percent(shares[i])), el("small", null, counts ? count(counts[i]) : `[${intervals[i].map((end) => Math.round(end * 100)).join(", ")}]`)]));
     }));
   }
 

@@ -50,10 +50,13 @@
         own ? "Did naming the attributes work?" : verdict(pair)),
       own ? null : decided(pair),
       el("p", null, pair.text),
-      effect(pair),
+      beforeAfter(pair, target),
       table(pair, rows, source, target),
-      heading("Test"),
-      definitions(testRows(pair)),
+      el("details", { class: "more" }, el("summary", null, "Details: sensitivity, p and how sure that is"),
+        pair.evidence && el("p", null, pair.evidence),
+        effect(pair),
+        heading("Test"),
+        definitions(testRows(pair))),
       mediation(pair),
       flagList(pair.flags),
       imagesBehind(pair, rows, source));
@@ -74,6 +77,19 @@
   function decided(pair) {
     if (!looks.length || pair.decided === undefined) return null;
     return el("p", { class: "decided" }, strip(pair), " ", strip.words(pair));
+  }
+
+  // The share that changes most: initial images, and all arms mixed.
+  function beforeAfter(pair, target) {
+    if (pair.moved === null || pair.moved === undefined || pair.source === pair.target) return null;
+    const place = nodes[pair.target].attributes.indexOf(pair.moved);
+    const goal = nodes[pair.target].ideal[place];
+    return el("figure", { class: "before-after" },
+      el("figcaption", null, "Images called ", name(target.attributes[place]), ", before and after"),
+      shareBars({ labels: ["initial images", "all arms mixed"],
+        shares: [pair.share_before, pair.share_after],
+        intervals: ["before", "after"].map((when) => [pair[`share_${when}_ci_low`], pair[`share_${when}_ci_high`]]),
+        ideal: [goal, goal] }));
   }
 
   function effect(pair) {
@@ -127,6 +143,8 @@
   function table(pair, rows, source, target) {
     if (!rows.length) return null;
     const size = target.attributes.length;
+    const of = model.mixed[pair.source];
+    const mixture = of && of[pair.target];
     const split = (set) => ({ counts: set.counts[pair.target].slice(0, size), lost: set.counts[pair.target].slice(size) });
     const all = [...rows, model.sets[0]];
     const lost = all.some((set) => split(set).lost.some(Boolean));
@@ -135,6 +153,7 @@
         source: el("span", null, name(source.label), " asked for"),
         columns: target.attributes,
         rows: rows.map((set) => ({ label: name(source.attributes[set.attribute]), ...split(set) })),
+        mixed: mixture && { label: "all arms mixed", shares: mixture },
         before: { label: "initial images", ...split(model.sets[0]) },
         ideal: nodes[pair.target].ideal,
         lost,

@@ -34,7 +34,7 @@ PAIR_FIELDS = {
     *("is_matched", "is_matched_ci_low", "is_matched_ci_high", "is_ci_low", "is_ci_high"),
     *("ci_percentile_low", "ci_percentile_high", "ci_basic_low", "ci_basic_high"),
     *("sign", "sign_probability", "shift_p", "shift_p_adjusted", "edge", "status", "flags"),
-    *("v_high", "verdict"),
+    *("v_high", "verdict", "moved", "share_before", "share_after"),
 }
 LINK_FIELDS = PAIR_FIELDS | {"table", "rows", "columns", "mediation", "weight"}
 
