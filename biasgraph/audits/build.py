@@ -30,7 +30,6 @@ from biasgraph.audits.reuse import (
     remember,
     stamp_installation,
 )
-from biasgraph.audits.rounds import make_until_decided, size_of_rounds
 from biasgraph.data.answers import Answers
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.data.file_names import AGREEMENT, GRAPH
@@ -97,6 +96,8 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     made = count_images_beside(methods, _method_plan(planned)).items()
     size["notes"] += [f"{name} generates {count:,} more images" for name, count in made]
     if options.until is not None:
+        from biasgraph.audits.rounds import size_of_rounds
+
         size["notes"].append(size_of_rounds(planned, options))
     fewest = options.suited_to(planned.axes).analysis_settings().min_valid
     if planned.images < fewest:
@@ -129,6 +130,8 @@ def build_from_models(
         if options.until is None:
             planned.carry_out(run, asdict(options.analysis_settings()))
         else:
+            from biasgraph.audits.rounds import make_until_decided
+
             rounds = make_until_decided(run, planned, options, declared)
         origin = planned.origin(run)
         if rounds is not None:
