@@ -50,7 +50,8 @@ def started(cpus: int) -> Iterator[None]:
 
     Raises ModelError where it does not start.
     """
-    own = {"RAY_USAGE_STATS_ENABLED": "0"}
+    # Workers would yield to all other programs: their work is the user's.
+    own = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
     if MODE not in os.environ:  # else Ray would keep a token in the user's home for good
         own |= {MODE: "token", TOKEN: secrets.token_hex(32)}
     with ExitStack() as stack:

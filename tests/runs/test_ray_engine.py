@@ -63,6 +63,8 @@ def cluster(plug_ins: Path) -> Iterator[None]:
     import ray
 
     path = os.pathsep.join(map(str, (ROOT, plug_ins)))
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setenv("RAY_worker_niceness", "0")
     ray.init(
         address="local", num_cpus=2, include_dashboard=False, object_store_memory=150_000_000,
         log_to_driver=False, logging_level="CRITICAL",
@@ -70,6 +72,7 @@ def cluster(plug_ins: Path) -> Iterator[None]:
     )  # fmt: skip
     yield
     ray.shutdown()
+    monkeypatch.undo()
 
 
 @pytest.fixture(scope="module")
