@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from biasgraph.errors import ModelError
-from biasgraph.models.backend import GENERATOR, JUDGE
+from biasgraph.models.backend import GENERATOR, JUDGE, import_function
 from biasgraph.models.image_files import reduce_to_kept
 from biasgraph.runs.image_store import EncodedPicture
 from biasgraph.runs.questions import check_reply
@@ -147,6 +147,7 @@ class InProcess:
 
 
 IN_PROCESS = InProcess()
+RAY = "biasgraph.runs.ray_engine:RayEngine"
 
 
 def engine_of(options: ModelOptions) -> Engine:
@@ -157,6 +158,5 @@ def engine_of(options: ModelOptions) -> Engine:
     """
     if options.cluster is None:
         return IN_PROCESS
-    from biasgraph.runs.ray_engine import RayEngine
-
-    return RayEngine.of(options)
+    engine: Engine = import_function(RAY)(options)
+    return engine

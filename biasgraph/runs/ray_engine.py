@@ -71,22 +71,20 @@ _Flying = dict[Any, tuple[_Flight, _Worker]]
 
 
 class RayEngine:
-    """See the module's first lines; starts with the first batch that a worker is needed for."""
+    """See the module's first lines; starts with the first batch that a worker is needed for.
+
+    Raises MissingExtra where Ray is not installed.
+    """
 
     several = True
 
     def __init__(self, options: ModelOptions) -> None:
+        if find_spec("ray") is None:
+            raise MissingExtra(f"--engine {options.engine}", "ray")
         self._options = options
         self._workers: list[_Worker] = []
         self._started = ExitStack()
         self._room, self._patience = "", math.inf
-
-    @classmethod
-    def of(cls, options: ModelOptions) -> RayEngine:
-        """The engine that options describe. Raises MissingExtra where Ray is not installed."""
-        if find_spec("ray") is None:
-            raise MissingExtra(f"--engine {options.engine}", "ray")
-        return cls(options)
 
     def run(self, tasks: Iterable[Task[Any]], shown: ShownWork) -> int:
         """As `Engine.run`; asked to stop, it finishes the batches in flight."""
