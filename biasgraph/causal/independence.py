@@ -105,6 +105,14 @@ def independence(
     )
 
 
+def images_to_detect(v: float, detectable_v_80: float) -> float:
+    """How many times as many images find V in 80 % of cases, where these find `detectable_v_80`.
+
+    What a table shows of an association grows with V squared times its images.
+    """
+    return (detectable_v_80 / v) ** 2
+
+
 def pearson(table: Counts) -> tuple[float, Floats]:
     """The plain chi-square statistic of a reduced table, and its expected counts.
 

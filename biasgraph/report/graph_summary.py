@@ -10,6 +10,7 @@ from biasgraph.data.file_names import PROMPTS
 from biasgraph.report import judge_words, prompt_tables, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.lead import seen, untested
+from biasgraph.report.power_words import needed
 from biasgraph.report.share_words import in_pictures
 
 Record = Mapping[str, Any]
@@ -29,6 +30,7 @@ def summarize_graph(
     edges = f"{len(links)} of {len(words.between(pairs))} pairs of axes are edges"
     if words.is_without_interventions(graph):
         edges = untested()
+    more = None if links or words.is_without_interventions(graph) else needed(document, pairs)
     return [
         parts.Banner(graph["toy"]),
         parts.Facts(graph_facts(document)),
@@ -36,6 +38,7 @@ def summarize_graph(
         _axes(nodes),
         *_compared(nodes, prompts),
         parts.Heading(edges) if links else parts.Text(edges),
+        parts.Sentences("", [more] if more else []),
         parts.Sentences("", list(_in_pictures(document))),
         _edges(links, graph),
         rounds_words.when_decided(graph, pairs),

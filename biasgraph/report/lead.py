@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from biasgraph.causal.flags import CLAIMS, FLAG_WORDS
 from biasgraph.report import verdict_words
+from biasgraph.report.power_words import needed
 from biasgraph.report.share_words import in_pictures
 from biasgraph.report.words import (
     LISTED,
@@ -41,8 +42,8 @@ def seen(document: Record) -> Iterator[str]:
         if node["near_ideal"] is False and "prompts_cancel" not in node["flags"]
     ]
     ranked = [node for node in sorted(far, key=lambda node: -node["w1"]) if majority(node)]
-    shares = [majority(node) or ("", 0.0) for node in ranked]
-    most = [f"{percent(share)} {name(attribute)}" for attribute, share in shares]
+    shares = [(node["id"], *(majority(node) or ("", 0.0))) for node in ranked]
+    most = [f"{name(axis)}: {percent(share)} {name(what)}" for axis, what, share in shares]
     count = graph["images"]["initial"]
     prompt = graph["prompt"]
     of = f"{len(graph['prompts'])} prompts" if prompt is None else f"“{name(prompt, 120)}”"
@@ -51,7 +52,8 @@ def seen(document: Record) -> Iterator[str]:
         yield _hidden(sorted(hidden, key=lambda node: -node["w1_mean_prompt"]), of)
     if most:
         valid = [node["initial"]["n_valid"] for node in ranked[:LISTED]]
-        yield f"Of {about}, the judge called {', '.join(most[:LISTED])}{_of_valid(valid, count)}."
+        shown = "; ".join(most[:LISTED])
+        yield f"Of {about}, the judge's answers say {shown}{_of_valid(valid, count)}."
     elif all(node["w1"] is None for node in document["nodes"]):
         yield f"The {about} are too few to say how far they are from the ideal."
     elif not hidden:
@@ -113,7 +115,9 @@ def linked(document: Record, pairs: Sequence[Record]) -> str:
             f"In {len(shifts)}{' more' if links else f' of {tested}'} pairs, whatever is asked of "
             "one axis shifts another."
         )
-    return " ".join(told) or f"In none of {tested} pairs was a link found."
+    if not told:
+        told = [f"In none of {tested} pairs was a link found.", needed(document, pairs) or ""]
+    return " ".join(told).strip()
 
 
 def untested() -> str:

@@ -16,7 +16,7 @@ from biasgraph.report.vis_network import drawing
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
 
-SCRIPTS = ("findings.js", "agreement.js", "strip.js", "panel.js", "tables.js", "page.js")
+SCRIPTS = ("findings.js", "agreement.js", "strip.js", "panel.js", "tables.js", "seen.js", "page.js")
 STYLES = ("report.css", "marked_text.css")
 
 

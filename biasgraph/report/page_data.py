@@ -18,6 +18,7 @@ from biasgraph.report import judge_words, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
 from biasgraph.report.lead import lead, untested
+from biasgraph.report.power_words import needed
 from biasgraph.report.prompt_tables import by_axis
 from biasgraph.report.thumbnails import CONTROLS, Thumbnails
 
@@ -119,6 +120,7 @@ def _context(
         "hrefs": {prompt["prompt"]: prompt["href"] for prompt in listed},
         "provenance": _provenance(graph),
         "many": len(nodes) > MANY,
+        "needed": None if links else needed(document, pairs),
         "untested": untested() if words.is_without_interventions(graph) else None,
     }
 

@@ -82,7 +82,7 @@
 
   // The pictures of a set, those with the same answer about one axis together.
   function pictures(set, axis, total) {
-    const { images, axes } = biasgraph.model;
+    const { images } = biasgraph.model;
     const here = set.images.map((i) => images[i]).filter((image) => image.src);
     if (!here.length) return null;
     const groups = new Map();
@@ -100,13 +100,14 @@
     function rank(answer) {
       return answer === null ? 1e6 : answer < 0 ? 1e5 - answer : answer;
     }
+  }
 
-    function thumbnail(image) {
-      const said = image.answers.map((one, i) => `${axes[i].label}: ${answerWords(i, one)}`).join(", ");
-      const text = `${image.text}. The judge says ${said}`;
-      return el("img", { src: image.src, alt: text, title: text, decoding: "async",
-        onload: (event) => event.target.classList.toggle("pixels", event.target.naturalWidth <= 64) });
-    }
+  function thumbnail(image) {
+    const { axes } = biasgraph.model;
+    const said = image.answers.map((one, i) => `${axes[i].label}: ${answerWords(i, one)}`).join(", ");
+    const text = `${image.text}. The judge says ${said}`;
+    return el("img", { src: image.src, alt: text, title: text, decoding: "async",
+      onload: (event) => event.target.classList.toggle("pixels", event.target.naturalWidth <= 64) });
   }
 
   function answerWords(axis, answer) {
@@ -116,5 +117,5 @@
     return biasgraph.model.axes[axis].attributes[answer];
   }
 
-  Object.assign(biasgraph, { charts: { heatTable, shareBars, numberLine, pictures, answerWords } });
+  Object.assign(biasgraph, { charts: { heatTable, shareBars, numberLine, pictures, thumbnail, answerWords } });
 })(window.biasgraph);

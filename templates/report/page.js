@@ -26,6 +26,9 @@
   const found = biasgraph.findings(model.findings.graph);
   byId("graph-findings").append(...found);
   byId("graph-findings-section").hidden = !found.length;
+  const seen = biasgraph.seen();
+  byId("seen-here").append(...seen);
+  byId("seen").hidden = !seen.length;
   const agreement = biasgraph.agreement();
   byId("agreement").append(...agreement);
   byId("agreement-section").hidden = !agreement.length;
@@ -61,6 +64,7 @@
     const { selected } = state;
     const detail = byId("detail");
     byId("overview").hidden = selected !== null;
+    byId("seen").classList.toggle("aside", selected !== null);
     byId("close").hidden = selected === null;
     detail.hidden = selected === null;
     detail.replaceChildren(...(selected === null ? []

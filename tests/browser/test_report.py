@@ -98,6 +98,41 @@ def test_clicking_an_axis_shows_the_numbers_of_graph_json(page: Any, document: J
     click_on_canvas(page, {"axis": 0})
 
 
+def test_the_first_screen_shows_what_most_images_show(page: Any, document: Json) -> None:
+    nodes = sorted(
+        (node for node in document["nodes"] if node["w1"] is not None),
+        key=lambda node: (node["near_ideal"], -node["w1"]),
+    )
+    bars = page.locator("#seen .bar-row")
+    assert bars.count() == len(nodes)
+    for node, bar in zip(nodes, bars.all(), strict=True):
+        share = max(node["initial"]["distribution"])
+        place = node["initial"]["distribution"].index(share)
+        assert (
+            bar.locator(".bar-label").inner_text() == f"{node['id']}: {node['attributes'][place]}"
+        )
+        assert float(bar.locator("data").get_attribute("value")) == share
+        ends = ", ".join(f"{100 * end:.0f}" for end in node["distribution_ci"][place])
+        assert bar.locator("small").inner_text() == f"[{ends}]"
+    assert page.locator("#seen img").count() == 8
+    page.locator("#axes button").first.click()
+    assert page.locator("#seen").is_hidden()
+    page.keyboard.press("Escape")
+    assert page.locator("#seen").is_visible()
+
+
+def test_an_arrow_shows_before_and_after(page: Any, document: Json) -> None:
+    link = document["links"][0]
+    page.click(f"#matrix [data-k='{pair_number(document, link)}']")
+    shares = [link["share_before"], link["share_after"]]
+    assert values(page, "#detail .before-after") == shares
+    mixed = values(page, "#detail .contingency .mixed")
+    target = next(node for node in document["nodes"] if node["id"] == link["target"])
+    assert mixed[target["attributes"].index(link["moved"])] == pytest.approx(link["share_after"])
+    assert sum(mixed) == pytest.approx(1)
+    assert page.locator("#detail .more").get_attribute("open") is None
+
+
 def test_pictures_say_what_they_show(page: Any, document: Json) -> None:
     click_on_canvas(page, {"axis": 0})
     image = page.locator("#detail .group img").first

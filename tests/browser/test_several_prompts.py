@@ -32,6 +32,7 @@ def test_the_way_to_a_prompt_and_back(open_page: Open, tmp_path: Path) -> None:
     mean = page.locator("#detail .numbers > div", has=page.get_by_text("Mean IS of the prompts"))
     values = [float(one.get_attribute("value")) for one in mean.locator("data").all()]
     assert values == [link["is_mean_prompt"], link["n_mean_prompts"]]
+    page.locator("#detail .more summary").click()
     assert "Cochran-Mantel-Haenszel" in page.locator("#detail").inner_text()
 
     page.locator(".prompts a").nth(1).click()

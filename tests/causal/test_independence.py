@@ -24,6 +24,7 @@ from biasgraph.causal.independence import (
     cramers_v_corrected,
     detectable_statistics,
     expected_low,
+    images_to_detect,
     independence,
     monte_carlo_p,
     null_statistics,
@@ -321,3 +322,12 @@ def test_adjustment_is_scipys_and_statsmodels(p: list[float]) -> None:
 
 def test_adjusting_nothing_is_nothing() -> None:
     assert adjusted([]).shape == (0,)
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_so_many_times_the_images_detect_so_much_less(times: int) -> None:
+    table, rng = np.array([[20, 10, 8], [15, 12, 11]]), np.random.default_rng(0)
+    found = independence(table, AnalysisSettings(), rng, 1e-4).detectable_v_80
+    more = independence(times * table, AnalysisSettings(), rng, 1e-4).detectable_v_80
+    assert found is not None and more is not None
+    assert images_to_detect(more, found) == pytest.approx(times)

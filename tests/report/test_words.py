@@ -12,6 +12,7 @@ import biasgraph
 from biasgraph.report import verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.lead import lead as lead_of
+from biasgraph.report.power_words import needed
 from tests.answer_tables import librarian_table
 
 Json = dict[str, Any]
@@ -34,13 +35,35 @@ def all_of(pair: Json, document: Json) -> str:
 
 def test_the_lead_says_what_most_images_show(result: biasgraph.Result) -> None:
     text = lead(result.document, result)
-    assert text.startswith("Of 48 images of “a librarian”, the judge called ")
+    assert text.startswith("Of 48 images of “a librarian”, the judge's answers say ")
     for node in result.document["nodes"]:
         if not node["near_ideal"]:
             share = max(node["initial"]["distribution"])
             most = node["attributes"][node["initial"]["distribution"].index(share)]
-            assert f"{words.percent(share)} {most}" in text
+            assert f"{node['id']}: {words.percent(share)} {most}" in text
     assert "In 1 of 6 pairs, what is asked of one axis decides another; for all of them" in text
+
+
+def test_where_no_link_was_found_the_lead_says_what_it_would_take(
+    result: biasgraph.Result,
+) -> None:
+    document = copy.deepcopy(result.document) | {"links": []}
+    pairs = [pair | {"edge": False, "verdict": "undecided"} for pair in result.pair_records()]
+    hardest = max(pair["detectable_v_80"] for pair in words.between(pairs))
+    images = -int(-48 * (hardest / 0.3) ** 2 // 1)
+    text = words.plain(" ".join(lead_of(document, pairs)))
+    assert images > 48
+    assert text.endswith(
+        "In none of 6 pairs was a link found. That is no proof of independence: to see a link of "
+        f"V = 0.3 in 80 % of cases takes about {images} images of each prompt instead of 48."
+    )
+    document["graph"]["images"]["interventions"] -= 1
+    assert f"takes about {(hardest / 0.3) ** 2:.1f} times as many" in str(needed(document, pairs))
+    document["graph"]["settings"]["min_v"] = 0.99
+    assert needed(document, pairs) == (
+        "Each of 6 pairs had a chance of at least 80 % to show a link of V = 0.99."
+    )
+    assert needed(document, [pair | {"status": "insufficient"} for pair in pairs]) is None
 
 
 def test_the_lead_claims_no_direction_that_is_undetermined(result: biasgraph.Result) -> None:
