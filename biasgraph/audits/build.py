@@ -88,7 +88,7 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     Raises:
         InputError: The options, or a file they name, are wrong.
     """
-    planned = plan_build(options)
+    planned = _planned(options)
     photographs = Photographs.of(options, planned)
     _declare(options, planned, photographs)
     size = planned.size()
@@ -108,11 +108,23 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     return size | ({"reference": photographs.size()} if photographs else {})
 
 
+def _planned(
+    options: BuildOptions, progress: Progress | None = None, command: Sequence[str] = ()
+) -> PlannedBuild:
+    """As `plan_build`; work in rounds that could decide or begin nothing is refused."""
+    planned = plan_build(options, progress, command)
+    if options.until is not None:
+        from biasgraph.audits.rounds import check_rounds
+
+        check_rounds(planned, options)
+    return planned
+
+
 def build_from_models(
     options: BuildOptions, progress: Progress | None, command: Sequence[str]
 ) -> Result:
     """Make images, ask about them and analyse the answers; what the run holds is not redone."""
-    planned = plan_build(options, progress, command)
+    planned = _planned(options, progress, command)
     own_alpha = options.alpha
     options = options.suited_to(planned.axes)
     photographs = Photographs.of(options, planned)

@@ -292,8 +292,7 @@ class BuildOptions(
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_rounds(vars(self))
-        self.analysis_settings()
+        self.check_rounds(vars(self), self.analysis_settings().sign)
         pictured = self.model is not None and _is_of_pictures(self.model)
         if pictured and self.prompts is not None:
             raise InputError(

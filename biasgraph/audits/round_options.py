@@ -35,8 +35,11 @@ class RoundOptions(Settings):
         "Begin no round that would bring all prompts' images beyond this.", low=1, usual="no bound"
     )
 
-    def check_rounds(self, others: dict[str, object]) -> None:
-        """Raise InputError for options without effect, or for others that exclude rounds."""
+    def check_rounds(self, others: dict[str, object], sign: str) -> None:
+        """Raise InputError for options without effect, or for others that exclude rounds.
+
+        sign: that of the analysis, by --sign or a preset.
+        """
         if self.until is None:
             for name in ("decide", "max_images", "budget_images"):
                 if getattr(self, name) is not None:
@@ -46,6 +49,12 @@ class RoundOptions(Settings):
         for name, why in _EXCLUDED.items():
             if others.get(name) is not None:
                 raise InputError(f"--{name} and --until decided exclude each other: {why}")
+        if sign == "is" and self.decide != "edges":
+            raise InputError(
+                "--sign is (also by --preset paper) and --until decided exclude each other: it "
+                "names a direction at no level, so the first look would decide all; give "
+                "--decide edges or --sign matched"
+            )
 
 
 _EXCLUDED = {

@@ -77,6 +77,21 @@ class Rounds:
         return [f"{len(pairs)} pair{several} still open {why}: {listed(pairs, NAMED)}"]
 
 
+def check_rounds(planned: PlannedBuild, options: BuildOptions) -> None:
+    """Raise InputError, having changed nothing, where rounds could decide or begin nothing."""
+    axes = len(planned.axes.axes)
+    if axes < 2 or not any(plan.counterfactuals for plan in planned.plans):
+        why = "a second axis" if axes < 2 else "an axis that counterfactuals vary"
+        raise InputError(
+            f"--until decided has no pair to decide: it needs two axes and an intervention, and "
+            f"{why} is missing"
+        )
+    most, first = options.budget_images, options.analysis_settings().looks[0]
+    needed = sum(_sizes(planned, {variable.name: first for variable in planned.variables}).values())
+    if most is not None and needed > most:
+        raise InputError(f"--budget-images {most} does not hold the first round, {needed:,} images")
+
+
 def size_of_rounds(planned: PlannedBuild, options: BuildOptions) -> str:
     """What a plan says of rounds: the images of the first, and the most."""
     prompts = sum(len(plan.prompts) for plan in planned.plans)
@@ -102,7 +117,7 @@ def make_until_decided(
 
     Raises:
         Interrupted: The user stopped it; the same command resumes it.
-        InputError: The budget does not hold the first round, or as `PlannedBuild.carry_out`.
+        InputError: As `PlannedBuild.carry_out`.
         ModelError: A model or the disk failed.
     """
     settings, most = options.analysis_settings(), options.budget_images
@@ -125,9 +140,6 @@ def make_until_decided(
         sources = looked.open_sources
         if not sources:
             break
-    if not looked.looks:
-        first = sum(sizes.values())
-        raise InputError(f"--budget-images {most} does not hold the first round, {first:,} images")
     return _rounds(looked, made, planned, settings, ended)
 
 

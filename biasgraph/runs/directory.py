@@ -13,6 +13,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -206,8 +207,7 @@ class Run:
         """Every requested image, made or not: each prompt's first, each prompt's second ..."""
         prompts = self.ledger.requested_prompts()
         counts = self.ledger.requested_images()
-        given = self.ledger.given()
-        if given:
+        if given := self.ledger.given():
             return given_images(prompts, counts, given)
         return wanted_images(prompts, counts, self.seed, self.model)
 
@@ -390,12 +390,9 @@ def _lock(folder: Path) -> BaseFileLock:
 
 def _move_aside(folder: Path, lock: BaseFileLock) -> Path:
     """Rename the run's directory and leave an empty one in its place."""
-    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
-    aside = folder.with_name(f"{folder.name}-until-{stamp}")
-    number = 1
-    while aside.exists():
-        number += 1
-        aside = folder.with_name(f"{folder.name}-until-{stamp}-{number}")
+    name = f"{folder.name}-until-{datetime.now():%Y%m%d-%H%M%S}"
+    names = (f"{name}-{number}" if number > 1 else name for number in count(1))
+    aside = next(path for path in map(folder.with_name, names) if not path.exists())
     if os.name == "nt":
         lock.release()  # Windows renames no directory that holds an open file
     folder.rename(aside)

@@ -195,14 +195,36 @@ def test_a_budget_ends_the_rounds(tmp_path: Path) -> None:
         assert {*run.ledger.requested_images().values()} == {24}
 
 
+BELOW = "--budget-images 150 does not hold the first round, 168 images"
+
+
 def test_a_budget_below_the_first_round_begins_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    build(tmp_path / "run", "--budget-images", "150", expect=2)
-    assert (
-        "--budget-images 150 does not hold the first round, 168 images" in capsys.readouterr().err
-    )
-    assert not [*(tmp_path / "run" / "images").glob("*")]
+    for more in ([], ["--dry-run"]):
+        build(tmp_path / "run", "--budget-images", "150", *more, expect=2)
+        assert BELOW in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_budget_below_the_first_round_leaves_the_run_in_its_place(
+    decided: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = copy_of(decided, tmp_path)
+    before = files_of(directory), pictures_of(directory)
+    build(directory, "--budget-images", "150", "--fresh", expect=2)
+    assert BELOW in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert (files_of(directory), pictures_of(directory)) == before
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_rounds_without_a_pair_to_decide_are_refused(
+    more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(tmp_path / "run", "--only", "gender", *MOST, *more, expect=2)
+    assert "--until decided has no pair to decide: it needs two axes" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(
@@ -213,6 +235,8 @@ def test_a_budget_below_the_first_round_begins_nothing(
         (["--until", "decided", "--images", "48"], "--images and --until decided exclude each"),
         (["--until", "decided", "--correct", "a"], "--correct and --until decided exclude each"),
         (["--until", "decided", "--max-images", "20"], "--max-images"),
+        (["--until", "decided", "--sign", "is"], "--sign is (also by --preset paper) and --until"),
+        (["--until", "decided", "--preset", "paper"], "names a direction at no level"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(
@@ -220,6 +244,11 @@ def test_options_that_do_not_go_together_are_refused(
 ) -> None:
     assert main(["build", "--prompt", "a nurse", *options]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_the_sign_of_is_alone_is_enough_for_edges(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*BUILD, "--preset", "paper", "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["images"]
 
 
 def test_a_plan_says_what_the_rounds_may_take(capsys: pytest.CaptureFixture[str]) -> None:
