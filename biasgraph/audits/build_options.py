@@ -292,8 +292,8 @@ class BuildOptions(
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_rounds(vars(self), self.analysis_settings().sign)
         pictured = self.model is not None and _is_of_pictures(self.model)
+        self.check_rounds(vars(self), self.analysis_settings().sign, pictured=pictured)
         if pictured and self.prompts is not None:
             raise InputError(
                 "--prompts has no effect on existing images: remove it, or select one prompt of a "

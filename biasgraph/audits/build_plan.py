@@ -349,7 +349,9 @@ def _plan_of_pictures(
     )
     # Whatever seed is asked for: these pictures come from none.
     job = replace(job, generator=sets.generator, seed=SEED)
-    images, controls = options.images or sets.largest, max(len(one.controls) for one in sets.plans)
+    images, controls = options.most_images or sets.largest, max(len(p.controls) for p in sets.plans)
+    if options.until is not None:
+        images = min(images, sets.largest)
     return PlannedBuild(job, sets.axes, sets.plans, images, controls, pictures=sets)
 
 

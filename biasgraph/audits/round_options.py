@@ -35,10 +35,10 @@ class RoundOptions(Settings):
         "Begin no round that would bring all prompts' images beyond this.", low=1, usual="no bound"
     )
 
-    def check_rounds(self, others: dict[str, object], sign: str) -> None:
+    def check_rounds(self, others: dict[str, object], sign: str, *, pictured: bool) -> None:
         """Raise InputError for options without effect, or for others that exclude rounds.
 
-        sign: that of the analysis, by --sign or a preset.
+        sign: that of the analysis, by --sign or a preset; pictured: no images are made.
         """
         if self.until is None:
             for name in ("decide", "max_images", "budget_images"):
@@ -49,6 +49,11 @@ class RoundOptions(Settings):
         for name, why in _EXCLUDED.items():
             if others.get(name) is not None:
                 raise InputError(f"--{name} and --until decided exclude each other: {why}")
+        if pictured and self.budget_images is not None:
+            raise InputError(
+                "--budget-images has no effect on existing images: --max-images bounds how many "
+                "of each prompt are looked at"
+            )
         if sign == "is" and self.decide != "edges":
             raise InputError(
                 "--sign is (also by --preset paper) and --until decided exclude each other: it "

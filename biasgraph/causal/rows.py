@@ -285,8 +285,9 @@ class PairRow(GraphRow):
         **_wording,
         default=UNSET,
     )
-    decided: bool | Unset = _looks(
-        "whether the pair was decided; this and the next three only with `--until decided`",
+    decided: bool | Unset | None = _looks(
+        "whether the pair was decided, null where nothing could be; this and the next three only "
+        "with `--until decided`",
         unit="",
         range="true, false",
     )

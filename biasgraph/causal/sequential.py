@@ -17,7 +17,7 @@ from biasgraph.causal.baseline import Baseline
 from biasgraph.causal.e_process import e_bh, log_e_values
 from biasgraph.causal.pairs import Pairs
 from biasgraph.causal.rows import PairRow, flag
-from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings
+from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, EdgeRule
 from biasgraph.causal.tables import CodedImages, Codes, Pool
 from biasgraph.causal.unknown_answers import treat_unknown
 from biasgraph.causal.verdicts import judge
@@ -55,9 +55,7 @@ class Looked:
     @property
     def open(self) -> list[PairRow]:
         """The pairs that further images could decide."""
-        return [
-            row for row in self.rows if row.decided is False and "no_intervention" not in row.flags
-        ]
+        return [row for row in self.rows if row.decided is False]
 
     @property
     def open_sources(self) -> list[str]:
@@ -129,7 +127,7 @@ def until_decided(pairs: Pairs, before: Looked | None = None) -> Looked:
                 look=look,
                 look_images=images,
                 edge_look=edge_look or (look if differs else None),
-                decided=is_decided(row, settings),
+                decided=is_decided(row, settings, pairs.rule),
             )
         open_pairs = [place for place in open_pairs if not _decided(rows.get(place))]
     places = permutations(indices, 2)
@@ -203,21 +201,31 @@ def _by_evidence(rows: Sequence[PairRow]) -> set[tuple[str, str]]:
     return {(row.source, row.target) for row, found in zip(tested, rejected, strict=True) if found}
 
 
-def is_decided(row: PairRow, settings: AnalysisSettings) -> bool:
+def is_decided(row: PairRow, settings: AnalysisSettings, rule: EdgeRule) -> bool:
     """Whether a pair needs no further images.
 
-    One that is no edge is decided once V is bounded below `min_v`; an edge at once, or, where its
-    direction is wanted (`settings.decide`), with a direction or |IS| bounded below `delta`.
+    One that is no edge is decided once V is bounded below `min_v`; an edge with a direction or |IS|
+    bounded below `delta`, or, where its direction is not wanted (`settings.decide`), once |IS| is
+    bounded above the rule's `min_is`: the first look at which it seems to be would be no test.
     """
     if row.edge and settings.decide == "edges":
-        return True
+        return _is_beyond(row, rule.min_is)
     if row.edge or "below_min_is" in row.flags:
         return row.verdict in ("towards", "away", "below_delta")
     return row.verdict is not None and row.v_high is not None and row.v_high < settings.min_v
 
 
+def _is_beyond(row: PairRow, least: float) -> bool:
+    """Whether the interval of IS lies above `least`, or below its negative; always for 0."""
+    low, high = row.is_ci_low, row.is_ci_high
+    if not least:
+        return True
+    return low is not None and high is not None and (low > least or high < -least)
+
+
 def _unlooked(pairs: Pairs, x: int, y: int) -> PairRow:
-    """A pair with too few images for the first look."""
+    """A pair with too few images for the first look, or without any intervention."""
     row = pairs.row(x, y)
-    row = replace(row, decided=False, look=None, look_images=None, edge_look=None)
+    waits = False if pairs.pool.total.arms_of(x) else None
+    row = replace(row, decided=waits, look=None, look_images=None, edge_look=None)
     return row if row.is_ is None else replace(row, verdict="undecided")

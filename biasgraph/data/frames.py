@@ -69,7 +69,9 @@ def _typed(name: str, column: pd.Series) -> pd.Series:
     if name in PAIR_TEXTS:
         return pd.Series(cells, index=column.index, dtype=object)
     if PAIR_TYPES.get(name) == "bool":
-        return pd.Series([str(cell) == "True" for cell in cells], index=column.index, dtype=bool)
+        may_lack = name not in PAIR_COLUMNS
+        told = [None if cell is None and may_lack else str(cell) == "True" for cell in cells]
+        return pd.Series(told, index=column.index, dtype="boolean" if None in told else bool)
     numbers = np.array([np.nan if cell is None else float(cell) for cell in cells])
     if np.isinf(numbers).any():
         raise ValueError(f"column {name}: a number is not finite")

@@ -23,19 +23,23 @@ def confidence(graph: Record) -> str:
 
 
 def saved(graph: Record) -> str | None:
-    """How many images were made, and how many fewer than in a fixed design; None without rounds."""
+    """How many images were made, and how many fewer than in a fixed design; None without rounds.
+
+    Nothing was saved where the images ran out: a fixed design would have found more.
+    """
     rounds = graph.get("adaptive")
     if rounds is None:
         return None
     looks = looks_of(graph)
-    share = rounds["images"] / rounds["fixed"]
+    against = ""
+    if rounds["ended"] in ("decided", "max_images"):
+        against = (
+            f", {rounds['images'] / rounds['fixed']:.0%} of the {rounds['fixed']:,} of a fixed "
+            f"{looks[-1]} of each prompt, whose errors are as rare"
+        )
     still = len(rounds["open"])
     state = "every pair is decided" if not still else f"{counted(still, 'pair')} open"
-    return (
-        f"{rounds['images']:,}, {share:.0%} of the {rounds['fixed']:,} of a fixed {looks[-1]} of "
-        f"each prompt, whose errors are as rare; {state} after {rounds['looks']} of {len(looks)} "
-        "looks"
-    )
+    return f"{rounds['images']:,}{against}; {state} after {rounds['looks']} of {len(looks)} looks"
 
 
 def when_decided(graph: Record, pairs: Sequence[Record]) -> parts.Table:

@@ -75,7 +75,7 @@
 
   // When the pair was decided: a cell for each look.
   function decided(pair) {
-    if (!looks.length || pair.decided === undefined) return null;
+    if (!looks.length || typeof pair.decided !== "boolean") return null;
     return el("p", { class: "decided" }, strip(pair), " ", strip.words(pair));
   }
 

@@ -18,7 +18,7 @@
 
   function words(pair) {
     if (!pair.look) return "Too few images for a look.";
-    const edge = pair.edge_look ? `, an edge since look ${pair.edge_look}` : "";
+    const edge = pair.edge_look ? `, its arms known to differ since look ${pair.edge_look}` : "";
     const end = pair.decided ? "Decided" : "Still open";
     return `${end} at look ${pair.look} of ${looks.length}, ${pair.look_images} images of each prompt${edge}.`;
   }

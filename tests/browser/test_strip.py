@@ -26,11 +26,12 @@ def test_every_pair_says_when_it_was_decided(decided: Path, open_page: Any) -> N
     pairs = [p for p in load(decided).pair_records() if p["source"] != p["target"]]
     strips = page.locator(".pairs .strip")
     assert strips.count() == len(pairs) == 2
+    since = "its arms known to differ since look"
     said = {strips.nth(place).get_attribute("aria-label") for place in range(len(pairs))}
     assert said == {
         f"{'Decided' if pair['decided'] else 'Still open'} at look {int(pair['look'])} of 2, "
         f"{int(pair['look_images'])} images of each prompt"
-        + (f", an edge since look {int(pair['edge_look'])}" if pair["edge_look"] else "")
+        + (f", {since} {int(pair['edge_look'])}" if pair["edge_look"] else "")
         + "."
         for pair in pairs
     }

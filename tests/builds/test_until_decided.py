@@ -18,6 +18,7 @@ from biasgraph.commands import main
 from biasgraph.data.result import load
 from biasgraph.models.base import Answer, Question
 from biasgraph.models.registry import BACKENDS, GENERATOR, JUDGE, Backend, Role
+from biasgraph.report.rounds_words import saved
 from biasgraph.runs.directory import Run, read_run
 from tests.fake_models import FakeGenerator, FakeJudge
 
@@ -193,6 +194,8 @@ def test_a_budget_ends_the_rounds(tmp_path: Path) -> None:
     assert any("the next round is beyond --budget-images" in note for note in graph["notes"])
     with closing(read_run(directory)) as run:
         assert {*run.ledger.requested_images().values()} == {24}
+    said = saved(graph)
+    assert said is not None and said.startswith("168; 1 pair open after 1 of 5 looks")
 
 
 BELOW = "--budget-images 150 does not hold the first round, 168 images"
@@ -235,6 +238,10 @@ def test_rounds_without_a_pair_to_decide_are_refused(
         (["--until", "decided", "--images", "48"], "--images and --until decided exclude each"),
         (["--until", "decided", "--correct", "a"], "--correct and --until decided exclude each"),
         (["--until", "decided", "--max-images", "20"], "--max-images"),
+        (
+            ["--until", "decided", "--model", "folder:a", "--budget-images", "99"],
+            "--budget-images has no effect on existing images",
+        ),
         (["--until", "decided", "--sign", "is"], "--sign is (also by --preset paper) and --until"),
         (["--until", "decided", "--preset", "paper"], "names a direction at no level"),
     ],
@@ -290,6 +297,20 @@ def test_pictures_are_ordered_for_the_next_look(
     assert not [path for path in orders["path"] if (pictures / path).exists()]
     said = f"wait for {len(orders)} more pictures of"
     assert said in " ".join(graph["notes"])
+
+
+def test_no_more_pictures_are_asked_about_than_the_last_look_takes(tmp_path: Path) -> None:
+    pictures, run = tmp_path / "pictures", tmp_path / "looked"
+    assert main([*FIXED, "--images", "30", "-o", str(tmp_path / "made")]) == 0
+    assert main(["export", str(tmp_path / "made"), "--to", "folder", "-o", str(pictures)]) == 0
+    audit = ["build", "--model", f"folder:{pictures}", "--vqa", "fake:judge", "-o", str(run)]
+    audit += [part for part in ROUNDS if part != "1" and part != "--controls"]
+    assert main([*audit, "--max-images", "24"]) == 0
+    about = load(run).document["graph"]["adaptive"]
+    assert {*sizes_of(run).values()} == {24}
+    assert about["images"] == about["fixed"] == 24 * SETS
+    assert main(audit) == 0
+    assert {*sizes_of(run).values()} == {30}
 
 
 def test_terminal_and_page_say_when_pairs_were_decided(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from biasgraph.causal.baseline import UNIFORM
@@ -15,6 +17,7 @@ from biasgraph.causal.rows import PairRow
 from biasgraph.causal.sequential import first_images, look_at
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Codes, Pool
+from biasgraph.data.frames import pairs_frame, pairs_from_cells
 from biasgraph.errors import InputError
 from tests.causal.worlds import variables
 
@@ -79,6 +82,50 @@ def test_edges_are_enough_where_directions_are_not_asked_for() -> None:
     assert (wanted.edge, wanted.decided, wanted.look, wanted.edge_look) == (True, False, 3, 1)
     assert (asked.edge, asked.decided, asked.look, asked.edge_look) == (True, True, 1, 1)
     assert asked.verdict == "edge_undetermined"
+
+
+def drawn_apart(seed: int) -> CodedImages:
+    """Arms of a that differ in b, whose mixture is at the initial .7 of b1: the true IS is 0."""
+    rng = np.random.default_rng(seed)
+
+    def drawn(share: float) -> Codes:
+        return (rng.random((96, 2)) < (0.5, share)).astype(np.int16)
+
+    arms = {(0, 0): drawn(0.95), (0, 1): drawn(0.45)}
+    return CodedImages(f"prompt {seed}", variables(2, 2), drawn(0.7), arms)
+
+
+def test_several_prompts_stop_at_an_edge_only_where_is_is_bounded_beyond_the_cut() -> None:
+    """|IS| >= --min-is in some image of some look is no test: chance passes it sooner or later."""
+    settings = replace(LOOKED, decide="edges")
+
+    def row(look: AnalysisSettings, seed: int) -> PairRow:
+        prompts = [drawn_apart(4 * seed + one) for one in range(4)]
+        return look_at(prompts, look, UNIFORM, several=True).rows[0]
+
+    rows = [row(settings, seed) for seed in range(12)]
+    fixed = [row(replace(settings, looks=(96,)), seed) for seed in range(12)]
+    assert {one.edge_look for one in rows} == {1}
+    assert [one.edge for one in rows] == [one.edge for one in fixed]  # judged at the last look
+    stopped = [one for one in rows if one.decided and one.edge]
+    assert all(abs(one.is_ or 0) > settings.global_min_is for one in stopped) and len(stopped) < 2
+    clear = [replace(images(0.8, start=0.1, seed=seed), prompt=f"{seed}") for seed in range(4)]
+    found = look_at(clear, settings, UNIFORM, several=True).rows[0]
+    assert (found.edge, found.decided, found.look) == (True, True, 1)
+    assert min(abs(found.is_ci_low or 0), abs(found.is_ci_high or 0)) > settings.global_min_is
+
+
+def test_what_cannot_be_decided_is_not_called_open() -> None:
+    coded = images(0.8, start=0.1)
+    arms = {arm: codes for arm, codes in coded.arms.items() if arm[0] == 0}
+    found = analyze(replace(coded, arms=arms), LOOKED).pairs
+    decided = {row.source + row.target: row.record().get("decided", "none") for row in found}
+    assert decided == {"aa": "none", "ab": True, "ba": None, "bb": "none"}
+    frame = pairs_frame(found)
+    assert [*frame["decided"].astype(object)] == [pd.NA, True, pd.NA, pd.NA]
+    cells = pd.read_csv(io.StringIO(frame.to_csv(index=False)), dtype=str, keep_default_na=False)
+    assert [*cells["decided"]] == ["", "True", "", ""]
+    assert pairs_from_cells(cells)["decided"].equals(frame["decided"])
 
 
 def test_a_row_is_that_of_its_look_and_images_made_later_change_nothing() -> None:
