@@ -81,7 +81,7 @@ class Ledger:
         if version < 0:
             raise InputError(f"{shown(path)} is damaged: schema version {version}; {NEW_RUN}")
         self._connection.execute("PRAGMA foreign_keys = ON")
-        if version == SCHEMA_VERSION and (damage := find_damage(self._connection)):
+        if version >= READABLE and (damage := find_damage(self._connection, version)):
             raise InputError(f"{shown(path)} is damaged: {printable(damage)}; {NEW_RUN}")
         if read_only:
             if READABLE <= version < SCHEMA_VERSION:

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from functools import cache
 
-from biasgraph.runs.ledger_rows import MOST_IMAGES, SCHEMA
+from biasgraph.runs.ledger_rows import MOST_IMAGES, READABLE, SCHEMA, SINCE
 
 TYPES = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
 OWN = ("sqlite_sequence", "sqlite_stat1")
@@ -28,12 +28,13 @@ Column = tuple[str, str, bool]
 """Name, type as `TYPES` has it, and whether it may be NULL."""
 
 
-def find_damage(ledger: sqlite3.Connection) -> str | None:
-    """The first thing in a ledger of the present version that does not belong there; None if none.
+def find_damage(ledger: sqlite3.Connection, version: int) -> str | None:
+    """The first thing in a ledger that does not belong there; None if none.
 
-    Every row is looked at, in SQLite itself.
+    Every row is looked at, in SQLite itself. version: of the ledger's schema, from `READABLE`.
     """
-    expected = _expected()
+    tables = _expected().items()
+    expected = {name: of for name, of in tables if SINCE.get(name, READABLE) <= version}
     for kind, name, sql in ledger.execute("SELECT type, name, sql FROM sqlite_master"):
         ours = name in expected and not str(sql).upper().startswith("CREATE VIRTUAL")
         made = name in OWN or (kind == "index" and sql is None)

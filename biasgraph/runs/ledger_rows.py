@@ -99,6 +99,8 @@ SCHEMA += f"{LOOKED_AT}{GIVEN}CREATE {FEWER}"
 READABLE = 2
 """The earliest version that is read as it is, with nothing in the tables that it lacks."""
 LACKING = f"CREATE TEMP {FEWER}"
+SINCE = {"fewer": 3}
+"""Table -> the version that brought it, where that is later than `READABLE`."""
 
 LATER = {  # version -> what brings a ledger from the one before up to it
     2: "ALTER TABLE images ADD COLUMN withheld TEXT; ALTER TABLE images ADD COLUMN revised TEXT;"

@@ -168,7 +168,8 @@ def test_prompts_may_want_fewer_images_than_others(ledger: Ledger) -> None:
 
 
 def test_a_ledger_of_the_second_version_is_read_as_it_is(ledger: Ledger, tmp_path: Path) -> None:
-    ledger.add_images(made("p0", "p1"), plan=ledger.plan("images", "a"))
+    images = [(picture(prompt, 0), Made(WHOLE)) for prompt in ("p0", "p1")]
+    ledger.add_images(images, plan=ledger.plan("images", "a"))
     ledger.close()
     path = tmp_path / "ledger.sqlite"
     with closing(sqlite3.connect(path)) as connection:
@@ -309,13 +310,18 @@ def test_a_reader_sees_what_a_writer_has_just_written(ledger: Ledger, tmp_path: 
     ],
 )
 @pytest.mark.parametrize("read_only", [True, False])
+@pytest.mark.parametrize("version", [2, 3])
 def test_a_ledger_that_somebody_wrote_into_is_refused(
-    ledger: Ledger, tmp_path: Path, change: str, reason: str, read_only: bool
+    ledger: Ledger, tmp_path: Path, change: str, reason: str, version: int, read_only: bool
 ) -> None:
     ledger.close()
     path = tmp_path / "ledger.sqlite"
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("PRAGMA ignore_check_constraints = ON")
+        if version == 2:
+            database.executescript("DROP TABLE fewer; PRAGMA user_version = 2;")
         database.execute(change)
+    before = path.read_bytes()
     with pytest.raises(InputError, match=reason):
         Ledger(path, read_only=read_only)
+    assert path.read_bytes() == before
