@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.errors import InputError, MissingExtra, ModelError, printable
+from biasgraph.errors import BiasgraphError, InputError, MissingExtra, ModelError, printable
 from biasgraph.models.backend import summarize_error
 from biasgraph.models.base import Remote
 from biasgraph.models.registry import traits_of
@@ -148,7 +148,12 @@ class RayEngine:
         import ray
 
         greetings = {one.greeting: one for one in self._workers if one.greeting is not None}
-        ready, _ = ray.wait([*flying, *greetings], timeout=HEARTBEAT)
+        try:
+            ready, _ = ray.wait([*flying, *greetings], timeout=HEARTBEAT)
+        except SystemError as error:  # what a second Ctrl-C raises within Ray arrives as its cause
+            if isinstance(error.__cause__, BiasgraphError | KeyboardInterrupt):
+                raise error.__cause__ from None
+            raise
         if not ready and has_died():
             shown.stop_where_asked()  # whoever stopped it may have stopped this process, too
             raise ModelError(f"the Ray of this machine has died; {KEPT}")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -25,7 +26,7 @@ from biasgraph.models.registry import load_generator
 from biasgraph.runs.directory import open_run
 from biasgraph.runs.engines import Asking, Drawing
 from biasgraph.runs.local_engine import generate
-from biasgraph.runs.progress import Quiet
+from biasgraph.runs.progress import Interrupted, Quiet, ShownWork
 from biasgraph.runs.ray_engine import MOST_LOST, RayEngine
 from biasgraph.runs.ray_worker import BatchWorker, Failure, Terms
 from biasgraph.runs.record import identity
@@ -284,3 +285,21 @@ def test_a_stopped_build_leaves_nothing_and_goes_on(
     assert main([*COMMAND, "-o", str(tmp_path / "run")]) == 0
     assert images.items() <= recorded(tmp_path / "run")[0].items()
     assert_equal(tmp_path / "run", local)
+
+
+def test_a_second_interrupt_while_ray_waits_is_one(cluster: None) -> None:
+    import ray
+
+    work = ShownWork(Quiet())
+    work.requested = True
+    before = signal.signal(signal.SIGALRM, work.heard)
+    try:
+        with closing(RayEngine(ModelOptions(**ON_RAY))) as engine:
+            asleep = ray.remote(lambda: time.sleep(30)).remote()
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(Interrupted, match="stopped at once"):
+                for _ in range(10):
+                    list(engine._landed({asleep: None}, deque(), work))  # type: ignore[dict-item]
+            ray.cancel(asleep, force=True)
+    finally:
+        signal.signal(signal.SIGALRM, before)
