@@ -130,11 +130,8 @@ class BeamSearch:
             scores = self.scorer.scores(texts, grown.logs, places)
             best = [place for place in np.argsort(-scores, kind="stable")[:places].tolist()
                     if scores[place] > -math.inf]  # fmt: skip
-            full = grown.counts >= self.settings.most_tokens
-            over = [place for place in best if grown.ended[place] or full[place]]
-            self._finished += [
-                self._written(grown, texts, place) for place in over if self._is_new(texts[place])
-            ]
+            over = [place for place in best if self._is_over(grown, place)]
+            self._finished += [self._written(grown, texts, place) for place in over]
             places -= len(over)
             going = [place for place in best if place not in over]
             if not going:
@@ -146,8 +143,8 @@ class BeamSearch:
         log = float(grown.logs[place])
         return WrittenPrompt(texts[place], log, int(grown.counts[place]), math.nan)
 
-    def _is_new(self, text: str) -> bool:
-        return text.strip() not in self.taken
+    def _is_over(self, grown: _Texts, place: int) -> bool:
+        return bool(grown.ended[place] or grown.counts[place] >= self.settings.most_tokens)
 
     def _ranked(self) -> list[WrittenPrompt]:
         if not self._finished:
@@ -257,7 +254,7 @@ class BeamSearch:
             text = texts[place]
             if text not in allowed:
                 allowed[text] = self.allowed(text)
-            ended = bool(now.ended[place])
-            if allowed[text] and not (ended and not self._is_new(text)):
-                kept.setdefault((text, ended), place)
+            is_taken = self._is_over(now, place) and text.strip() in self.taken
+            if allowed[text] and not is_taken:
+                kept.setdefault((text, bool(now.ended[place])), place)
         return now.chosen(sorted(kept.values())) if kept else None

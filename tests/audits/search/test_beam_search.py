@@ -167,6 +167,16 @@ def test_the_best_of_the_rest_is_found_where_texts_are_taken(seed: int) -> None:
         taken.append(expected)
 
 
+def test_taken_texts_of_full_length_use_up_no_place() -> None:
+    language = Language.of(1)
+    narrow = {"beams": 2, "expand": 30, "spread": 30, "most_tokens": 1, "temperature": 1e6}
+    taken: list[str] = []
+    for _ in range(4):  # one word each: cat, dog, fire, red
+        prompts = found(language, Worth(), taken=taken, **narrow)
+        taken.append(prompts[0].text)
+    assert len(set(taken)) == 4
+
+
 def test_a_whole_word_goes_on_as_the_language_model_likes_best() -> None:
     for seed in range(6):
         language, worth = Language.of(seed), Worth()
