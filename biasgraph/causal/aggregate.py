@@ -9,9 +9,8 @@ import numpy as np
 
 from biasgraph.causal.intervals import noise_floor
 from biasgraph.causal.permuted_images import permuted_counts
-from biasgraph.causal.sensitivity import mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Floats, Pool
+from biasgraph.causal.tables import Floats, Pool, mixed
 from biasgraph.causal.transport import Ideal
 
 Pair = tuple[int, int]

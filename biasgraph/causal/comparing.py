@@ -18,9 +18,9 @@ from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.matching import matched_distance
 from biasgraph.causal.paired import paired_answers, paired_counts, paired_resamples
 from biasgraph.causal.resampling import resample
-from biasgraph.causal.sensitivity import UNEQUAL, Matching, mixed
+from biasgraph.causal.sensitivity import UNEQUAL, Matching
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, generator
-from biasgraph.causal.tables import Counts, Floats, Pool
+from biasgraph.causal.tables import Counts, Floats, Pool, mixed
 from biasgraph.causal.transport import Ideal
 
 CLASSES = ("changed", "in both", "undecided in the other", "in neither")

@@ -16,9 +16,8 @@ import numpy as np
 
 from biasgraph.causal.intervals import Interval
 from biasgraph.causal.resampling import pool_counts
-from biasgraph.causal.sensitivity import mixed
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Counts, Floats, Pool
+from biasgraph.causal.tables import Counts, Floats, Pool, mixed
 from biasgraph.causal.transport import Ideal
 
 ASSUMPTION = (

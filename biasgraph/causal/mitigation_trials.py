@@ -17,9 +17,8 @@ import numpy.typing as npt
 from biasgraph.causal.graph import measure_axes
 from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.resampling import image_counts, one_hot
-from biasgraph.causal.sensitivity import mixed
 from biasgraph.causal.settings import SHIFT_ALPHA, TAIL, AnalysisSettings, generator
-from biasgraph.causal.tables import UNKNOWN, Arm, CodedImages, Codes, Counts, Floats, Pool
+from biasgraph.causal.tables import UNKNOWN, Arm, CodedImages, Codes, Counts, Floats, Pool, mixed
 from biasgraph.causal.transport import Ideal
 
 Kind = Literal["fresh", "reweighted", "other_model"]

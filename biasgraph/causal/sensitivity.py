@@ -12,7 +12,7 @@ from biasgraph.causal.near_ideal import Errors
 from biasgraph.causal.resampling import resample, smoothed
 from biasgraph.causal.rows import PairRow, Sign, flag
 from biasgraph.causal.settings import SHIFT_ALPHA, AnalysisSettings, SignRule
-from biasgraph.causal.tables import Counts, Floats
+from biasgraph.causal.tables import Counts, Floats, mixed
 from biasgraph.causal.transport import Ideal
 
 UNEQUAL = 0.10  # arms whose valid answers differ by more are cut to one size
@@ -46,14 +46,6 @@ class TargetDraws:
         distances = ideal.distance(counts.sum(axis=1) / n, shares)
         errors = Errors.of(distances, smoothed(total), n, ideal, shares, rng)
         return cls(counts, shares, distances, errors)
-
-
-def mixed(counts: Counts | Floats, mix: str) -> Floats:
-    """D^{Bx} (..., k) of arms (..., J, k): their equal mean, or their "pooled" counts' shares."""
-    if mix == "pooled":
-        pooled = counts.sum(axis=-2)
-        return np.asarray(pooled / pooled.sum(axis=-1, keepdims=True))
-    return np.asarray((counts / counts.sum(axis=-1, keepdims=True)).mean(axis=-2))
 
 
 def images_of_mixture(sizes: Counts | Floats, mix: str) -> float:

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import betaincinv
 
 from biasgraph.causal.intervals import ROUNDING, Ends, wilson
-from biasgraph.causal.sensitivity import images_of_mixture, mixed
-from biasgraph.causal.tables import Counts
+from biasgraph.causal.sensitivity import images_of_mixture
+from biasgraph.causal.tables import Counts, mixed
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from biasgraph.causal.comparing import Estimate, first_shares, growth_of
 from biasgraph.causal.intervals import noise_floor
 from biasgraph.causal.permuted_images import permuted_counts
 from biasgraph.causal.resampling import Take, image_sizes, pool_counts
-from biasgraph.causal.sensitivity import UNEQUAL, mixed
+from biasgraph.causal.sensitivity import UNEQUAL
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Counts, Floats, Pool
+from biasgraph.causal.tables import Counts, Floats, Pool, mixed
 from biasgraph.causal.transport import Ideal
 
 REPLICATES = 1000

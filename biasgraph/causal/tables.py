@@ -273,3 +273,11 @@ def counts_rows(images: CodedImages, tallies: Tallies) -> list[CountRow]:
             strict=True,
         )
     ]
+
+
+def mixed(counts: Counts | Floats, mix: str) -> Floats:
+    """D^{Bx} (..., k) of arms (..., J, k): their equal mean, or their "pooled" counts' shares."""
+    if mix == "pooled":
+        pooled = counts.sum(axis=-2)
+        return np.asarray(pooled / pooled.sum(axis=-1, keepdims=True))
+    return np.asarray((counts / counts.sum(axis=-1, keepdims=True)).mean(axis=-2))

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import numpy as np
 
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS, VERDICT_NAMES, VERDICT_WORDS
-from biasgraph.causal.sensitivity import mixed
+from biasgraph.causal.tables import mixed
 from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import Images
 from biasgraph.errors import InputError

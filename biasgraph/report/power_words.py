@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from biasgraph.causal.independence import images_to_detect
 from biasgraph.report.words import Record, between, counted
 
 
@@ -20,6 +19,8 @@ def needed(document: Record, pairs: Sequence[Record]) -> str | None:
     ]
     if not limits or not least:
         return None
+    from biasgraph.causal.independence import images_to_detect
+
     link = f"a link of V = {least:g}"
     times = max(images_to_detect(least, limit) for limit in limits)
     if times <= 1:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from biasgraph.causal.settings import TAIL
-from biasgraph.causal.shares import Share, widest_gap
 from biasgraph.report.rounds_words import looks_of
 from biasgraph.report.words import Record, listed, name, with_ends
+
+if TYPE_CHECKING:
+    from biasgraph.causal.shares import Share
 
 FEW = 3  # attributes that a sentence names
 
@@ -47,6 +51,8 @@ def asked(pair: Record, document: Record) -> str:
 
 def _arms(pair: Record, document: Record) -> str | None:
     import numpy as np
+
+    from biasgraph.causal.shares import widest_gap
 
     counts = np.array(pair.get("table") or [[]], dtype=np.int64)
     if min(counts.shape) < 2 or not counts.any(axis=1).all():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from biasgraph.causal.sensitivity import mixed
 from biasgraph.causal.settings import TAIL
 from biasgraph.causal.shares import largest_change, widest_gap
+from biasgraph.causal.tables import mixed
 
 TRIALS = 1500
 WORLDS = {
