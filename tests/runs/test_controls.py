@@ -97,7 +97,7 @@ def test_a_ledger_of_before_there_were_controls_takes_them(tmp_path: Path) -> No
     rows = prompt_rows([*plan_of("a nurse"), *CONTROLS])
     path = tmp_path / "ledger.sqlite"
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(f"{before} PRAGMA user_version = 2;")
+        connection.executescript(f"{before} DROP TABLE fewer; PRAGMA user_version = 2;")
         with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
             connection.execute("INSERT INTO prompts VALUES (?, ?, ?, ?, ?, ?, 0)", rows[-1])
     with closing(Ledger(path)) as ledger:
