@@ -12,6 +12,7 @@ REQUEST = (
     " FROM prompts WHERE position IS NOT NULL ORDER BY position"
 )
 IMAGES = "SELECT images.id, role, sha256 FROM images JOIN prompts ON prompts.id = prompt"
+FEWER = "SELECT prompt, images FROM fewer ORDER BY prompt"
 
 
 def query(directory: Path, sql: str) -> list[Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.compare.evidence import coded_like
-from biasgraph.audits.plan.verification import asked_besides, axis_set_of, planned_again
+from biasgraph.audits.plan.verification import asked_besides, axis_set_of, own_fewer, planned_again
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.result import why_no_run
 from biasgraph.errors import InputError, printable, shown
@@ -108,7 +108,7 @@ class FurtherImages:
         directory, graph = result.directory, result.document["graph"]
         with closing(read_run(directory)) as run:
             usual = int(run.settings["images"])
-            if run.ledger.fewer():
+            if own_fewer(run):
                 raise InputError(
                     "no further images can be made: those of this run were made until pairs were "
                     "decided, and its prompts have unequal numbers of them"

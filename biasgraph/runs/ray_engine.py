@@ -84,6 +84,7 @@ class RayEngine:
         self._options = options
         self._workers: list[_Worker] = []
         self._started = ExitStack()
+        self._told: set[str] = set()
         self._room, self._patience = "", math.inf
 
     def run(self, tasks: Iterable[Task[Any]], shown: ShownWork) -> int:
@@ -96,6 +97,7 @@ class RayEngine:
             while not shown.requested and (held or _pull(coming, held)):
                 if _is_here(held[0].task.model):
                     task = held.popleft().task
+                    self._tell_of_service(task.model, shown)
                     count = task.record(task.call.computed(task.model))
                     shown.move(count)
                     total += count
@@ -115,6 +117,13 @@ class RayEngine:
             self._say(shown, len(flying))
         shown.stop_where_asked()
         return total
+
+    def _tell_of_service(self, model: Any, shown: ShownWork) -> None:
+        """Say once of each service that --engine does nothing for it."""
+        spec = model.spec
+        if isinstance(model, Remote) and spec not in self._told:
+            self._told.add(spec)
+            shown.tell(f"{printable(spec)} is a service, which this process asks: workers do not.")
 
     def _say(self, shown: ShownWork, flying: int) -> None:
         """Show who is at work, and why nobody is."""
@@ -201,12 +210,12 @@ class RayEngine:
                     f"{count} workers with {each:g} GPUs each: this machine has {gpus:g}; give "
                     "fewer --workers or smaller --gpus-per-worker"
                 )
-            self._terms = Terms.here(max(1, cpus // count))
+            terms = Terms.here(max(1, cpus // count))
             remote = ray.remote(BatchWorker).options(
                 num_cpus=0 if each else 1, num_gpus=each, max_restarts=-1, max_task_retries=0,
                 scheduling_strategy="SPREAD",
             )  # fmt: skip
-            workers = [_Worker(remote.remote(options.record())) for _ in range(count)]
+            workers = [_Worker(remote.remote(options.record(), terms)) for _ in range(count)]
             for worker in workers:
                 stack.callback(ray.kill, worker.actor)
                 self._greet(worker)
@@ -218,8 +227,7 @@ class RayEngine:
         self._patience = time.monotonic() + PATIENCE
 
     def _greet(self, worker: _Worker) -> None:
-        hello = worker.actor.hello.options(max_task_retries=-1)
-        worker.greeting = hello.remote(self._terms)
+        worker.greeting = worker.actor.hello.options(max_task_retries=-1).remote()
 
     def _welcome(self, worker: _Worker) -> None:
         """Count on a worker that has said hello. Raises ModelError where it cannot work."""

@@ -62,18 +62,19 @@ class Failure:
 class BatchWorker:
     """Computes batches with models of its own."""
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        self._options = options
-        self._models: dict[tuple[str, str], Any] = {}
-
-    def hello(self, terms: Terms) -> Greeting:
-        """Make ready to work under these terms."""
+    def __init__(self, options: Mapping[str, Any], terms: Terms) -> None:
+        """Work under these terms: a worker that Ray starts again comes this way, too."""
         os.environ["OMP_NUM_THREADS"] = str(min(terms.threads, os.cpu_count() or 1))
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         with suppress(OSError):
             os.chdir(terms.directory)
+        self._options, self._terms = options, terms
+        self._models: dict[tuple[str, str], Any] = {}
+
+    def hello(self) -> Greeting:
+        """Where it is, and whether its packages are those of the terms."""
         own = _versions()
-        for package, version in terms.versions.items():
+        for package, version in self._terms.versions.items():
             if own.get(package) != version:
                 there = own.get(package, "none")
                 problem = f"it has {package} {there}, and this machine {version}: install the same"

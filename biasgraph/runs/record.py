@@ -42,6 +42,7 @@ class _RecordedModel(BaseModel, strict=True, extra="forbid"):
 class _RecordedSettings(BaseModel, strict=True):
     images: int | None = None
     controls: int | None = None
+    fewer: dict[str, int] = Field(default_factory=dict)
     models: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -24,13 +24,13 @@ from biasgraph.errors import ModelError
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import load_generator
 from biasgraph.runs.directory import open_run
-from biasgraph.runs.engines import Asking, Drawing
+from biasgraph.runs.engines import Asking, Drawing, Task
 from biasgraph.runs.local_engine import generate
 from biasgraph.runs.progress import Interrupted, Quiet, ShownWork
 from biasgraph.runs.ray_engine import MOST_LOST, RayEngine
 from biasgraph.runs.ray_worker import BatchWorker, Failure, Terms
 from biasgraph.runs.record import identity
-from tests.fake_models import plan_of
+from tests.fake_models import FakeGenerator, plan_of
 from tests.kill_trials import recorded, results
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -158,22 +158,35 @@ class TestWorkersThatDie:
 class TestWorker:
     """Without Ray: what a worker says of itself."""
 
-    def test_other_versions_are_named(self) -> None:
-        here = Terms.here(1)
-        assert BatchWorker({}).hello(here).problem == ""
-        other = Terms({**here.versions, "torch": "1.0"}, 1, "/")
-        assert "it has torch" in BatchWorker({}).hello(other).problem
-        other = Terms({"biasgraph": "99"}, 1, "/")
-        assert "this machine 99: install the same" in BatchWorker({}).hello(other).problem
+    @pytest.fixture(autouse=True)
+    def here(self, monkeypatch: pytest.MonkeyPatch) -> Terms:
+        """Terms of this process; what they set in it is undone."""
+        monkeypatch.setenv("OMP_NUM_THREADS", "1")
+        monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+        monkeypatch.chdir(".")
+        return Terms.here(1)
 
-    def test_a_model_that_is_not_there_is_named(self) -> None:
+    def test_other_versions_are_named(self, here: Terms) -> None:
+        assert BatchWorker({}, here).hello().problem == ""
+        other = Terms({**here.versions, "torch": "1.0"}, 1, "/")
+        assert "it has torch" in BatchWorker({}, other).hello().problem
+        other = Terms({"biasgraph": "99"}, 1, "/")
+        assert "this machine 99: install the same" in BatchWorker({}, other).hello().problem
+
+    def test_it_is_ready_before_it_is_greeted(self, here: Terms, tmp_path: Path) -> None:
+        """A worker that Ray starts again between two batches is not greeted."""
+        BatchWorker({}, Terms(here.versions, 1, str(tmp_path)))
+        assert Path.cwd() == tmp_path
+        assert os.environ["OMP_NUM_THREADS"] == "1"
+
+    def test_a_model_that_is_not_there_is_named(self, here: Terms) -> None:
         wanted = {"spec": "diffusers:/nowhere", "fingerprint": "", "settings": {}}
-        failure = BatchWorker({}).compute(wanted, Drawing(["a nurse"], [0]))
+        failure = BatchWorker({}, here).compute(wanted, Drawing(["a nurse"], [0]))
         assert isinstance(failure, Failure) and "/nowhere" in failure.message
 
-    def test_a_plug_in_that_is_not_there_is_named(self) -> None:
+    def test_a_plug_in_that_is_not_there_is_named(self, here: Terms) -> None:
         wanted = {"spec": "unheard:of", "fingerprint": "", "settings": {}}
-        failure = BatchWorker({}).compute(wanted, Asking([], []))
+        failure = BatchWorker({}, here).compute(wanted, Asking([], []))
         assert isinstance(failure, Failure) and failure.input
         assert "no backend 'unheard'" in failure.message
 
@@ -184,10 +197,39 @@ class TestWorker:
             ({"settings": {"steps": 99, "guidance": 3.0}}, "with steps 10, and on this machine"),
         ],
     )
-    def test_another_model_of_the_same_name_is_refused(self, changed, said: str) -> None:
+    def test_another_model_of_the_same_name_is_refused(
+        self, here: Terms, changed, said: str
+    ) -> None:
         wanted = {**identity(load_generator("sandbox:stereotyped")), **changed}
-        failure = BatchWorker({}).compute(wanted, Drawing(["a nurse"], [0]))
+        failure = BatchWorker({}, here).compute(wanted, Drawing(["a nurse"], [0]))
         assert isinstance(failure, Failure) and said in failure.message
+
+
+class Service(FakeGenerator):
+    """Speaks of requests, as models behind a server do."""
+
+    def requests(self, *, images: int, questions: int) -> int:
+        return images + questions
+
+
+class Notes(Quiet):
+    """Keeps what the user is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def note(self, message: str) -> None:
+        self.told.append(message)
+
+
+def test_a_service_is_asked_by_this_process_which_is_told_once() -> None:
+    progress, made = Notes(), []
+    tasks = [
+        Task(Service(), Drawing([text], [0]), lambda got: made.append(got) or 1) for text in "ab"
+    ]
+    with closing(RayEngine(ModelOptions(**ON_RAY))) as engine:
+        assert engine.run(tasks, ShownWork(progress)) == len(made) == 2
+    assert progress.told == ["fake:painter is a service, which this process asks: workers do not."]
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,9 @@ def _code(answer: str, variable: Variable) -> int:
 Request = tuple[Sequence[Sequence[Prompt]], int]
 """Prompts, an initial one first in each group, and how many images of each."""
 
+FEWER = "fewer"
+"""The setting that holds a run's own numbers while images besides its own are made."""
+
 
 @contextmanager
 def asked_besides(job: Job, axes: AxisSet, wanted: Request, own: Request | None) -> Iterator[Run]:
@@ -167,33 +170,43 @@ def asked_besides(job: Job, axes: AxisSet, wanted: Request, own: Request | None)
         InputError: The run was made with another generator, judge or seed.
         ModelError: A model or the disk failed.
     """
-
-    def request(
-        run: Run,
-        prompts: Sequence[Sequence[Prompt]],
-        images: int,
-        fewer: Mapping[str, int] | None = None,
-    ) -> None:
-        run.request(
-            prompts,
-            images=images,
-            fewer=fewer,
-            targets=[axis.name for axis in axes.axes],
-            settings=run.settings or {"images": images},
-            command=job.command,
-        )
-
     gate, questions = questions_about(axes)
     with job.opened() as run:
         job.declare(run, questions, gate)
-        fewer = run.ledger.fewer()
+        fewer, settings = own_fewer(run), run.settings or {"images": wanted[1]}
+        settings.pop(FEWER, None)
+
+        def request(
+            prompts: Sequence[Sequence[Prompt]],
+            images: int,
+            fewer: Mapping[str, int] | None,
+            settings: Mapping[str, Any],
+        ) -> None:
+            run.request(
+                prompts,
+                images=images,
+                fewer=fewer,
+                targets=[axis.name for axis in axes.axes],
+                settings=settings,
+                command=job.command,
+            )
+
         try:
-            request(run, *wanted)
+            request(*wanted, None, settings | {FEWER: fewer} if fewer else settings)
             job.complete(run, questions, gate)
             yield run
         finally:
             if own is not None:
-                request(run, *own, fewer)
+                request(*own, fewer, settings)
+
+
+def own_fewer(run: Run) -> dict[str, int]:
+    """Prompt id -> images of those of which the run itself wants fewer than of others.
+
+    Its ledger knows; where work beside the run was killed, the ledger's request is that of the
+    work, and its settings know.
+    """
+    return dict(run.settings.get(FEWER) or run.ledger.fewer())
 
 
 def axis_set_of(directory: Path, result: Result, given: str | None) -> AxisSet:

@@ -18,13 +18,18 @@ from biasgraph.errors import InputError
 from biasgraph.runs.directory import Run
 from tests import forked
 from tests.forked import run_command
-from tests.ledger_queries import IMAGES, REQUEST, query
+from tests.ledger_queries import FEWER, IMAGES, REQUEST, query
 from tests.shared_runs import copy_run
 
 TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml")
 BUILD = (
     "build", "--prompt", "a [librarian] at a conference", "--images", "8", "--only",
     "gender,environment", "--min-valid", "2", "--bootstrap", "200", "--annotate", "none", "-q",
+)  # fmt: skip
+UNEQUAL = (
+    "build", "--prompt", "a [librarian] at a conference", "--until", "decided", "--decide", "edges",
+    "--max-images", "48", "--min-v", "0.6", "--only", "environment,clothing,gender",
+    "--min-valid", "2", "--bootstrap", "200", "--annotate", "none", "--controls", "0", "-q",
 )  # fmt: skip
 
 
@@ -101,8 +106,11 @@ def verify_and_die(directory: Path) -> None:
 
 
 @pytest.mark.slow(reason="kills real programs; runs/test_kill.py does it with fakes")
-def test_a_verification_that_died_confuses_nobody(built: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("build", [BUILD, UNEQUAL], ids=["equal", "unequal"])
+def test_a_verification_that_died_confuses_nobody(build: tuple[str, ...], tmp_path: Path) -> None:
     """Killed in the middle: the ledger asks for the joint prompts, half of them are made."""
+    built = tmp_path / "built"
+    copy_run(built, *build)
     directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
     process = forked.started(verify_and_die, directory)
     process.join()
@@ -110,12 +118,14 @@ def test_a_verification_that_died_confuses_nobody(built: Path, tmp_path: Path) -
     made = [one for one in query(directory, IMAGES) if one[1] == "other"]
     assert 0 < len(made) < 64
     again = Path(shutil.copytree(directory, tmp_path / "again", copy_function=shutil.copy2))
-    run_command(*BUILD, "-o", again)
+    run_command(*build, "-o", again)
     for name in TABLES:
         assert (again / name).read_bytes() == (built / name).read_bytes()
     run_command("plan", directory, "--verify", "--verify-images", "16", "-q")
     assert set(made) < set(query(directory, IMAGES))
     assert query(directory, REQUEST) == query(built, REQUEST)
+    assert bool(query(built, FEWER)) is (build is UNEQUAL)
+    assert query(directory, FEWER) == query(built, FEWER)
 
 
 def test_brackets_are_found_again_and_images_kept_within_the_run(built: Path) -> None:
