@@ -1,7 +1,8 @@
 """Self-contained pages: template, styles, scripts and data in one file that asks for nothing.
 
-A page may run only the scripts whose hashes stand in its content security policy, loads nothing,
-and gets its data as JSON that its scripts turn into text nodes.
+A page may run only the scripts whose hashes stand in its content security policy, loads nothing
+but pictures of the run it stands in, and gets its data as JSON that its scripts turn into text
+nodes.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ def render(
     styles: Sequence[str] = (),
     digest: str = "",
     drawn: bool = True,
+    files: bool = False,
     **context: Any,
 ) -> bytes:
     """One page: a template of templates/report/ that extends base.html, as UTF-8.
@@ -53,6 +55,7 @@ def render(
         styles: The same of style sheets.
         digest: What tells whether the page would come out the same; see `digest_in`.
         drawn: Whether the page draws a graph and needs what that takes.
+        files: Whether the page may show pictures that lie beside it.
         context: What the template itself shows, escaped.
     """
     needed = (*FIRST, *(SCRIPTS if drawn else ()), *scripts)
@@ -62,7 +65,7 @@ def render(
     style = "\n".join(resources.read_text(FOLDER, name) for name in (*STYLES, *styles))
     page = _environment().get_template(template)
     text = page.render(
-        policy=_policy(code, style),
+        policy=_policy(code, style, files),
         code=code,
         style=style,
         data=json_for_html(model),
@@ -188,10 +191,11 @@ def _with_interval(bar: findings.Bar | findings.Number) -> str:
     return words.with_interval(bar.value, bar.low, bar.high)
 
 
-def _policy(code: Sequence[str], style: str) -> str:
+def _policy(code: Sequence[str], style: str, files: bool) -> str:
+    images = "data: 'self' file:" if files else "data:"  # not every browser takes a disk for 'self'
     scripts = " ".join(_hash(script) for script in code)
     return (
-        f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; img-src data:; "
+        f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; img-src {images}; "
         "base-uri 'none'; form-action 'none'"
     )
 

@@ -11,7 +11,7 @@ from biasgraph.data import findings as parts
 from biasgraph.report import html, mining_drawing, mining_words, words
 from biasgraph.report.mining_evidence import bias_categories, other_evidence, shares
 from biasgraph.report.provenance import provenance
-from biasgraph.report.shots import OPENED, SMALL, Gallery, Shot
+from biasgraph.report.shots import Gallery, Shot
 from biasgraph.report.thumbnails import PER_SET, Pictures, Thumbnails
 
 Record = Mapping[str, Any]
@@ -59,15 +59,15 @@ def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
     pictures = pictures or Pictures()
     ids = [image for row in document["mined"] for image in _shown(row)]
     thumbnails = Thumbnails(others=ids, pictures=pictures)
-    gallery = Gallery(thumbnails.encode(OPENED, SMALL) if pictures.rows else {})
+    gallery = Gallery.of(thumbnails)
     mined = [_mined(row, document, gallery) for row in document["mined"]]
-    missing = sum(image not in gallery.sources for image in thumbnails.images)
     return html.render(
         "mining.html",
         model={},
         scripts=["mining.js", "shots.js"],
         styles=["parts.css", "drawings.css", "mining.css"],
         drawn=False,
+        files=gallery.linked,
         title=words.plain(mining_words.title(document)),
         facts=list(mining_words.facts(document)),
         toy=document["toy"],
@@ -82,7 +82,7 @@ def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
         trajectory=mining_drawing.trajectory(document),
         best=_best(document),
         mined=mined,
-        missing=words.pictures(missing) if pictures.rows else None,
+        about_pictures=gallery.note,
         categories=bias_categories(document),
         dropped=_dropped(document),
         notes=parts.Sentences(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.data.file_names import PROMPTS, REPORT
 from biasgraph.data.findings import image_ids
-from biasgraph.report import html, words
+from biasgraph.report import html
+from biasgraph.report.embedding import PAGE, STEPS, Embedded
 from biasgraph.report.page_data import page_data
 from biasgraph.report.thumbnails import Pictures, Thumbnails
 from biasgraph.report.vis_network import drawing
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("findings.js", "agreement.js", "strip.js", "panel.js", "tables.js", "seen.js", "page.js")
 STYLES = ("report.css", "marked_text.css")
+SENTENCES = 1_000
+"""Bytes for what the page says of its pictures."""
 
 
 def report_html(result: Result, *, images: bool = True, links: bool = True) -> bytes:
@@ -26,13 +30,15 @@ def report_html(result: Result, *, images: bool = True, links: bool = True) -> b
     Args:
         result: What it shows.
         images: Show thumbnails, where there is a run that has the images.
-        links: Link to the reports of the same run, for a page that stands in that directory.
+        links: Link to the reports and pictures of the same run, for a page that stands in that
+            directory.
 
     Raises:
         InputError: the files of the result do not fit each other.
     """
-    pictures = Pictures.of(result.directory) if images else Pictures()
-    return _Page.of(result, pictures, links, _is_one_of_many(result.directory)).render()
+    folder = result.directory
+    pictures = Pictures.of(folder) if images else Pictures()
+    return _Page.of(result, pictures, folder if links else None, _is_one_of_many(folder)).render()
 
 
 def pages(result: Result) -> dict[str, bytes]:
@@ -67,8 +73,9 @@ def report_files(
     }
     files = {}
     for place, part in results.items():
-        page = _Page.of(part, pictures, True, bool(place) or _is_one_of_many(folder))
-        old = folder and html.digest_in(folder / place / REPORT)
+        beside = Path(folder or "") / place
+        page = _Page.of(part, pictures, beside, bool(place) or _is_one_of_many(folder))
+        old = html.digest_in(beside / REPORT) if folder else None
         if not (only_changed and old == page.digest):
             files[place + REPORT] = page.render()
     return files
@@ -89,34 +96,50 @@ class _Page:
         model: What its scripts draw.
         context: What its template writes.
         thumbnails: Its pictures.
+        files: Where it finds the run's pictures; None where it stands apart from the run.
         digest: Of everything that goes in, the pictures by the hashes of their files.
     """
 
     model: dict[str, Any]
     context: dict[str, Any]
     thumbnails: Thumbnails
+    files: str | None
     digest: str
 
     @classmethod
-    def of(cls, result: Result, pictures: Pictures, links: bool, one_of_many: bool) -> _Page:
+    def of(
+        cls, result: Result, pictures: Pictures, folder: Path | None, one_of_many: bool
+    ) -> _Page:
+        """The page of a result that stands in `folder`, or anywhere where that is None."""
+        links = folder is not None
         thumbnails = Thumbnails.of(result.answers, pictures, list(image_ids(result.document)))
         model, context = page_data(result, thumbnails)
         context["links"] = links
         context["all_prompts"] = f"../../{REPORT}" if links and one_of_many else None
-        digest = html.digest_of(model, context, sorted(thumbnails.hashes().items()))
-        return cls(model, context, thumbnails, digest)
+        files = pictures.from_page(folder) if folder is not None and pictures.rows else None
+        hashes = sorted(thumbnails.hashes().items())
+        digest = html.digest_of(model, context, hashes, files, PAGE, STEPS)
+        return cls(model, context, thumbnails, files, digest)
 
     def render(self) -> bytes:
-        model = self.model
-        encoded = self.thumbnails.encode()
-        images = [image | {"src": encoded.get(image["id"])} for image in model["images"]]
-        drawn = drawing(model["document"]["nodes"], model["pairs"])
+        """The page: its pictures embedded as far as there is room, links to files beyond that."""
+        drawn = drawing(self.model["document"]["nodes"], self.model["pairs"])
+        room = PAGE - SENTENCES - len(self._html(drawn, Embedded()))
+        return self._html(drawn, self.thumbnails.embed(room))
+
+    def _html(self, drawn: Mapping[str, Any], embedded: Embedded) -> bytes:
+        hashes = self.thumbnails.hashes()
+        out = () if self.files is None else embedded.left_over
+        links = {image: f"{self.files}{hashes[image]}.png" for image in out}
+        sources = {**embedded.sources, **links}
+        images = [image | {"src": sources.get(image["id"])} for image in self.model["images"]]
         return html.render(
             "report.html",
-            model=model | {"drawing": drawn, "images": images},
+            model=self.model | {"drawing": drawn, "images": images},
             scripts=SCRIPTS,
             styles=STYLES,
+            files=bool(links),
             digest=self.digest,
-            pictures=words.pictures(sum(image["src"] is None for image in images)),
+            pictures=embedded.note(len(images), self.files is not None),
             **self.context,
         )

@@ -10,7 +10,7 @@ from biasgraph.data import findings as parts
 from biasgraph.report import html, search_drawing, search_words, words
 from biasgraph.report.provenance import provenance, rows_of
 from biasgraph.report.search_words import Record
-from biasgraph.report.shots import OPENED, SMALL, Gallery, Shot
+from biasgraph.report.shots import Gallery, Shot
 from biasgraph.report.thumbnails import Pictures, Thumbnails
 
 PAGE = "found.html"
@@ -85,8 +85,7 @@ def search_html(document: Record, pictures: Pictures | None = None) -> bytes:
     shown = {one["cell"]: _with_pictures(document, one) for one in cells}
     ids = [image for rows in shown.values() for row in rows for image in row["images"]]
     thumbnails = Thumbnails(others=ids, pictures=pictures)
-    gallery = Gallery(thumbnails.encode(OPENED, SMALL) if pictures.rows else {})
-    missing = sum(image not in gallery.sources for image in thumbnails.images)
+    gallery = Gallery.of(thumbnails)
     notes = [words.label(one, 400) for one in document["notes"]]
     notes += [*search_words.remarks(document), *search_words.LIMITS]
     made = provenance(document, ("model", "vqa", "lm", "perplexity"))
@@ -96,6 +95,7 @@ def search_html(document: Record, pictures: Pictures | None = None) -> bytes:
         scripts=["shots.js"],
         styles=["parts.css", "drawings.css", "search.css"],
         drawn=False,
+        files=gallery.linked,
         title=words.plain(search_words.title(document)),
         facts=list(search_words.facts(document)),
         toy=document["toy"],
@@ -110,7 +110,7 @@ def search_html(document: Record, pictures: Pictures | None = None) -> bytes:
             _cell(document, cell, shown[cell["cell"]], gallery, opened=place == 0)
             for place, cell in enumerate(cells)
         ],
-        missing=words.pictures(missing) if pictures.rows else None,
+        about_pictures=gallery.note,
         words_of=_words(document),
         words_note=RANKED,
         notes=parts.Sentences("To keep in mind", notes),

@@ -6,11 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from biasgraph.report import words
-
-OPENED = 256
-"""Pixels of the longer side of a picture that was opened."""
-SMALL = 96
-"""Pixels up to which a picture keeps every one of them."""
+from biasgraph.report.thumbnails import Thumbnails
 
 
 @dataclass(frozen=True)
@@ -30,9 +26,21 @@ class Shot:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Data URIs by image; each picture is on the page once."""
+    """Data URIs, or links to the run's files, by image; each picture is on the page once."""
 
     sources: Mapping[str, str]
+    linked: bool = False
+    note: str | None = None
+
+    @classmethod
+    def of(cls, thumbnails: Thumbnails) -> Gallery:
+        """The pictures of a page in the run's own directory."""
+        embedded, hashes = thumbnails.embed(), thumbnails.hashes()
+        store = thumbnails.pictures.store
+        files = thumbnails.pictures.from_page(store.folder.parent)
+        links = {image: f"{files}{hashes[image]}.png" for image in embedded.left_over}
+        note = embedded.note(len(thumbnails.images)) if thumbnails.pictures.rows else None
+        return cls({**embedded.sources, **links}, bool(links), note)
 
     def shots(
         self, images: Sequence[str], about: str, marks: Mapping[str, float] | None = None

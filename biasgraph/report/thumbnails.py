@@ -1,31 +1,27 @@
-"""Small pictures of the images behind a graph: which ones, where they are, and as data URIs."""
+"""The pictures of the images behind a graph: which ones a page shows, and where they are."""
 
 from __future__ import annotations
 
-import base64
-import io
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from biasgraph.data.file_names import PROMPTS, RECORD
+from biasgraph.report.embedding import ROOM, Embedded, embed
 from biasgraph.runs.directory import IMAGES, read_run
 from biasgraph.runs.image_store import ImageStore
-from biasgraph.runs.storage import storing
 
 if TYPE_CHECKING:
     import pandas as pd
-    from PIL.Image import Image
 
     from biasgraph.runs.ledger_rows import ImageRow
 
 PER_SET = 12
-LONGEST_SIDE = 112
-QUALITY = 80
 
 Set = tuple[str, str]
 """The axis and attribute of an intervention; both empty for the initial images."""
@@ -48,6 +44,10 @@ class Pictures:
             return cls()
         with closing(read_run(root)) as run:
             return cls({row.id: row for row in run.ledger.images()}, ImageStore(root / IMAGES))
+
+    def from_page(self, folder: Path) -> str:
+        """Where a page in `folder` finds the files: relative, percent-encoded, with a slash."""
+        return f"{quote(Path(os.path.relpath(self.store.folder, folder)).as_posix())}/"
 
 
 def run_directory(directory: Path | None) -> Path | None:
@@ -82,9 +82,9 @@ class Thumbnails:
 
     @property
     def images(self) -> list[str]:
-        """The ids of all of them, once each."""
-        chosen = (image for images in self.chosen.values() for image in images)
-        return list(dict.fromkeys([*chosen, *self.others]))
+        """The ids of all of them, once each: the first of every set, the second of every set ..."""
+        turns = chain.from_iterable(zip_longest(*self.chosen.values()))
+        return list(dict.fromkeys([*(image for image in turns if image), *self.others]))
 
     @property
     def prompts(self) -> dict[str, str]:
@@ -97,25 +97,11 @@ class Thumbnails:
         there = (row for row in self._rows() if store.path(row.file.sha256).is_file())
         return {row.id: row.file.sha256 for row in there}
 
-    def encode(self, longest: int = LONGEST_SIDE, lossless: int = 0) -> dict[str, str]:
-        """Data URIs by image; missing and damaged files are left out.
-
-        Args:
-            longest: As in `data_uri`.
-            lossless: As in `data_uri`.
-        """
-        store = self.pictures.store
-
-        def encode(row: ImageRow) -> tuple[str, str | None]:
-            picture = store.read(row.file.sha256)
-            return row.id, None if picture is None else data_uri(
-                picture, longest, lossless=lossless
-            )
-
-        # Decoding and hashing release the interpreter lock.
-        with storing(store.folder), ThreadPoolExecutor(os.cpu_count()) as pool:
-            uris = dict(pool.map(encode, self._rows()))
-        return {image: uri for image, uri in uris.items() if uri is not None}
+    def embed(self, room: int = ROOM) -> Embedded:
+        """Those that are there as data URIs; see `embedding.embed`."""
+        there = self.hashes()
+        rows = [row for row in self._rows() if row.id in there]
+        return embed(self.pictures.store, rows, room) if rows else Embedded()
 
     def _rows(self) -> list[ImageRow]:
         rows = self.pictures.rows
@@ -146,24 +132,3 @@ def choose(answers: pd.DataFrame) -> dict[Set, list[str]]:
 def _evenly(images: Sequence[str]) -> list[str]:
     count = min(PER_SET, len(images))
     return [images[i * len(images) // count] for i in range(count)]
-
-
-def data_uri(
-    picture: Image, longest: int = LONGEST_SIDE, quality: int = QUALITY, lossless: int = 0
-) -> str:
-    """A picture to stand in a page; a small one keeps its size.
-
-    Args:
-        picture: May be made smaller in place.
-        longest: Pixels that a side of the JPEG has at most.
-        quality: Of the JPEG.
-        lossless: Pixels of the longer side up to which it is a PNG instead.
-    """
-    from PIL.Image import Resampling
-
-    small = picture if picture.mode == "RGB" else picture.convert("RGB")
-    kind = "png" if max(picture.size) <= lossless else "jpeg"
-    small.thumbnail((longest, longest), Resampling.LANCZOS, reducing_gap=2.0)
-    buffer = io.BytesIO()
-    small.save(buffer, kind, **({"quality": quality, "optimize": True} if kind == "jpeg" else {}))
-    return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"

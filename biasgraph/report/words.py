@@ -196,14 +196,6 @@ def prompts_words(graph: Record) -> str:
 # What was found
 
 
-def pictures(missing: int) -> str | None:
-    """A sentence about pictures that could not be shown."""
-    if not missing:
-        return None
-    are = counted(missing, "picture is", "pictures are")
-    return f"{are} left out: the file is missing from the run, or damaged."
-
-
 def is_without_interventions(graph: Record) -> bool:
     """Whether there are initial images alone, so that there is nothing to say of pairs."""
     return "no_interventions" in graph["flags"]

@@ -136,7 +136,7 @@ def test_an_arrow_shows_before_and_after(page: Any, document: Json) -> None:
 def test_pictures_say_what_they_show(page: Any, document: Json) -> None:
     click_on_canvas(page, {"axis": 0})
     image = page.locator("#detail .group img").first
-    assert image.get_attribute("src").startswith("data:image/jpeg;base64,")
+    assert image.get_attribute("src").startswith("data:image/png;base64,")
     assert image.evaluate("one => one.decode().then(() => one.naturalWidth)") == 64
     text = image.get_attribute("alt")
     assert text.startswith("a librarian. The judge says ")

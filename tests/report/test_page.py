@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from PIL import Image
 
 import biasgraph
 from biasgraph.commands import cli, main
@@ -23,6 +22,7 @@ from biasgraph.data.result import load
 from biasgraph.errors import InputError
 from biasgraph.io import resources
 from biasgraph.report import html
+from biasgraph.report import page as page_module
 from biasgraph.report.page import report_files, report_html
 from biasgraph.report.saving import write
 from biasgraph.report.words import label
@@ -228,7 +228,7 @@ def test_pictures_are_the_first_of_every_set(run: Path) -> None:
         texts = {image["text"].partition(",")[0] for image in images}
         assert texts == {"a nurse", "a cook"}, "of several prompts, some of each"
         for image in images:
-            assert image["src"].startswith("data:image/jpeg;base64,")
+            assert image["src"].startswith("data:image/png;base64,")
             said = answers[answers["image"] == image["id"]].set_index("target")["answer"]
             for axis, node in enumerate(model["document"]["nodes"]):
                 code = image["answers"][axis]
@@ -322,17 +322,36 @@ def test_findings_are_drawn_from_their_parts(run: Path) -> None:
     assert model["findings"]["graph"] == []
 
 
-def test_thumbnails_shrink_and_never_grow() -> None:
-    import base64
-    import io
+def sources(page: bytes) -> list[str]:
+    return [image["src"] for image in model_of(page)["images"]]
 
-    from biasgraph.report.thumbnails import LONGEST_SIDE, data_uri
 
-    for size, expected in (((640, 320), (LONGEST_SIDE, LONGEST_SIDE // 2)), ((64, 48), (64, 48))):
-        uri = data_uri(Image.new("RGB", size, "red"))
-        data = base64.b64decode(uri.removeprefix("data:image/jpeg;base64,"))
-        with Image.open(io.BytesIO(data)) as image:
-            assert (image.format, image.size) == ("JPEG", expected)
+def test_a_page_keeps_to_its_size_and_links_what_has_no_room(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = load(run)
+    whole = report_files(result)
+    assert "img-src data:;" in whole["report.html"].decode(), "nothing to load from the disk"
+    room = len(whole["report.html"]) + 2 * page_module.SENTENCES
+    monkeypatch.setattr(page_module, "PAGE", room)
+    assert all(src.startswith("data:") for src in sources(report_files(result)["report.html"]))
+    monkeypatch.setattr(page_module, "PAGE", len(whole["report.html"]))
+    files = report_files(result)
+    assert len(files["report.html"]) <= len(whole["report.html"])
+    kinds = [src.startswith("data:") for src in sources(files["report.html"])]
+    assert kinds == sorted(kinds, reverse=True), "those that come first are embedded"
+    assert all((run / link).is_file() for link in sources(files["report.html"])[sum(kinds) :])
+    links = f"{kinds.count(False)} more are links to the run&#39;s files"
+    assert kinds[0]
+    assert links in files["report.html"].decode()
+    assert "img-src data: &#39;self&#39; file:;" in files["report.html"].decode()
+    monkeypatch.setattr(page_module, "PAGE", 0)
+    for place, page in report_files(result).items():
+        assert all((run / place).parent.joinpath(link).is_file() for link in sources(page))
+        assert "&quot;data:" not in page.decode()
+    apart = report_html(result, links=False)
+    assert set(sources(apart)) == {None}
+    assert "left out for lack of room" in apart.decode()
 
 
 def test_a_result_of_other_files_is_refused(result: biasgraph.Result) -> None:

@@ -208,14 +208,6 @@ def test_names_in_sentences_keep_their_direction_to_themselves() -> None:
     assert words.plain(words.name("age")) == "age"
 
 
-def test_pictures_that_could_not_be_shown() -> None:
-    assert words.pictures(0) is None
-    assert (
-        words.pictures(1) == "1 picture is left out: the file is missing from the run, or damaged."
-    )
-    assert str(words.pictures(1200)).startswith("1,200 pictures are left out")
-
-
 @pytest.mark.parametrize(
     ("limits", "said"),
     [

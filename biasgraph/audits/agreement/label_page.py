@@ -21,7 +21,7 @@ from biasgraph.data.result import read_document, why_no_run
 from biasgraph.errors import InputError, ModelError, shown
 from biasgraph.models.pixels import pixels_digest
 from biasgraph.report import html, words
-from biasgraph.report.thumbnails import data_uri
+from biasgraph.report.embedding import data_uri
 from biasgraph.runs.directory import Run, read_run
 
 if TYPE_CHECKING:
