@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from biasgraph.report.thumbnails import run_directory
 from biasgraph.runs.directory import Run
 from biasgraph.runs.job import Job
 from biasgraph.runs.media import RunMedia
+from biasgraph.runs.progress import PartOfWork, showing
 from biasgraph.runs.traced_images import why_no_gradients
 
 if TYPE_CHECKING:
@@ -171,17 +172,32 @@ def helpers_of(methods: Chosen) -> tuple[list[str], list[str]]:
     return named(EMBED), named(LLM)
 
 
-def equip_methods(run: Run, job: Job, methods: Chosen) -> dict[str, Media]:
-    """For each method the images of a run, with the models of the job that it names."""
-    return {
-        name: RunMedia(
-            run,
-            job,
-            job.embedders.get(options.get(EMBED, "")),
-            job.language_models.get(options.get(LLM, "")),
-        )
-        for name, options in methods.items()
-    }
+@contextmanager
+def equip_methods(
+    run: Run, job: Job, methods: Chosen, graphs: int
+) -> Iterator[tuple[dict[str, Media], Callable[[int], object]]]:
+    """For each method the images of a run, with the models of the job that it names.
+
+    What is done for several graphs is shown as one piece of work: what is yielded beside the
+    images is to be called with 1 behind each.
+    """
+
+    def equipped(job: Job) -> dict[str, Media]:
+        return {
+            name: RunMedia(
+                run,
+                job,
+                job.embedders.get(options.get(EMBED, "")),
+                job.language_models.get(options.get(LLM, "")),
+            )
+            for name, options in methods.items()
+        }
+
+    if graphs == 1 or not methods:
+        yield equipped(job), lambda _: None
+        return
+    with showing(job.progress, "Findings", total=graphs, done=0) as whole:
+        yield equipped(replace(job, progress=PartOfWork(whole))), whole.advance
 
 
 def annotate_run(
@@ -224,8 +240,8 @@ def annotate_run(
     methods = _with_options(names, read_methods(directory), given, toy=toy, run=run)
     if given.get("llm") and not any(options.get("llm") for options in methods.values()):
         raise InputError(f"--llm has no effect: {explain_idle_llm(names, given)}")
-    with _media_of(result, directory, methods, axes, how, progress) as (declared, media):
-        annotated = add_findings(result, methods, declared, media)
+    with _media_of(result, directory, methods, axes, how, progress) as (declared, media, advance):
+        annotated = add_findings(result, methods, declared, media, advance)
         if save:
             from biasgraph.report.saving import write
 
@@ -241,10 +257,10 @@ def _media_of(
     axes: str | None,
     given: ModelOptions | None,
     progress: Progress | None,
-) -> Iterator[tuple[AxisSet | None, Mapping[str, Media]]]:
+) -> Iterator[tuple[AxisSet | None, Mapping[str, Media], Callable[[int], object]]]:
     """A run's axes and images, with the models and options that it was built with; else nothing."""
     if not (directory / RECORD).is_file():
-        yield None, {}
+        yield None, {}, lambda _: None
         return
     graph = result.document["graph"]
     declared = axis_set_of(directory, result, axes)
@@ -259,8 +275,9 @@ def _media_of(
         directory, vqa=graph["vqa"], options=given, makes_images=makes_images, progress=progress
     ).with_helpers(*helpers_of(methods))
     check_methods(methods, plan, job)
-    with job.opened() as run:
-        yield declared, equip_methods(run, job, methods)
+    graphs = 1 + len(result.prompts)
+    with job.opened() as run, equip_methods(run, job, methods, graphs) as (media, advance):
+        yield declared, media, advance
 
 
 def is_toy(*models: str) -> bool:
@@ -273,6 +290,7 @@ def add_findings(
     methods: Chosen,
     axes: AxisSet | None = None,
     media: Mapping[str, Media] | None = None,
+    advance: Callable[[int], object] = lambda _: None,
 ) -> Result:
     """The result with the findings of methods, its prompts' results included.
 
@@ -283,6 +301,7 @@ def add_findings(
         methods: The methods with their options.
         axes: The axis set, where one is declared.
         media: The images as each method sees them; None where there is no run.
+        advance: Called behind every graph, with 1.
 
     Raises:
         InputError: A method needs what the result does not have.
@@ -310,7 +329,11 @@ def add_findings(
             document = _add_annotation(document, name, options, annotation)
         return replace(part, document=document)
 
-    return replace(annotate(result), prompts=tuple(annotate(part) for part in result.prompts))
+    annotated = []
+    for part in (result, *result.prompts):
+        annotated.append(annotate(part))
+        advance(1)
+    return replace(annotated[0], prompts=tuple(annotated[1:]))
 
 
 def _add_annotation(

@@ -215,8 +215,9 @@ class _Settled:
             directory=directory,
         )
         try:
-            media = equip_methods(self.run, job, self.methods)
-            return add_findings(result, self.methods, planned.axes, media)
+            graphs = 1 + len(result.prompts)
+            with equip_methods(self.run, job, self.methods, graphs) as (media, advance):
+                return add_findings(result, self.methods, planned.axes, media, advance)
         except BiasgraphError:
             if not (directory / GRAPH).exists():
                 write(result, directory)

@@ -35,4 +35,4 @@ def annotate(options: AnnotateOptions, models: ModelOptions, output: Output) -> 
         progress=output.progress(),
         save=True,
     )
-    output.present_result(result)
+    output.present_result(result, ["methods"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -72,33 +72,48 @@ class Output:
             written: The directory or the file that holds it, if there is one.
             page: The file in that directory to open.
         """
-        from biasgraph.errors import printable, shown
-        from biasgraph.io.writing import TEMPORARY
         from biasgraph.report.terminal import show
 
         console = self.print_document(document, lambda console: show(console, summarize(document)))
+        self._print_place(console, written, page)
+
+    def present_result(self, result: Result, sections: Sequence[str] = ()) -> None:
+        """Print a graph in short or some sections of it, and if it was saved, where.
+
+        Args:
+            result: The graph.
+            sections: Of `report.graph_summary.SECTIONS`.
+        """
+        from biasgraph.errors import shown
+        from biasgraph.report import graph_summary, overview, terminal
+
+        directory, prompts = result.directory, [part.document for part in result.prompts]
+        told = graph_summary.Told(result.document, result.pair_records(), prompts)
+
+        def draw(console: Console) -> None:
+            if sections:
+                terminal.show(console, graph_summary.summarize(told, sections))
+                return
+            ways = overview.overviews(told, None if directory is None else shown(directory))
+            left = overview.LINES - (directory is not None)
+            terminal.show_shortened(console, ways, left)
+
+        console = self.print_document(result.document, draw)
+        self._print_place(console, directory)
+
+    def _print_place(
+        self, console: Console, written: Path | None, page: str = "report.html"
+    ) -> None:
+        """Say what there is to open; see `present`."""
+        from biasgraph.errors import shown
+
         if written is None or self.quiet:
             return
-        sentence = f"Wrote {shown(written)}"
-        if written.is_dir():
-            hidden = (TEMPORARY, ".lock", "-shm", "-wal")
-            files = (path.name for path in written.iterdir() if not path.name.endswith(hidden))
-            names = f"Files in {shown(written)}: {printable(', '.join(sorted(files)))}"
-            console.print(names, markup=False)
-            written = written / page
-            sentence = f"Open {shown(written)}"
-        if written.is_file():
+        is_folder = written.is_dir()
+        path = written / page if is_folder else written
+        if path.is_file():
+            sentence = f"{'Open' if is_folder else 'Wrote'} {shown(path)}"
             console.print(sentence, markup=False, soft_wrap=True)
-
-    def present_result(self, result: Result) -> None:
-        """Print a graph and, if it was saved, its files."""
-        from biasgraph.report.graph_summary import summarize_graph
-
-        def summarize(document: dict[str, Any]) -> Iterable[ScreenPart]:
-            prompts = [part.document for part in result.prompts]
-            return summarize_graph(document, result.pair_records(), prompts)
-
-        self.present(result.document, summarize, result.directory)
 
 
 def output_options(document: str = "graph.json") -> Callable[[Command], Command]:

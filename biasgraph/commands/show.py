@@ -12,9 +12,17 @@ from biasgraph.commands.output import Output, output_options
 
 @click.command()
 @run_argument
+@click.option(
+    "--section",
+    "sections",
+    metavar="SECTION,...",
+    help="What to show: settings, axes, prompts, findings, pairs, methods, images, caveats, or "
+    "all. Default: the most telling of them, in 30 lines.",
+)
 @output_options()
-def show(run: Path, output: Output) -> None:
+def show(run: Path, sections: str | None, output: Output) -> None:
     """Show the graph in the directory RUN: axes, edges, and what could not be determined."""
     from biasgraph.data.result import load
+    from biasgraph.report.graph_summary import sections_in
 
-    output.present_result(load(run))
+    output.present_result(load(run), () if sections is None else sections_in(sections))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from biasgraph.causal.flags import CLAIMS, VERDICT_NAMES, VERDICT_WORDS
 from biasgraph.data import findings as parts
 from biasgraph.data.file_names import PROMPTS
+from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.report import judge_words, prompt_tables, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.lead import seen, untested
@@ -16,42 +19,139 @@ from biasgraph.report.share_words import in_pictures
 Record = Mapping[str, Any]
 
 
-def summarize_graph(
-    document: Record, pairs: Sequence[Record], prompts: Sequence[Record] = ()
-) -> list[parts.ScreenPart]:
-    """What graph.json says, in parts; of several prompts, with a row for each at the end.
+@dataclass(frozen=True)
+class Told:
+    """What there is to tell of.
 
-    Args:
+    Attributes:
         document: The document of the graph.
         pairs: Every ordered pair of axes, as `Result.pair_records` gives them.
         prompts: The documents of the graphs of several prompts.
     """
-    graph, nodes, links = document["graph"], document["nodes"], document["links"]
+
+    document: Record
+    pairs: Sequence[Record]
+    prompts: Sequence[Record] = ()
+
+    @property
+    def graph(self) -> Record:
+        """What is said of the whole graph."""
+        whole: Record = self.document["graph"]
+        return whole
+
+
+Section = Callable[[Told], Iterator[parts.ScreenPart]]
+
+
+def summarize(told: Told, sections: Sequence[str] = ()) -> list[parts.ScreenPart]:
+    """What graph.json says, in parts.
+
+    Args:
+        told: What there is to tell of.
+        sections: What to tell, of `SECTIONS`, in this order; all of them unless some are given.
+    """
+    found = [part for name in sections or SECTIONS for part in SECTIONS[name](told)]
+    return [parts.Banner(told.graph["toy"]), *found]
+
+
+def _settings(told: Told) -> Iterator[parts.ScreenPart]:
+    yield parts.Facts(graph_facts(told.document))
+
+
+def _axes(told: Told) -> Iterator[parts.ScreenPart]:
+    if told.prompts:
+        yield parts.Sentences("", list(seen(told.document)))
+    yield axis_table(told.document["nodes"])
+
+
+def _prompts(told: Told) -> Iterator[parts.ScreenPart]:
+    """What the prompts show one by one, and where the files of each are."""
+    nodes = told.document["nodes"]
+    if told.prompts and (differences := prompt_tables.differences(nodes)).rows:
+        yield from (parts.Heading("Prompt by prompt"), differences)
+        yield prompt_tables.most_different(nodes, told.prompts)
+    yield _files_of_prompts(told.graph.get("prompts") or ())
+
+
+def _findings(told: Told) -> Iterator[parts.ScreenPart]:
+    document, pairs, graph = told.document, told.pairs, told.graph
+    links, untestable = document["links"], words.is_without_interventions(graph)
     edges = f"{len(links)} of {len(words.between(pairs))} pairs of axes are edges"
-    if words.is_without_interventions(graph):
-        edges = untested()
-    more = None if links or words.is_without_interventions(graph) else needed(document, pairs)
-    return [
-        parts.Banner(graph["toy"]),
-        parts.Facts(graph_facts(document)),
-        parts.Sentences("", list(seen(document)) if prompts else []),
-        _axes(nodes),
-        *_compared(nodes, prompts),
-        parts.Heading(edges) if links else parts.Text(edges),
-        parts.Sentences("", [more] if more else []),
-        parts.Sentences("", list(_in_pictures(document))),
-        _edges(links, graph),
-        rounds_words.when_decided(graph, pairs),
-        parts.Sentences("Common shifts", list(shifts(document, pairs))),
-        parts.Sentences("In all", list(words.in_all(graph))),
-        parts.Sentences("Other methods (the report has more)", list(_findings_in_short(graph))),
-        parts.Sentences("Mediation", list(words.mediation(links, graph))),
-        parts.Sentences("Undetermined", list(verdict_words.undetermined(document, pairs))),
-        parts.Sentences(
-            "To keep in mind", [*caveats(document), *judge_words.caveats_of_graph(graph)]
-        ),
-        _prompts(graph.get("prompts") or ()),
-    ]
+    yield parts.Heading(edges) if links else parts.Text(untested() if untestable else edges)
+    more = None if links or untestable else needed(document, pairs)
+    yield parts.Sentences("", [more] if more else [])
+    yield parts.Sentences("", list(_in_pictures(document)))
+    yield _edges(links, graph)
+    yield parts.Sentences("Common shifts", list(shifts(document, pairs)))
+    yield parts.Sentences("In all", list(words.in_all(graph)))
+    yield parts.Sentences("Mediation", list(words.mediation(links, graph)))
+
+
+def _pairs(told: Told) -> Iterator[parts.ScreenPart]:
+    """The pairs that are no edges, and what could not be decided."""
+    others = [pair for pair in words.between(told.pairs) if not pair["edge"]]
+    if not words.is_without_interventions(told.graph):
+        yield parts.Heading(f"{words.counted(len(others), 'pair')} without an edge")
+        yield _pair_table(others)
+    yield rounds_words.when_decided(told.graph, told.pairs)
+    undecided = verdict_words.undecided(told.document, told.pairs)
+    yield parts.Sentences("Undetermined", list(undecided))
+
+
+def _methods(told: Told) -> Iterator[parts.ScreenPart]:
+    title = "Other methods (the report has more)"
+    yield parts.Sentences(title, list(_findings_in_short(told.graph)))
+
+
+def _images(told: Told) -> Iterator[parts.ScreenPart]:
+    """How many images were asked about on each axis, and what became of their answers."""
+    rows: list[tuple[parts.Cell, ...]] = []
+    for node in told.document["nodes"]:
+        initial = node["initial"]
+        counts = [initial[name] for name in ("n_total", "n_valid", "n_unknown", "n_gated")]
+        rows.append((words.name(node["id"]), *counts))
+    columns = ("Axis", "Initial images", "Valid answers", "Unknown", "Nobody in it")
+    yield parts.Table(columns, rows, numeric=(1, 2, 3, 4))
+
+
+def _caveats(told: Told) -> Iterator[parts.ScreenPart]:
+    said = [*caveats(told.document), *judge_words.caveats_of_graph(told.graph)]
+    yield parts.Sentences("To keep in mind", said)
+
+
+SECTIONS: dict[str, Section] = {
+    "settings": _settings,
+    "axes": _axes,
+    "prompts": _prompts,
+    "findings": _findings,
+    "pairs": _pairs,
+    "methods": _methods,
+    "images": _images,
+    "caveats": _caveats,
+}
+"""What there is to tell of a graph, by the names that `biasgraph show --section` takes."""
+
+
+ALL = "all"
+
+
+def sections_in(text: str) -> list[str]:
+    """The sections named in "axes,pairs", each once.
+
+    Raises:
+        InputError: there is no such section, or none is named.
+    """
+    names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
+    known = (*SECTIONS, ALL)
+    if not names:
+        raise InputError(f"--section is empty; choose from {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"unknown section '{printable(name)}'.{did_you_mean(name, known)} "
+                f"Choose from {', '.join(known)}"
+            )
+    return [*SECTIONS] if ALL in names else names
 
 
 def shifts(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
@@ -89,7 +189,8 @@ def graph_facts(document: Record) -> list[tuple[str, str]]:
     return [(title, text) for title, text in rows if text]
 
 
-def _axes(nodes: Sequence[Record]) -> parts.Table:
+def axis_table(nodes: Sequence[Record]) -> parts.Table:
+    """What most images show on each axis, and how far that is from the ideal."""
     rows = []
     for node in nodes:
         initial, null, most = node["initial"], node["w1_null"]["q95"], words.majority(node)
@@ -109,21 +210,17 @@ def _axes(nodes: Sequence[Record]) -> parts.Table:
     return parts.Table(columns, rows, numeric=(2, 3, 4))
 
 
-def _compared(nodes: Sequence[Record], prompts: Sequence[Record]) -> list[parts.ScreenPart]:
-    """What the prompts show one by one."""
-    if not prompts:
-        return []
-    tables = (prompt_tables.differences(nodes), prompt_tables.most_different(nodes, prompts))
-    heading = "Prompt by prompt"
-    return [parts.Heading(heading), *tables] if tables[0].rows else []
-
-
 def _edges(links: Sequence[Record], graph: Record) -> parts.Table:
     """The edges, the strongest first."""
     caption = (
         "IS: what diversifying takes off (+) or adds to (-) the distance to the ideal, with "
         f"its {rounds_words.confidence(graph)} interval. V: strength of the association, 0 to 1."
     )
+    if any(link["sign"] not in CLAIMS for link in links):
+        caption += (
+            " Undetermined: where diversifying moves the axis lies within chance. Below delta: "
+            "it hardly changes the distance to the ideal."
+        )
     if any(link.get("is_corrected") is not None for link in links):
         caption += " Corr.: without the judge's errors."
     if any("n_prompts" in link for link in links):
@@ -131,17 +228,42 @@ def _edges(links: Sequence[Record], graph: Record) -> parts.Table:
             " Below IS, the mean of the prompts' own IS: opposite effects cancel in the sum, not "
             "there."
         )
+    return _table_of(sorted(links, key=lambda link: -abs(link["is"])), caption)
+
+
+def _pair_table(pairs: Sequence[Record]) -> parts.Table:
+    """Pairs that are no edges, those least alike by chance first."""
+    known = sorted(pairs, key=lambda pair: (pair["p"] is None, pair["p"]))
+    verdicts = dict.fromkeys(pair.get("verdict") for pair in known)
+    told = [
+        f"{name[0].upper()}{name[1:]}: {VERDICT_WORDS[verdict]}."
+        for verdict, name in VERDICT_NAMES.items()
+        if verdict in verdicts
+    ]
+    return _table_of(known, " ".join(told))
+
+
+def _table_of(pairs: Sequence[Record], caption: str) -> parts.Table:
     rows = [
         (
-            words.name(link["source"]),
-            f"{words.name(link['target'])} {verdict_words.direction(link['sign'])}",
-            tuple(_sensitivity(link)),
-            words.p_value(link["p"]),
-            None if link["cramers_v"] is None else f"{link['cramers_v']:.2f}",
+            words.name(pair["source"]),
+            words.name(pair["target"]),
+            _verdict(pair),
+            tuple(_sensitivity(pair)) or None,
+            words.p_value(pair["p"]),
+            None if pair["cramers_v"] is None else f"{pair['cramers_v']:.2f}",
         )
-        for link in sorted(links, key=lambda link: -abs(link["is"]))
+        for pair in pairs
     ]
-    return parts.Table(("Diversifying", "moves", "IS", "p", "V"), rows, caption, numeric=(2, 3, 4))
+    columns = ("Diversifying", "moves", "Verdict", "IS", "p", "V")
+    return parts.Table(columns, rows, caption, numeric=(3, 4, 5))
+
+
+def _verdict(pair: Record) -> str | None:
+    """Its name; earlier versions wrote none."""
+    if pair.get("verdict"):
+        return VERDICT_NAMES[pair["verdict"]]
+    return VERDICT_NAMES["edge_undetermined"] if pair["edge"] else None
 
 
 def _sensitivity(link: Record) -> Iterator[str]:
@@ -186,7 +308,7 @@ def _ranking(part: Record) -> str:
     return f"{caption}: {listed}" if caption else listed
 
 
-def _prompts(prompts: Sequence[Record]) -> parts.Table:
+def _files_of_prompts(prompts: Sequence[Record]) -> parts.Table:
     """One line for each prompt of a global graph."""
     rows: list[tuple[parts.Cell, ...]] = [
         (words.name(p["prompt"]), p["edges"], p["directory"].removeprefix(f"{PROMPTS}/"))

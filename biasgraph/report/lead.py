@@ -13,6 +13,7 @@ from biasgraph.report.words import (
     Record,
     between,
     counted,
+    edge_rule,
     enumerated,
     is_without_interventions,
     majority,
@@ -101,6 +102,7 @@ def linked(document: Record, pairs: Sequence[Record]) -> str:
     known = [link for link in links if link["sign"] in CLAIMS]
     tested = sum(pair["status"] != "insufficient" for pair in between(pairs))
     shifts = [pair for pair in between(pairs) if pair.get("verdict") == "common_shift"]
+    cut = verdict_words.below_cut(pairs)
     if not tested:
         return "No pair of axes could be tested."
     told = []
@@ -110,11 +112,13 @@ def linked(document: Record, pairs: Sequence[Record]) -> str:
             f"In {len(links)} of {tested} pairs, what is asked of one axis decides another; for "
             f"{clear} of them it is clear that diversifying moves it towards its ideal or away."
         )
-    if shifts:
-        told.append(
-            f"In {len(shifts)}{' more' if links else f' of {tested}'} pairs, whatever is asked of "
-            "one axis shifts another."
-        )
+    for some, what in (
+        (shifts, "whatever is asked of one axis shifts another"),
+        (cut, "the answers differ with what is asked, but diversifying changes the distance to "
+         f"the ideal by less than {edge_rule(document['graph'])['min_is']:g}"),
+    ):  # fmt: skip
+        if some:
+            told.append(f"In {len(some)} {f'of {tested}' if not told else 'more'} pairs, {what}.")
     if not told:
         told = [f"In none of {tested} pairs was a link found.", needed(document, pairs) or ""]
     return " ".join(told).strip()

@@ -43,21 +43,19 @@ def saved(graph: Record) -> str | None:
 
 
 def when_decided(graph: Record, pairs: Sequence[Record]) -> parts.Table:
-    """A row for each look: how many pairs stopped there, by what they were found to be."""
+    """How many pairs stopped at each look, and how many are open; a row for each verdict."""
     looks = looks_of(graph)
     found = [pair for pair in between(pairs) if pair.get("look") is not None]
+    stops = [pair["look"] if pair["decided"] else 0 for pair in found]
+    places = [*range(1, len(looks) + 1), *([0] if 0 in stops else [])]
     verdicts = [name for name in VERDICT_NAMES if any(p["verdict"] == name for p in found)]
     rows: list[tuple[parts.Cell, ...]] = []
-    for look, images in enumerate(looks, 1):
-        here = [pair["verdict"] for pair in found if pair["decided"] and pair["look"] == look]
-        counts = [here.count(verdict) or None for verdict in verdicts]
-        rows.append((f"{images} images", len(here) or None, *counts))
-    still = [pair["verdict"] for pair in found if not pair["decided"]]
-    if still:
-        counts = [still.count(verdict) or None for verdict in verdicts]
-        rows.append(("open", len(still), *counts))
-    names = [VERDICT_NAMES[verdict] for verdict in verdicts]
-    columns = ("Decided at", "Pairs", *names)
+    for verdict in verdicts:
+        own = [s for s, pair in zip(stops, found, strict=True) if pair["verdict"] == verdict]
+        rows.append((VERDICT_NAMES[verdict], *(own.count(place) or None for place in places)))
+    if found:
+        rows.append(("all pairs", *(stops.count(place) or None for place in places)))
+    heads = [str(looks[place - 1]) if place else "open" for place in places]
     caption = "Pairs by the look at which they were decided, in so many images of each prompt."
-    shown = rows if found else []
-    return parts.Table(columns, shown, caption, numeric=tuple(range(1, len(columns))))
+    numeric = tuple(range(1, len(heads) + 1))
+    return parts.Table(("Decided at", *heads), rows, caption, numeric=numeric)

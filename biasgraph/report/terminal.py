@@ -13,7 +13,6 @@ from typing import Any
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
@@ -31,13 +30,27 @@ def show(console: Console, parts: Iterable[findings.ScreenPart]) -> None:
                 console.print()
 
 
+def show_shortened(
+    console: Console, ways: Iterable[Iterable[findings.ScreenPart]], lines: int
+) -> None:
+    """Print the first of several ways to tell the same that takes so many lines, or the last."""
+    text = ""
+    for way in ways:
+        with console.capture() as capture:
+            show(console, way)
+        text = capture.get()
+        if text.count("\n") <= lines:
+            break
+    console.file.write(text)
+
+
 def plain(text: str, style: str = "") -> Text:
     """Untrusted text, without the marks that sentences have around names; no markup."""
     return Text(printable(words.plain(text)), style)
 
 
 def _table(table: findings.Table) -> RenderableType:
-    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     rows = [[_cell(cell) for cell in row] for row in table.rows]
     for place, heading in enumerate(table.columns):
         widest = max(line.cell_len for row in rows for line in row[place].split())
@@ -122,7 +135,7 @@ def _sentences(part: findings.Sentences) -> RenderableType:
 
 
 _DRAWN: dict[str, Callable[[Any], RenderableType]] = {
-    "banner": lambda part: Panel(plain(part.text), title="Sandbox", box=box.ASCII, style="yellow"),
+    "banner": lambda part: plain(part.text, "yellow"),
     "heading": lambda part: plain(part.text, "bold"),
     "facts": _facts,
     "sentences": _sentences,

@@ -161,30 +161,49 @@ def about_pair(pair: Record, document: Record) -> str:
 
 def undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     """What could not be determined, and why."""
-    unmeasured = [node["id"] for node in document["nodes"] if node["w1"] is None]
-    if unmeasured:
-        yield f"{named(unmeasured)}: too few valid answers to measure the distance to the ideal."
+    yield from edges_without_direction(document)
+    yield from undecided(document, pairs)
+
+
+def edges_without_direction(document: Record) -> Iterator[str]:
+    """The edges of which no direction is claimed, and why."""
     for verdict, words in UNDETERMINED.items():
         alike = [link for link in document["links"] if link.get("verdict") == verdict]
         if alike:
             yield f"{arrows(alike)}: {words}."
+
+
+def undecided(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
+    """What could not be decided, of axes and of pairs that are no edges, and why."""
+    unmeasured = [node["id"] for node in document["nodes"] if node["w1"] is None]
+    if unmeasured:
+        yield f"{named(unmeasured)}: too few valid answers to measure the distance to the ideal."
     asked = () if is_without_interventions(document["graph"]) else between(pairs)
-    undecided = [pair for pair in asked if pair["status"] != "ok"]
-    for why, group in grouped((reason(pair), pair) for pair in undecided).items():
+    unmeasured_pairs = [pair for pair in asked if pair["status"] != "ok"]
+    for why, group in grouped((reason(pair), pair) for pair in unmeasured_pairs).items():
         yield f"{arrows(group)}: {why}."
     rule = edge_rule(document["graph"])
-    tested = [
-        pair
-        for pair in between(pairs)
-        if pair["status"] == "ok" and not pair["edge"] and pair.get("verdict") != "common_shift"
-    ]
-    cut = [pair for pair in tested if "below_min_is" in pair["flags"]]
+    cut = below_cut(pairs)
     if cut:
         yield (
             f"{arrows(cut)}: the answers differ between the interventions, but |IS| is below "
             f"{rule['min_is']:g}: not an edge."
         )
-    yield from missed([pair for pair in tested if "below_min_is" not in pair["flags"]])
+    yield from missed(without_link(pairs))
+
+
+def below_cut(pairs: Sequence[Record]) -> list[Record]:
+    """The pairs whose arms differ, but |IS| is below the graph's cut."""
+    return [pair for pair in between(pairs) if "below_min_is" in pair["flags"]]
+
+
+def without_link(pairs: Sequence[Record]) -> list[Record]:
+    """The tested pairs of which nothing was found: neither an edge, a shift nor a difference."""
+    return [
+        pair
+        for pair in between(pairs)
+        if pair["status"] == "ok" and not is_found(pair) and "below_min_is" not in pair["flags"]
+    ]
 
 
 def reason(pair: Record) -> str:

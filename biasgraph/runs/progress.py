@@ -67,6 +67,39 @@ class Quiet:
         """Show nothing."""
 
 
+class PartOfWork:
+    """Progress of one of many pieces of work, which are shown as one: it moves nothing itself.
+
+    What it is about and how far it is stands beside the whole, where that can be shown.
+    """
+
+    def __init__(self, whole: ShownWork) -> None:
+        self._whole = whole
+        self._what, self._total, self._done = "", 0, 0
+
+    def start(self, description: str, *, total: int, done: int) -> None:
+        """Work begins."""
+        self._what, self._total, self._done = description, total, 0
+        self.advance(done)
+
+    def advance(self, count: int) -> None:
+        """`count` more items are recorded."""
+        self._done += count
+        self.detail(f"{self._what} {self._done:,}/{self._total:,}")
+
+    def detail(self, text: str) -> None:
+        """Show a few words beside the whole."""
+        self._whole.say(text)
+
+    def finish(self) -> None:
+        """Show nothing beside the whole any more."""
+        self._whole.say("")
+
+    def note(self, message: str) -> None:
+        """Tell it at once."""
+        self._whole.tell(message)
+
+
 class Interrupted(BiasgraphError):
     """The user asked to stop; what is recorded is kept."""
 

@@ -161,14 +161,14 @@ def test_a_list_of_one_prompt_is_a_global_graph_of_one(tmp_path: Path) -> None:
 
 
 def test_show_and_json(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", str(small)]) == 0
+    assert main(["show", str(small), "--section", "settings,prompts"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Prompts 2: a librarian, a photo of a nurse; their counts are summed" in text
     assert folder_name("a librarian") in text
     assert main(["show", str(small), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == load(small).document
     part = small / "prompts" / folder_name("a librarian")
-    assert main(["show", str(part)]) == 0
+    assert main(["show", str(part), "--section", "settings"]) == 0
     assert "Prompt a librarian" in " ".join(capsys.readouterr().out.split())
 
 

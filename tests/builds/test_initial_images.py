@@ -32,7 +32,7 @@ def said(text: str) -> str:
 
 
 def test_four_columns_say_what_prompts_show(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", str(run)]) == 0
+    assert main(["show", str(run), "--section", "all"]) == 0
     text = said(capsys.readouterr().out)
     assert "One by one, the 12 prompts are further from the ideal" in text
     assert text.count("No counterfactual images were given") == 1

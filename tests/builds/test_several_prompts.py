@@ -17,7 +17,7 @@ import biasgraph
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.io.folder_names import folder_name
 from biasgraph.io.writing import remove_stale, write_files
-from biasgraph.report.graph_summary import summarize_graph
+from biasgraph.report.graph_summary import Told, summarize
 from biasgraph.report.saving import write
 from biasgraph.report.terminal import show
 from tests.answer_tables import AXES, librarian_table
@@ -41,7 +41,7 @@ def built(output: Path, *prompts: str, **given: Any) -> biasgraph.Result:
 def screen(result: biasgraph.Result, document: dict[str, Any] | None = None) -> str:
     buffer = io.StringIO()
     console = Console(file=buffer, width=80, highlight=False)
-    show(console, summarize_graph(document or result.document, result.pair_records()))
+    show(console, summarize(Told(document or result.document, result.pair_records())))
     return buffer.getvalue()
 
 

@@ -316,7 +316,7 @@ def test_no_more_pictures_are_asked_about_than_the_last_look_takes(tmp_path: Pat
 def test_terminal_and_page_say_when_pairs_were_decided(
     decided: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["show", str(decided)]) == 0
+    assert main(["show", str(decided), "--section", "all"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     about = load(decided).document["graph"]["adaptive"]
     share = f"{about['images']:,}, {about['images'] / about['fixed']:.0%} of the {about['fixed']:,}"

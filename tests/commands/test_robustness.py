@@ -72,7 +72,7 @@ def test_the_report_gets_a_section_and_the_run_a_figure(
     ]
     assert "With fewer images. apart: two audits" in (run / "report.html").read_text("utf-8")
     assert (run / "robustness.svg").read_bytes().startswith(b"<?xml")
-    assert main(["show", str(run)]) == 0
+    assert main(["show", str(run), "--section", "methods"]) == 0
     assert "Robustness: edges that only one of two audits of 24 images has" in " ".join(
         capsys.readouterr().out.split()
     )

@@ -16,7 +16,7 @@ import biasgraph
 from biasgraph.report import words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.exports import csv_files, export
-from biasgraph.report.graph_summary import summarize_graph
+from biasgraph.report.graph_summary import Told, summarize
 from biasgraph.report.lead import seen
 from biasgraph.report.page import report_html
 from biasgraph.report.terminal import show
@@ -50,7 +50,7 @@ def result() -> biasgraph.Result:
 def screen(result: biasgraph.Result) -> str:
     buffer = io.StringIO()
     prompts = [part.document for part in result.prompts]
-    parts = summarize_graph(result.document, result.pair_records(), prompts)
+    parts = summarize(Told(result.document, result.pair_records(), prompts))
     show(Console(file=buffer, width=80, highlight=False), parts)
     return " ".join(buffer.getvalue().split())
 
@@ -140,7 +140,7 @@ def test_the_page_has_a_table_for_each_axis(result: biasgraph.Result) -> None:
     assert page.count("; mean distance of a prompt ") == 4
     first = page[page.index("<details open>") :]
     assert words.plain(first).startswith("<details open><summary>gender: prompts against")
-    assert "<bdi>a nurse</bdi></a>" in first and "96\u00a0% (46)" in first
+    assert "<bdi>a nurse</bdi>" in first and "96\u00a0% (46)" in first
     assert "No counterfactual images were given" in page and "No edge was found" not in page
     [part, *_] = result.prompts
     assert "Prompt by prompt" not in report_html(part).decode()

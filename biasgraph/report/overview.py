@@ -1,0 +1,116 @@
+"""The end of a build in the terminal: what there is to know first, in so many lines at most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from biasgraph.causal.flags import CLAIMS, FLAG_WORDS
+from biasgraph.data import findings as parts
+from biasgraph.report import judge_words, rounds_words, verdict_words, words
+from biasgraph.report.caveats import caveats
+from biasgraph.report.graph_summary import SECTIONS, Told, axis_table
+from biasgraph.report.lead import is_hidden_by_sum, linked, seen
+from biasgraph.report.share_words import in_pictures
+
+Record = Mapping[str, Any]
+
+LINES = 30
+"""Of a terminal that the end of a build takes at most."""
+
+SIZES = ((10, 3), (8, 3), (8, 2), (6, 2), (8, 1), (6, 1), (4, 1), (3, 0), (0, 0))
+"""Axes and findings of overviews, from the longest to the shortest."""
+
+
+def overviews(told: Told, directory: str | None) -> Iterator[list[parts.ScreenPart]]:
+    """The overview of a graph, each time with less in it, so that one fits the terminal.
+
+    Args:
+        told: What there is to tell of.
+        directory: Where `biasgraph show` finds it, if it was saved.
+    """
+    about = _about(told)
+    hidden = [node for node in told.document["nodes"] if is_hidden_by_sum(node)]
+    lost = list(seen(told.document))[:1] if hidden else []
+    said = [_finding(told.document, pair) for pair in _pairs_to_tell(told)]
+    pairs = linked(told.document, told.pairs)
+    last = [*_warnings(told), *_what_else(told, directory)]
+    for axes, findings in SIZES:
+        shown = said[:findings]
+        yield [
+            parts.Banner(told.graph["toy"]),
+            parts.Text(about),
+            parts.Sentences("", lost),
+            *_axes(told.document["nodes"], axes),
+            parts.Sentences(pairs, shown) if shown else parts.Text(pairs),
+            parts.Sentences("", last),
+        ]
+
+
+def _about(told: Told) -> str:
+    """What was audited and with what, in a line or two."""
+    graph = told.graph
+    prompt = words.prompts_words(graph) if graph["prompt"] is None else f"“{graph['prompt']}”"
+    validated = judge_words.validated_by(graph)
+    trust = "" if validated is None else f" ({_validated(validated)})"
+    judge = f"judge: {judge_words.judge(graph, 60)}{trust}"
+    images = f"{words.images_words(graph['images'])} images"
+    ideal = f"ideal: {words.ideal_words(graph, len(told.document['nodes']))}"
+    who = words.label(graph["model"], 60)
+    sentence = f"{words.clip(prompt, 200)} by {who}; {judge}. {images}; {ideal}."
+    saved = rounds_words.saved(graph)
+    return f"{sentence} Images until decided: {saved}." if saved else sentence
+
+
+def _validated(told: str) -> str:
+    return "not validated" if told == "no" else told
+
+
+def _axes(nodes: Sequence[Record], number: int) -> list[parts.ScreenPart]:
+    """The axes furthest from their ideal."""
+    ranked = sorted(nodes, key=lambda node: -(node["w1"] or 0.0))
+    kept = {node["id"] for node in ranked[:number]}
+    table = axis_table([node for node in nodes if node["id"] in kept])
+    more = len(nodes) - len(kept)
+    caption = f"The {number} axes furthest from their ideal; {more} more: --section axes"
+    if not kept:
+        return [parts.Text(f"{words.counted(more, 'axis', 'axes')}: --section axes")]
+    return [parts.Table(table.columns, table.rows, caption if more else "", table.numeric)]
+
+
+def _pairs_to_tell(told: Told) -> list[Record]:
+    """The edges with a direction first, then the common shifts, then the other edges."""
+    return [*verdict_words.strongest(told.document["links"]),
+            *verdict_words.told_first(told.pairs)]  # fmt: skip
+
+
+def _finding(document: Record, pair: Record) -> str:
+    """A finding in a sentence, and the direction that is claimed of it."""
+    told = in_pictures(pair, document)
+    if told is None:
+        return verdict_words.finding(pair, document)
+    claimed = pair["sign"] in CLAIMS
+    return f"{told[:-1]}: {verdict_words.direction(pair['sign'])}." if claimed else told
+
+
+def _warnings(told: Told) -> Iterator[str]:
+    """What limits everything, and how much else there is to keep in mind."""
+    graph = told.graph
+    flags = [flag for flag in graph["flags"] if flag != "no_interventions"]
+    known = [f"{FLAG_WORDS.get(flag, flag)}." for flag in flags]
+    unseen = graph.get("unseen_words")
+    if unseen:
+        known.append(f"Never seen by the model: {words.named(unseen, 'words')}.")
+    yield from (sentence[0].upper() + sentence[1:] for sentence in known)
+    more = len([*caveats(told.document), *judge_words.caveats_of_graph(graph)]) - len(known)
+    if more > 0:
+        yield f"{words.counted(more, 'thing')} more to keep in mind: --section caveats"
+
+
+def _what_else(told: Told, directory: str | None) -> Iterator[str]:
+    """Where the rest is."""
+    if directory is None:
+        yield "Save it with -o DIR to see the rest with `biasgraph show DIR`."
+        return
+    names = [name for name in SECTIONS if name != "prompts" or told.prompts]
+    yield f"The rest: `biasgraph show {directory} --section all`, or one of {', '.join(names)}."
