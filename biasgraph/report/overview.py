@@ -50,7 +50,8 @@ def overviews(told: Told, directory: str | None) -> Iterator[list[parts.ScreenPa
 def _about(told: Told) -> str:
     """What was audited and with what, in a line or two."""
     graph = told.graph
-    prompt = words.prompts_words(graph) if graph["prompt"] is None else f"“{graph['prompt']}”"
+    several = words.counted(len(graph.get("prompts") or ()), "prompt")
+    prompt = f"{several}, summed," if graph["prompt"] is None else f"“{graph['prompt']}”"
     validated = judge_words.validated_by(graph)
     trust = "" if validated is None else f" ({_validated(validated)})"
     judge = f"judge: {judge_words.judge(graph, 60)}{trust}"

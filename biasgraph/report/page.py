@@ -12,13 +12,17 @@ from biasgraph.data.findings import image_ids
 from biasgraph.report import html
 from biasgraph.report.embedding import PAGE, STEPS, Embedded
 from biasgraph.report.page_data import page_data
+from biasgraph.report.prompt_grid import prompt_grid
 from biasgraph.report.thumbnails import Pictures, Thumbnails
 from biasgraph.report.vis_network import drawing
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
 
-SCRIPTS = ("findings.js", "agreement.js", "strip.js", "panel.js", "tables.js", "seen.js", "page.js")
+SCRIPTS = ("findings.js", "agreement.js", "strip.js", "panel.js", "tables.js", "seen.js")
+FOR_MANY = ("prompts.js",)
+"""Scripts of the page of many prompts."""
+LAST = ("page.js",)
 STYLES = ("report.css", "marked_text.css")
 SENTENCES = 1_000
 """Bytes for what the page says of its pictures."""
@@ -115,6 +119,7 @@ class _Page:
         thumbnails = Thumbnails.of(result.answers, pictures, list(image_ids(result.document)))
         model, context = page_data(result, thumbnails)
         context["links"] = links
+        model["prompts"] = prompt_grid(result, context["hrefs"] if links else {})
         context["all_prompts"] = f"../../{REPORT}" if links and one_of_many else None
         files = pictures.from_page(folder) if folder is not None and pictures.rows else None
         hashes = sorted(thumbnails.hashes().items())
@@ -133,11 +138,12 @@ class _Page:
         links = {image: f"{self.files}{hashes[image]}.png" for image in out}
         sources = {**embedded.sources, **links}
         images = [image | {"src": sources.get(image["id"])} for image in self.model["images"]]
+        several = self.model["prompts"] is not None
         return html.render(
             "report.html",
             model=self.model | {"drawing": drawn, "images": images},
-            scripts=SCRIPTS,
-            styles=STYLES,
+            scripts=(*SCRIPTS, *(FOR_MANY if several else ()), *LAST),
+            styles=(*STYLES, *(("prompts.css",) if several else ())),
             files=bool(links),
             digest=self.digest,
             pictures=embedded.note(len(images), self.files is not None),

@@ -87,7 +87,6 @@ def _context(
         {
             "prompt": words.label(prompt["prompt"]),
             "href": f"{quote(prompt['directory'])}/{REPORT}",
-            "edges": prompt["edges"],
         }
         for prompt in graph.get("prompts") or ()
     ]
@@ -116,7 +115,7 @@ def _context(
             {"title": part.title, "table": {"kind": part.part.kind, **asdict(part.part)}}
             for part in (by_axis(nodes, prompts) if prompts else ())
         ],
-        "prompts": listed,
+        "several": bool(prompts),
         "hrefs": {prompt["prompt"]: prompt["href"] for prompt in listed},
         "provenance": _provenance(graph),
         "many": len(nodes) > MANY,

@@ -10,28 +10,40 @@ from biasgraph.report.words import Record, between, counted
 
 def needed(document: Record, pairs: Sequence[Record]) -> str | None:
     """How many images would find a link of V `min_v` in every tested pair; None without any."""
-    graph = document["graph"]
-    least = graph["settings"].get("min_v", 0.3)
-    limits = [
-        pair["detectable_v_80"]
-        for pair in between(pairs)
-        if pair["status"] == "ok" and pair["detectable_v_80"] is not None
-    ]
-    if not limits or not least:
+    times = times_as_many(document, pairs)
+    if times is None:
         return None
-    from biasgraph.causal.independence import images_to_detect
-
-    link = f"a link of V = {least:g}"
-    times = max(images_to_detect(least, limit) for limit in limits)
+    link = f"a link of V = {_least(document):g}"
     if times <= 1:
-        return (
-            f"Each of {counted(len(limits), 'pair')} had a chance of at least 80 % to show {link}."
-        )
+        tested = counted(len(_limits(pairs)), "pair")
+        return f"Each of {tested} had a chance of at least 80 % to show {link}."
     each = _images_of_each_prompt(document)
     more = f"about {times:.1f} times as many images"
     if each is not None:
         more = f"about {math.ceil(each * times):,} images of each prompt instead of {each:,}"
     return f"That is no proof of independence: to see {link} in 80 % of cases takes {more}."
+
+
+def times_as_many(document: Record, pairs: Sequence[Record]) -> float | None:
+    """How many times as many images would find such a link; None without any tested pair."""
+    least, limits = _least(document), _limits(pairs)
+    if not limits or not least:
+        return None
+    from biasgraph.causal.independence import images_to_detect
+
+    return max(images_to_detect(least, limit) for limit in limits)
+
+
+def _least(document: Record) -> float:
+    return float(document["graph"]["settings"].get("min_v", 0.3))
+
+
+def _limits(pairs: Sequence[Record]) -> list[float]:
+    return [
+        pair["detectable_v_80"]
+        for pair in between(pairs)
+        if pair["status"] == "ok" and pair["detectable_v_80"] is not None
+    ]
 
 
 def _images_of_each_prompt(document: Record) -> int | None:

@@ -25,7 +25,7 @@ def test_the_way_to_a_prompt_and_back(open_page: Open, tmp_path: Path) -> None:
 
     page = open_page(run / "report.html")
     assert page.locator("h1").inner_text() == "3 prompts"
-    assert page.locator(".prompts a").all_inner_texts() == list(PROMPTS)
+    assert page.locator("#grid tbody th a").all_inner_texts() == list(PROMPTS)
     page.click("#matrix td .edge")
     prompts = page.locator("#detail .numbers > div", has=page.get_by_text("Prompts", exact=True))
     assert float(prompts.locator("data").get_attribute("value")) == link["n_prompts"] == 3
@@ -35,7 +35,7 @@ def test_the_way_to_a_prompt_and_back(open_page: Open, tmp_path: Path) -> None:
     page.locator("#detail .more summary").click()
     assert "Cochran-Mantel-Haenszel" in page.locator("#detail").inner_text()
 
-    page.locator(".prompts a").nth(1).click()
+    page.locator("#grid tbody th a").nth(1).click()
     page.wait_for_selector("html[data-ready]", state="attached")
     assert PROMPTS[1] in page.locator("h1").inner_text()
     page.get_by_text("the graph of all prompts").click()

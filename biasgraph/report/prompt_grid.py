@@ -1,0 +1,102 @@
+"""What each of several prompts shows on each axis, for the page: prompts by axes, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from biasgraph.causal.flags import STATUS_WORDS
+from biasgraph.report import words
+from biasgraph.report.lead import linked
+from biasgraph.report.power_words import times_as_many
+
+if TYPE_CHECKING:
+    from biasgraph.data.result import Result
+
+Record = Mapping[str, Any]
+
+TOO_FEW = "too few images"
+
+
+def prompt_grid(result: Result, hrefs: Mapping[str, str]) -> dict[str, Any] | None:
+    """Every prompt as a row, every axis as a cell, in the order of the documents.
+
+    Args:
+        result: Of several prompts.
+        hrefs: The reports of the prompts, by their labels.
+
+    Returns:
+        ``reach``, the largest distance in a cell; ``rows``, each with its label, what is said of
+        its edges and its cells; ``sum``, such cells of all prompts together. None for one prompt.
+    """
+    if not result.prompts:
+        return None
+    rows = [_row(part, hrefs) for part in result.prompts]
+    known = [cell["w1"] for row in rows for cell in row["cells"] if cell["w1"] is not None]
+    nodes = result.document["nodes"]
+    return {
+        "reach": max([*known, 0.1]),
+        "rows": rows,
+        "sum": [_cell(node) for node in nodes],
+        "ideals": [node["ideal"] for node in nodes],
+        "differ": [_differ(node) for node in nodes],
+    }
+
+
+def _row(part: Result, hrefs: Mapping[str, str]) -> dict[str, Any]:
+    document = part.document
+    label = words.label(document["graph"]["prompt"])
+    edges, why = edges_words(document, part.pair_records())
+    return {
+        "label": label,
+        "href": hrefs.get(label),
+        "edges": edges,
+        "why": words.plain(why),
+        "cells": [_cell(node) for node in document["nodes"]],
+    }
+
+
+def edges_words(document: Record, pairs: Sequence[Record]) -> tuple[str, str]:
+    """How many edges a prompt's graph has, in a word or two, and what is to be said of that.
+
+    No edge is told as such only where the images would have shown one of V `min_v`.
+    """
+    links = document["links"]
+    told = linked(document, pairs)
+    if links:
+        return words.counted(len(links), "edge"), told
+    tested = [pair for pair in words.between(pairs) if pair["status"] != "insufficient"]
+    if words.is_without_interventions(document["graph"]):
+        return "not tested", told
+    times = times_as_many(document, pairs)
+    if not tested or times is None or times > 1:
+        return f"undecidable: {TOO_FEW}", told
+    return "no edge", told
+
+
+def _cell(node: Record) -> dict[str, Any]:
+    """What a prompt's images show on an axis; what is undefined is null with a reason in `why`."""
+    initial, most = node["initial"], words.majority(node)
+    place = None if most is None else node["attributes"].index(most[0])
+    intervals = node.get("distribution_ci")
+    return {
+        "w1": node["w1"],
+        "ci": node["w1_ci"],
+        "near": node["near_ideal"],
+        "shares": initial["distribution"],
+        "most": place,
+        "most_ci": intervals[place] if intervals and place is not None else None,
+        "valid": initial["n_valid"],
+        "total": initial["n_total"],
+        "why": None if node["w1"] is not None else STATUS_WORDS["insufficient"],
+    }
+
+
+def _differ(node: Record) -> str:
+    """Whether the prompts differ on an axis, in words."""
+    test = node.get("prompts_test")
+    if test is None or test["method"] is None:
+        return "The prompts cannot be compared."
+    strength = test["cramers_v_corrected"]
+    v = "" if strength is None else f", V = {strength:.2f}"
+    return f"Prompts against one another: p = {words.p_value(test['p_adjusted'])}{v}."
