@@ -16,6 +16,7 @@ from biasgraph.data.answer_codes import code_images
 from biasgraph.data.answers import Answers
 from biasgraph.errors import InputError, listed, printable, shown
 from biasgraph.runs.pictures.picture_paths import manifest_of
+from biasgraph.runs.pictures.picture_sets import manifest_in
 from biasgraph.runs.wanted_images import prompt_rows
 
 if TYPE_CHECKING:
@@ -211,4 +212,6 @@ def _look_at_pictures(
         f"and wait for {more:,} more pictures of {len(only):,} of the prompts, "
         f"which {shown(path)} lists"
     )
+    if (manifest := manifest_in(planned.job.generator.spec)) is not None:
+        order += f" (append the rows that {shown(manifest)} lacks to it)"
     return _rounds(looked, made, planned, settings, "pictures", order)

@@ -142,6 +142,17 @@ class Answers:
             frame[name] = frame[name].cat.remove_unused_categories()
         return replace(self, frame=frame)
 
+    def about(self, prompt: str) -> Answers:
+        """The rows about one initial prompt.
+
+        Raises:
+            InputError: the table has none.
+        """
+        frame = self.frame[(self.frame["prompt"] == prompt).to_numpy()]
+        if frame.empty:
+            raise InputError(f"{self.source} has no answers about '{printable(prompt)}'")
+        return replace(self, frame=frame.reset_index(drop=True))
+
     def to_csv(self) -> bytes:
         """The table as the CSV file that `read` gives back equal."""
         return to_csv(self.frame)

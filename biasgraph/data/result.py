@@ -11,10 +11,12 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from biasgraph.data import frames as tables
 from biasgraph.data import graph_document as graphs
 from biasgraph.data.answers import Answers
-from biasgraph.data.file_names import BY_PROMPT, GRAPH, PROMPTS, RECORD
+from biasgraph.data.file_names import ANSWERS, BY_PROMPT, GRAPH, PROMPTS, RECORD, TABLES
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile, to_csv
 from biasgraph.io.json_files import check, parse_json
@@ -82,14 +84,11 @@ class Result:
     def files(self) -> dict[str, bytes]:
         """The contents of the files that `save` writes, by name; each prompt's in its folder."""
         toy = self.document["graph"]["toy"]
-        nodes = tables.nodes_for_csv(self.document["nodes"])
         own = {
-            "answers.csv": to_csv(self.answers),
-            "tables.csv": to_csv(tables.with_label(self.tables, toy)),
-            "pairs.csv": to_csv(tables.with_label(self.pairs, toy)),
-            "nodes.csv": to_csv(tables.with_label(nodes, toy)),
+            ANSWERS: to_csv(self.answers),
+            TABLES: to_csv(tables.with_label(self.tables, toy)),
             "graph.graphml": graphs.to_graphml(self.document),
-            GRAPH: graphs.to_json(self.document),
+            **self._graph_files(),
         }
         if self.prompts:
             by_prompt = tables.by_prompt_for_csv(self.by_prompt)
@@ -98,9 +97,19 @@ class Result:
         below = {
             f"{folder}/{name}": content
             for folder, part in parts
-            for name, content in part.files().items()
+            for name, content in part._graph_files().items()
         }
         return below | own
+
+    def _graph_files(self) -> dict[str, bytes]:
+        """Those that one of several prompts has: its rows of the others are in the run's."""
+        toy = self.document["graph"]["toy"]
+        nodes = tables.nodes_for_csv(self.document["nodes"])
+        return {
+            "pairs.csv": to_csv(tables.with_label(self.pairs, toy)),
+            "nodes.csv": to_csv(tables.with_label(nodes, toy)),
+            GRAPH: graphs.to_json(self.document),
+        }
 
     def with_finding(self, name: str, finding: Finding) -> Result:
         """The same result with what was found about its graph, in the place of any before."""
@@ -135,21 +144,40 @@ def load_intact(directory: Path) -> Result:
 
 
 def _load(folder: Path, intact: bool = False) -> Result:
-    result = _load_one(folder, intact)
+    document = read_document(folder, intact)
     try:
-        folders = prompt_folders(result.document)
+        folders = prompt_folders(document)
     except (LookupError, TypeError, ValueError):
         raise InputError(
             f"{shown(folder / GRAPH)} is damaged: its prompt folders are invalid"
         ) from None
-    return replace(result, prompts=tuple(_load_one(folder / part, intact) for part in folders))
+    answers, counts = read_answers(folder, document), _counts(folder, document)
+    result = _result(folder, document, answers.frame, counts)
+    about = result.answers.groupby("prompt", observed=True).indices if folders else {}
+    counted = result.tables.groupby("prompt").indices if folders else {}
+
+    def part(name: str) -> Result:
+        own = read_document(folder / name, intact)
+        prompt = own["graph"]["prompt"]
+        try:
+            return _result(
+                folder / name,
+                own,
+                result.answers.iloc[about[prompt]].reset_index(drop=True),
+                result.tables.iloc[counted[prompt]].reset_index(drop=True),
+            )
+        except KeyError:
+            raise InputError(
+                f"{shown(folder)} is damaged: {ANSWERS} or {TABLES} has no rows about the prompt "
+                f"of {printable(name)}"
+            ) from None
+
+    return replace(result, prompts=tuple(part(name) for name in folders))
 
 
-def _load_one(folder: Path, intact: bool) -> Result:
-    document = read_document(folder, intact)
-    counts = _typed(tables.counts_from_cells, folder / "tables.csv", tables.OLD_TABLE_COLUMNS)
-    refuse_pipe(folder / "answers.csv")
-    answers = Answers.read(folder / "answers.csv").frame
+def _result(
+    folder: Path, document: graphs.Document, answers: pd.DataFrame, counts: pd.DataFrame
+) -> Result:
     pairs = read_pairs(folder)
     due = {*product([node["id"] for node in document["nodes"]], repeat=2)}
     if len(pairs) != len(due) or {*zip(pairs["source"], pairs["target"], strict=True)} != due:
@@ -158,6 +186,36 @@ def _load_one(folder: Path, intact: bool) -> Result:
             f"axes of {GRAPH}"
         )
     return Result(document, pairs, counts, answers, folder)
+
+
+def read_answers(folder: Path, document: graphs.Document) -> Answers:
+    """The answers table that the graph in a folder was computed from.
+
+    Raises:
+        InputError: it cannot be read, or is damaged.
+    """
+    above = _run_above(folder)
+    path = (above or folder) / ANSWERS
+    refuse_pipe(path)
+    answers = Answers.read(path)
+    return answers if above is None else answers.about(str(document["graph"]["prompt"]))
+
+
+def _counts(folder: Path, document: graphs.Document) -> pd.DataFrame:
+    above = _run_above(folder)
+    path = (above or folder) / TABLES
+    counts = _typed(tables.counts_from_cells, path, tables.OLD_TABLE_COLUMNS)
+    if above is None:
+        return counts
+    about = np.flatnonzero(counts["prompt"] == document["graph"]["prompt"])
+    return counts.iloc[about].reset_index(drop=True)
+
+
+def _run_above(folder: Path) -> Path | None:
+    """The folder of the run whose tables have the rows of the prompt in `folder`; or None."""
+    above = folder.absolute().parent
+    own = (folder / ANSWERS).exists() or above.name != PROMPTS
+    return None if own else folder / ".." / ".."
 
 
 def prompt_folders(document: graphs.Document) -> list[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
-from biasgraph.data.file_names import BY_PROMPT, GRAPH, PROMPTS, RECORD, REPORT
+from biasgraph.data.file_names import ANSWERS, BY_PROMPT, GRAPH, PROMPTS, RECORD, REPORT, TABLES
 from biasgraph.data.result import Result, prompt_folders
 from biasgraph.io.writing import is_folder_of, refuse_foreign, remove_stale, write_files, writing_to
 from biasgraph.report.page import report_files
+
+OF_RUNS = (ANSWERS, TABLES, "graph.graphml")
+"""What earlier versions wrote for each of several prompts, too."""
 
 
 def save(result: Result, directory: str | Path) -> list[Path]:
@@ -44,6 +48,9 @@ def write(result: Result, directory: Path) -> list[Path]:
     if not result.prompts:
         with writing_to(directory):
             (directory / BY_PROMPT).unlink(missing_ok=True)
-    kept = {folder.removeprefix(f"{PROMPTS}/") for folder in prompt_folders(result.document)}
-    remove_stale(directory / PROMPTS, own, kept)
+    folders = prompt_folders(result.document)
+    remove_stale(directory / PROMPTS, own, [Path(folder).name for folder in folders])
+    with writing_to(directory):
+        for folder, name in product(folders, OF_RUNS):
+            (directory / folder / name).unlink(missing_ok=True)
     return paths

@@ -143,12 +143,12 @@ def test_more_and_fewer_prompts(copy: Path) -> None:
 
 
 def test_one_prompt_of_the_run_alone(copy: Path) -> None:
-    own = files(copy / "prompts" / folder_name("a librarian"))
+    own = load(copy / "prompts" / folder_name("a librarian")).files()
     before = pictures(copy)
     assert main(["build", "--prompt", "a librarian", "-o", str(copy), *SMALL]) == 0
     assert pictures(copy) == before
     assert not (copy / "prompts").exists()
-    assert files(copy) == own
+    assert load(copy).files() == own
 
 
 @pytest.mark.slow(reason="a build of the sandbox; causal/test_aggregate.py has one prompt")

@@ -112,7 +112,8 @@ def test_a_prompt_alone_and_among_others_has_the_same_graph(result: biasgraph.Re
 def test_all_files_are_written_and_read_back(tmp_path: Path) -> None:
     result = built(tmp_path / "out", "a librarian", "a nurse")
     folders = [f"prompts/{folder_name(prompt)}" for prompt in ("a librarian", "a nurse")]
-    expected = NAMES | {f"{folder}/{name}" for folder in folders for name in NAMES}
+    each = ("graph.json", "nodes.csv", "pairs.csv", "report.html")
+    expected = NAMES | {f"{folder}/{name}" for folder in folders for name in each}
     expected |= {"prompts.csv"}
     assert {*result.files()} == {name for name in expected if not name.endswith("report.html")}
     root = tmp_path / "out"
@@ -122,9 +123,37 @@ def test_all_files_are_written_and_read_back(tmp_path: Path) -> None:
     assert back.files() == result.files()
     assert [part.directory for part in back.prompts] == [root / folder for folder in folders]
     assert [part.directory for part in result.prompts] == [root / folder for folder in folders]
-    assert biasgraph.load(root / folders[1]).document == result.prompts[1].document
+    alone = biasgraph.load(root / folders[1])
+    assert alone.document == result.prompts[1].document
+    assert alone.files() == result.prompts[1].files()
     again = biasgraph.build(answers=root / "answers.csv", output=root, bootstrap=100)
     assert again.files() == result.files()
+
+
+def test_tables_that_earlier_versions_wrote_for_each_prompt_go(tmp_path: Path) -> None:
+    built(tmp_path, "a librarian", "a nurse")
+    nurse = tmp_path / "prompts" / folder_name("a nurse")
+    own = biasgraph.load(nurse)
+    for name in ("answers.csv", "tables.csv", "graph.graphml"):
+        (nurse / name).write_bytes(own.files()[name])
+    assert biasgraph.load(nurse).files() == own.files()
+    biasgraph.build(answers=tmp_path / "answers.csv", output=tmp_path, bootstrap=100)
+    assert {path.name for path in nurse.iterdir()} == {
+        "graph.json", "nodes.csv", "pairs.csv", "report.html"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["answers.csv", "tables.csv"])
+def test_a_table_without_a_prompts_rows_is_damage(tmp_path: Path, name: str) -> None:
+    built(tmp_path, "a librarian", "a nurse")
+    table = tmp_path / name
+    lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+    table.write_text("".join(line for line in lines if "a nurse" not in line), encoding="utf-8")
+    with pytest.raises(InputError, match="has no rows about the prompt of prompts/a-nurse"):
+        biasgraph.load(tmp_path)
+    if name == "answers.csv":
+        with pytest.raises(InputError, match="no answers about 'a nurse'"):
+            biasgraph.load(tmp_path / "prompts" / folder_name("a nurse"))
 
 
 def test_prompts_that_are_no_longer_there_leave_no_files(tmp_path: Path) -> None:

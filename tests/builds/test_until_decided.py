@@ -297,6 +297,17 @@ def test_pictures_are_ordered_for_the_next_look(
     assert not [path for path in orders["path"] if (pictures / path).exists()]
     said = f"wait for {len(orders)} more pictures of"
     assert said in " ".join(graph["notes"])
+    manifest = pictures / "manifest.csv"
+    assert f"append the rows that {manifest} lacks to it" in " ".join(graph["notes"])
+    there = pd.read_csv(manifest, keep_default_na=False)
+    pd.concat([there, orders]).to_csv(manifest, index=False)
+    painter = Painter(batch_size=32)
+    for path, prompt, seed in zip(orders["path"], orders["prompt"], orders["seed"], strict=True):
+        (picture,) = painter.generate([prompt], [int(seed)])
+        picture.image.save(pictures / path)
+    assert main([*audit, *[part for part in ROUNDS if part != "1" and part != "--controls"]]) == 0
+    assert load(run).document["graph"]["adaptive"]["looks"] == 2
+    assert {*sizes_of(run).values()} == {24, 48}
 
 
 def test_no_more_pictures_are_asked_about_than_the_last_look_takes(tmp_path: Path) -> None:

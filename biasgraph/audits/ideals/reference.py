@@ -21,10 +21,10 @@ from biasgraph.causal.unknown_answers import UNKNOWN_CLASS
 from biasgraph.data.answer_codes import RESERVED, codes_of
 from biasgraph.data.answers import COLUMNS, Answers
 from biasgraph.data.file_names import GRAPH, RECORD
-from biasgraph.data.result import read_document
+from biasgraph.data.result import read_answers, read_document
 from biasgraph.errors import InputError, did_you_mean, listed, printable
 from biasgraph.io.csv_files import CsvFile
-from biasgraph.io.text_files import read_bytes, refuse_pipe
+from biasgraph.io.text_files import read_bytes
 
 Kind = Literal["run", "answers", "counts", "photographs"]
 Counts = dict[str, dict[str, int]]
@@ -247,8 +247,7 @@ def _of_run(folder: Path, variables: Sequence[Variable], *, unlisted_unknown: bo
     document = read_document(folder)
     name = printable(folder.absolute().name)
     _refuse_other_attributes(document, variables, name)
-    refuse_pipe(folder / "answers.csv")
-    answers, graph = Answers.read(folder / "answers.csv"), document["graph"]
+    answers, graph = read_answers(folder, document), document["graph"]
     reference = Reference.of_answers(
         answers, variables, name, "run", unlisted_unknown=unlisted_unknown
     )

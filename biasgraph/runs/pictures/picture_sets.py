@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,18 +108,24 @@ def name_of(spec: str) -> str:
     return printable(folder.resolve().name) or "pictures"
 
 
+def manifest_in(spec: str) -> Path | None:
+    """The table that says which picture is what, where the folder that `spec` names has one."""
+    path = Path(Spec(spec).rest).expanduser()
+    if path.suffix.lower() == ".csv" and not path.is_dir():
+        return path
+    return path / MANIFEST if os.path.isfile(path / MANIFEST) else None  # also of a name too long
+
+
 def read_layout(spec: str, axes: AxisSet | None, prompt: str | None) -> Layout:
     """What lies in the folder that `spec` names.
 
     Raises:
         InputError: as `read_manifest`, `read_tibet` and `read_folders`.
     """
-    path = Path(Spec(spec).rest).expanduser()
-    if path.suffix.lower() == ".csv" and not path.is_dir():
-        return read_manifest(path, Listing.of(path.parent), axes or load_axis_set(AXES), prompt)
-    listing = Listing.of(path)
-    if (listing.root / MANIFEST).is_file():
-        return read_manifest(path / MANIFEST, listing, axes or load_axis_set(AXES), prompt)
+    if (manifest := manifest_in(spec)) is not None:
+        listing = Listing.of(manifest.parent)
+        return read_manifest(manifest, listing, axes or load_axis_set(AXES), prompt)
+    listing = Listing.of(Path(Spec(spec).rest).expanduser())
     if any(key_of(name) == key_of(TIBET_INITIAL) for name in listing.folders()):
         from biasgraph.runs.pictures.tibet_folder import read_tibet
 
