@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from biasgraph.report import html, judge_words, style, words
 from biasgraph.report.comparison_summary import describe_changes
-from biasgraph.report.vis_network import drawing
+from biasgraph.report.graph_drawing import drawing
 
 Record = Mapping[str, Any]
 

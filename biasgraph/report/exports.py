@@ -65,6 +65,7 @@ FORMATS = {
     "gexf": Format("biasgraph.report.gexf:to_gexf", "graph.gexf"),
     "csv": Format("biasgraph.report.exports:csv_files"),
     "parquet": Format("biasgraph.report.parquet:parquet_files"),
+    "pyvis": Format("biasgraph.report.pyvis_page:to_pyvis", "pyvis.html"),
     "dot": Format("biasgraph.report.diagrams:to_dot", "graph.dot"),
     "mermaid": Format("biasgraph.report.diagrams:to_mermaid", "graph.mmd"),
     "svg": Format("biasgraph.report.figures:export_figures", figure="svg"),

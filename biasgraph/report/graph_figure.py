@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from biasgraph.data.graph_document import Document
 from biasgraph.report import style
-from biasgraph.report.circle_layout import positions
+from biasgraph.report.circle_layout import Points, bends, bezier, positions
 from biasgraph.report.figure_sheet import FigureSheet, figure_sheet
 
 if TYPE_CHECKING:
@@ -21,11 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.transforms import Bbox
 
 Point = tuple[float, float]
-Points = npt.NDArray[np.float64]
 ROTATED = 12  # with more axes than this, names stand along the circle's rays
-SHALLOW, DEEP = 0.08, 0.28
-"""How far an edge bends towards the circle's middle, in its length: opposite edges differ."""
 GAP = 1.5  # points between an arrow and an axis
+CLEARANCE, APART = 3, 12  # points: an edge from an axis that it passes, and from the opposite edge
 ALONG = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74)  # where on an edge its number may stand
 HEADS = {
     "triangle": "-|>,head_length=1,head_width=0.45",
@@ -127,13 +124,17 @@ def _draw_edges(
     to_pixels, pixels = axes.transData, sheet.figure.dpi / 72
     point = pixels / (to_pixels.transform((1, 0)) - to_pixels.transform((0, 0)))[0]
     taken = [_square(to_pixels.transform(places[axis]), sizes[axis] * pixels) for axis in places]
+    crowding, order_of = _crowding(sheet, len(places)), {axis: i for i, axis in enumerate(places)}
+    clearance = (max(sizes.values(), default=0) + CLEARANCE) * point
+    bend = bends(len(places), clearance, APART * crowding * point)
     links = sorted(document["links"], key=lambda link: -abs(link["is"]))
     curves = []
     for order, link in enumerate(links):
         ends = link["source"], link["target"]
         radii = [(sizes[axis] + GAP) * point for axis in ends]
-        curve = _curve([np.array(places[axis]) for axis in ends], radii)
-        width = _crowding(sheet, len(places)) * style.width(link["is"])
+        steps = (order_of[ends[1]] - order_of[ends[0]]) % len(places)
+        curve = _curve([np.array(places[axis]) for axis in ends], bend[steps], radii)
+        width = crowding * style.width(link["is"])
         for artist in _arrow(curve, style.sign_style(link), style.dash(link), width, point):
             artist.set_zorder(2 - order / len(links))
             axes.add_artist(artist)
@@ -169,19 +170,10 @@ def _square(centre: Points, half: float) -> Bbox:
     return Bbox([centre - half, centre + half])
 
 
-def _curve(ends: Sequence[Points], radii: Sequence[float]) -> Points:
-    """(k, 2) A quadratic Bezier curve between two axes on the circle, without what they cover.
-
-    It bends inwards, where it meets no other axis; through the middle, to its right.
-    """
+def _curve(ends: Sequence[Points], bend: float, radii: Sequence[float]) -> Points:
+    """(k, 2) An edge between two axes, without what they cover."""
     start, end = ends
-    way = end - start
-    right = np.array([way[1], -way[0]])
-    side = -(right @ start) / (way @ way)  # where the middle lies
-    bend = (DEEP + SHALLOW) / 2 if abs(side) < 1e-6 else DEEP if side > 0 else -SHALLOW
-    t = np.linspace(0, 1, 301)[:, None]
-    bow = (start + end) / 2 + bend * right
-    curve: Points = (1 - t) ** 2 * start + 2 * t * (1 - t) * bow + t**2 * end
+    curve = bezier(start, end, bend, np.linspace(0, 1, 301)[:, None])
     free = np.hypot(*(curve - start).T) > radii[0]
     free &= np.hypot(*(curve - end).T) > radii[1]
     return curve[free] if free.sum() > 1 else curve[[0, -1]]

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.data import findings
-from biasgraph.errors import ModelError
 from biasgraph.io import resources
 from biasgraph.report import words
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 FOLDER = "report"
 FIRST = ("dom.js",)
 """What every page begins with."""
-SCRIPTS = ("graph.js", "charts.js")
+SCRIPTS = ("graph.js", "legend.js", "charts.js")
 """What pages draw graphs with; their own scripts come behind."""
 STYLES = ("base.css",)
 DIGEST = "biasgraph-digest"
@@ -60,8 +59,6 @@ def render(
     """
     needed = (*FIRST, *(SCRIPTS if drawn else ()), *scripts)
     code = [resources.read_text(FOLDER, name) for name in needed]
-    if drawn:
-        code.insert(0, vis_network())
     style = "\n".join(resources.read_text(FOLDER, name) for name in (*STYLES, *styles))
     page = _environment().get_template(template)
     text = page.render(
@@ -148,28 +145,6 @@ def is_page(path: Path) -> bool:
             with path.open("rb") as file:
                 return file.read(len(DOCTYPE)).lower() == DOCTYPE
     return False
-
-
-@functools.cache
-def vis_network() -> str:
-    """vis-network as pyvis ships it, with its licence note and without its source map.
-
-    Raises:
-        ModelError: the installed pyvis has none.
-    """
-    from importlib.resources import files
-
-    folders = [entry for entry in (files("pyvis") / "lib").iterdir() if entry.name[:4] == "vis-"]
-    for folder in sorted(folders, key=lambda entry: _version(entry.name), reverse=True):
-        script = folder / "vis-network.min.js"
-        if script.is_file():
-            text = script.read_text(encoding="utf-8").replace("\r\n", "\n").replace("\r", "\n")
-            return text.partition("//# sourceMappingURL=")[0].strip()
-    raise ModelError("the installed pyvis has no vis-network: pip install 'pyvis>=0.3.2'")
-
-
-def _version(folder: str) -> list[int]:
-    return [int(part) for part in folder.removeprefix("vis-").split(".") if part.isdecimal()]
 
 
 @functools.cache

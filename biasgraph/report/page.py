@@ -11,10 +11,10 @@ from biasgraph.data.file_names import PROMPTS, REPORT
 from biasgraph.data.findings import image_ids
 from biasgraph.report import html
 from biasgraph.report.embedding import PAGE, STEPS, Embedded
+from biasgraph.report.graph_drawing import drawing
 from biasgraph.report.page_data import page_data
 from biasgraph.report.prompt_grid import prompt_grid
 from biasgraph.report.thumbnails import Pictures, Thumbnails
-from biasgraph.report.vis_network import drawing
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result

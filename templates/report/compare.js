@@ -1,4 +1,4 @@
-// The comparison: graphs that share their selection, places, zoom and thresholds.
+// The comparison: graphs that share their selection, scale and thresholds.
 (function (biasgraph) {
   "use strict";
 
@@ -7,14 +7,16 @@
   const byId = (id) => document.getElementById(id);
 
   Object.assign(biasgraph.SIGNS, {
-    rose: { words: "changed: IS rose", head: "arrow", dashes: () => false },
-    fell: { words: "changed: IS fell", head: "bar", dashes: () => false },
-    both: { words: "in both graphs, not changed", head: "vee", dashes: () => false },
+    rose: { words: "changed: IS rose", head: "arrow", dashes: () => null },
+    fell: { words: "changed: IS fell", head: "bar", dashes: () => null },
+    both: { words: "in both graphs, not changed", head: "vee", dashes: () => null },
     undecided: { words: "in one graph, undecided in the other", head: "vee", dashes: () => [2, 5] },
   });
+  for (const sign of ["rose", "fell", "both", "undecided"]) {
+    biasgraph.SIGNS[sign].says = (source, target) => `${source} to ${target}, ${biasgraph.SIGNS[sign].words}`;
+  }
 
   const state = { selected: null, is: 0, pruned: false, focus: null, incoming: false, view: "both", theme: null };
-  let resized = performance.now(); // when the graphs last fitted themselves to a new size
 
   const figures = [
     ...model.runs.map((run, i) => figure("own", run.drawing, [name(run.label), i === 0 && el("small", null, " baseline")])),
@@ -22,12 +24,7 @@
   ];
   byId("side-by-side").append(...figures.map((one) => one.element));
   const graphs = [];
-  figures.forEach((one, i) => graphs.push(drawGraph(one.canvas, one.data, {
-    click: pick,
-    dragged: (id, position) => graphs.forEach((graph, j) => j !== i && graph.place(id, position)),
-    viewed: (view) => link(view, i),
-  })));
-  graphs.forEach((graph, i) => graph.network.on("dragging", () => link({ position: graph.network.getViewPosition(), scale: graph.network.getScale() }, i)));
+  graphs.push(...figures.map((one) => drawGraph(one.canvas, one.data, { click: pick, resized: fitAll })));
   const table = compared.pairTable(pick);
   byId("pairs").append(table.element);
   byId("distances").append(...compared.distances());
@@ -42,23 +39,15 @@
   byId("axes").append(...chips);
 
   function figure(kind, data, caption) {
-    const canvas = el("div", { class: "canvas", role: "img", "aria-label": "The axes on a circle, with an arrow for each edge. The buttons and tables below hold the same." });
+    const canvas = el("div", { class: "canvas" });
     return { kind, data, canvas, element: el("figure", null, el("figcaption", null, caption), canvas) };
-  }
-
-  // One view for all: what one graph shows, every other shows too.
-  function link(view, from) {
-    if (performance.now() - resized < 400) return;
-    graphs.forEach((graph, i) => i !== from && graph.moveTo(view));
   }
 
   // All graphs at the scale at which the widest of them fits.
   function fitAll() {
-    resized = performance.now();
     const visible = graphs.filter((_, i) => !figures[i].element.hidden);
-    visible.forEach((graph) => graph.fit());
-    const scale = Math.min(...visible.map((graph) => graph.network.getScale()));
-    graphs.forEach((graph) => graph.moveTo({ position: { x: 0, y: 0 }, scale }));
+    const scale = Math.min(...visible.map((graph) => graph.fit()));
+    visible.forEach((graph) => graph.fit(scale));
   }
 
   function change(changes) {
@@ -105,7 +94,7 @@
   function showView() {
     figures.forEach((one) => { one.element.hidden = state.view !== "both" && state.view !== one.kind; });
     for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === state.view));
-    requestAnimationFrame(fitAll);
+    fitAll();
   }
 
   function dark() {
@@ -116,11 +105,6 @@
     if (state.theme === null) delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = state.theme;
     byId("theme").textContent = dark() ? "Light theme" : "Dark theme";
-    graphs.forEach((graph) => graph.refresh());
-  }
-
-  function zoom(factor) {
-    graphs.find((_, i) => !figures[i].element.hidden).zoom(factor);
   }
 
   function listen() {
@@ -128,13 +112,9 @@
     byId("pruned").addEventListener("change", (event) => change({ pruned: event.target.checked }));
     byId("focus").addEventListener("change", (event) => change({ focus: event.target.value === "" ? null : Number(event.target.value) }));
     byId("incoming").addEventListener("change", (event) => change({ incoming: event.target.checked }));
-    byId("larger").addEventListener("click", () => zoom(1.2));
-    byId("smaller").addEventListener("click", () => zoom(1 / 1.2));
     byId("reset").addEventListener("click", () => {
       pick(null);
       change({ is: 0, pruned: false, focus: null, incoming: false });
-      graphs.forEach((graph) => graph.reset());
-      fitAll();
     });
     byId("close").addEventListener("click", close);
     byId("theme").addEventListener("click", () => change({ theme: dark() ? "light" : "dark" }));
@@ -142,7 +122,6 @@
     for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => change({ view: button.dataset.view }));
     document.addEventListener("keydown", (event) => { if (event.key === "Escape" && state.selected !== null) close(); });
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => change({ theme: state.theme }));
-    new ResizeObserver(() => requestAnimationFrame(fitAll)).observe(byId("side-by-side"));
   }
 
   listen();

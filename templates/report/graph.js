@@ -1,27 +1,35 @@
-// The graph on a canvas: drawGraph(container, data, handlers), and its legend.
+// The graph as SVG: drawGraph(container, data, handlers).
 //
-// data: {nodes, edges, options} as biasgraph/report/vis_network.py makes them. A selection is
-// {axis: node id} or {pair: edge id} or null.
-// handlers, each optional: click(selection), hover(selection, event), dragged(id, position),
-// viewed({position, scale}).
+// data: {nodes, edges, bends, radius} as biasgraph/report/graph_drawing.py makes them. A selection
+// is {axis: node id} or {pair: edge id} or null.
+// handlers, each optional: click(selection), hover(selection, {x, y} in pixels of the container),
+// resized().
 (function (biasgraph) {
   "use strict";
 
-  const { el, svg, shown, colour } = biasgraph.dom;
+  const { el, svg, shown } = biasgraph.dom;
 
+  // The look and the words of an edge; `says` is read out.
   const SIGNS = {
-    towards: { words: "moves towards the ideal", head: "arrow", dashes: () => false },
-    away: { words: "moves away from the ideal", head: "bar", dashes: () => false },
-    undetermined: { words: "direction undetermined", head: "vee", dashes: (w) => [w * 0.6 + 1, w + 3] },
+    towards: { words: "moves towards the ideal", head: "arrow", dashes: () => null,
+      says: (source, target) => `${source} moves ${target} towards its ideal` },
+    away: { words: "moves away from the ideal", head: "bar", dashes: () => null,
+      says: (source, target) => `${source} moves ${target} away from its ideal` },
+    undetermined: { words: "direction undetermined", head: "vee", dashes: (w) => [w * 0.6 + 1, w + 3],
+      says: (source, target) => `${source} moves ${target}, direction undetermined` },
   };
   const MEDIATED = "consistent with mediation by another axis";
-  const mediatedDashes = (sign, w) =>
-    sign === "undetermined" ? [w * 2 + 8, w + 4, w * 0.6 + 1, w + 4] : [w * 2 + 8, w + 5];
-  const FAINT = 0.5;
-  const DIM = 0.2;
+  const PRUNED = { width: 1.5, dashes: [2, 5] };
   const NARROW = 560; // pixels; below it, names stand under their nodes
-  const CROWDED = 20; // with more axes than this, names that would cover another are left out
-  const LABELLED = 24; // more edges than this carry no number unless they are looked at
+  const ROTATED = 16; // with more axes than this, names stand along the circle's rays
+  const LABELLED = 30; // more edges than this carry no number unless they are looked at
+  const ALONG = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74]; // where on an edge its number may stand
+  const LARGEST_SCALE = 1.5;
+
+  function dashesOf(sign, width, mediated) {
+    if (!mediated) return SIGNS[sign].dashes(width);
+    return sign === "undetermined" ? [width * 2 + 8, width + 4, width * 0.6 + 1, width + 4] : [width * 2 + 8, width + 5];
+  }
 
   // Whether a pair passes the thresholds on |IS| and on p; what is undefined passes no threshold.
   function passes(edge, filter) {
@@ -29,65 +37,175 @@
     return !(filter.p < 1 && (edge.p === null || edge.p > filter.p));
   }
 
+  // An edge's quadratic curve from rim to rim, less `short` before its end: its three points.
+  function route(data, edge, short) {
+    const [a, b] = [data.nodes[edge.from], data.nodes[edge.to]];
+    const bend = data.bends[(edge.to - edge.from + data.nodes.length) % data.nodes.length];
+    const control = { x: (a.x + b.x) / 2 - bend * (b.y - a.y), y: (a.y + b.y) / 2 + bend * (b.x - a.x) };
+    const at = (s, t) => blend(blend(a, control, s), blend(control, b, s), t); // the curve's blossom
+    const away = (node, t) => Math.hypot(at(t, t).x - node.x, at(t, t).y - node.y);
+    const first = bisect((t) => away(a, t) > a.size + 2);
+    const last = 1 - bisect((t) => away(b, 1 - t) > b.size + 2 + short);
+    return [at(first, first), at(first, last), at(last, last)];
+  }
+
+  // The smallest t for which a condition holds that holds from some t on.
+  function bisect(holds) {
+    let [low, high] = [0, 1];
+    for (let i = 0; i < 20; i += 1) {
+      const middle = (low + high) / 2;
+      if (holds(middle)) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+
+  function blend(a, b, t) {
+    return { x: a.x + (b.x - a.x) * t, y: a.y + (b.y - a.y) * t };
+  }
+
+  function pointOn([a, control, b], t) {
+    return blend(blend(a, control, t), blend(control, b, t), t);
+  }
+
+  // A head at the end of a curve, as a path.
+  function headPath(kind, [, control, tip], width) {
+    const angle = Math.atan2(tip.y - control.y, tip.x - control.x);
+    const [long, half] = [5 + 1.7 * width, 2.5 + 0.75 * width];
+    const at = (back, side) => `${round(tip.x - back * Math.cos(angle) - side * Math.sin(angle))} ${round(tip.y - back * Math.sin(angle) + side * Math.cos(angle))}`;
+    if (kind === "bar") return `M${at(0, half + 2)}L${at(0, -half - 2)}L${at(2 + width / 3, -half - 2)}L${at(2 + width / 3, half + 2)}Z`;
+    return kind === "arrow" ? `M${at(0, 0)}L${at(long, half)}L${at(long, -half)}Z` : `M${at(0, 0)}L${at(long, half)}L${at(long * 0.6, 0)}L${at(long, -half)}Z`;
+  }
+
+  function round(value) {
+    return Math.round(value * 10) / 10;
+  }
+
+  function apart(one, other) {
+    return Math.abs(one.x - other.x) > one.w + other.w || Math.abs(one.y - other.y) > one.h + other.h;
+  }
+
   function drawGraph(container, data, handlers) {
     const on = handlers || {};
+    const size = data.nodes.length;
+    const rotated = size > ROTATED;
     const filter = { is: 0, p: 1, pruned: false };
     const focused = { axis: null, incoming: false };
-    let selected = null;
-    let hovered = null;
-    let palette = readPalette();
+    let [selected, hovered, scale, bright, strong] = [null, null, 1, null, []];
 
-    const places = new Map(data.nodes.map((node) => [node.id, { x: node.x, y: node.y }]));
-    const nodes = new vis.DataSet(data.nodes.map((node) => nodeItem(node, 1)));
-    const edges = new vis.DataSet();
-    const looks = new Map(); // how an edge is drawn, of those that were ever shown
-    const network = new vis.Network(container, { nodes, edges }, data.options);
-    const labels = new Map(data.nodes.map((node) => [node.id, node]));
-    const drawn = new Map(data.edges.map((edge) => [edge.id, edge]));
-    let strong = new Set(); // edges whose numbers are written
-    let bright = null; // nodes that stand out, null for all
+    const byId = new Map(data.edges.map((edge) => [edge.id, edge]));
+    const outgoing = data.nodes.map((node) => data.edges.filter((edge) => edge.from === node.id)
+      .sort((a, b) => b.edge - a.edge || Math.abs(b.is || 0) - Math.abs(a.is || 0)));
+    const routes = new Map(); // from rim to rim, of edges that were ever looked at
+    const parts = new Map(); // elements of edges that were ever drawn
+    const items = svg("g");
+    const names = svg("g", { class: "names" });
+    const numbers = svg("g", { class: "numbers-of-edges" });
+    const world = svg("g", null, items);
+    const words = svg("g", { class: "words", "aria-hidden": true }, numbers, names);
+    const picture = svg("svg", { class: "graph-picture", role: "group", "aria-label": "The graph: axes on a circle, an arrow for each edge. Arrow keys move, Enter opens." }, world, words);
+    const circles = data.nodes.map(drawNode);
+    const written = data.nodes.map(() => svg("text", null, svg("tspan", { class: "name" }), svg("tspan", { class: "detail" })));
+    const measure = el("canvas").getContext("2d");
+    names.append(...written);
+    container.classList.toggle("crowded", rotated);
+    container.append(picture);
+    listen();
+    update();
+    fit();
 
-    network.on("afterDrawing", (context) => {
-      writeNumbers(context);
-      writeNames(context);
-    });
-    network.on("click", (event) => on.click && on.click(at(event.pointer.DOM)));
-    network.on("hoverNode", (event) => hover({ axis: event.node }, event));
-    network.on("hoverEdge", (event) => hover({ pair: event.edge }, event));
-    network.on("blurNode", (event) => hover(null, event));
-    network.on("blurEdge", (event) => hover(null, event));
-    network.on("dragEnd", (event) => {
-      for (const id of event.nodes) moved(id);
-      viewed();
-    });
-    network.on("dragging", (event) => event.nodes.forEach(moved));
-    network.on("resize", () => fit());
-    container.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
-      event.preventDefault();
-      zoom(event.deltaY < 0 ? 1.15 : 1 / 1.15);
-    }, { passive: false });
+    // Elements
 
-    function at(point) {
-      const node = network.getNodeAt(point);
-      if (node !== undefined) return { axis: node };
-      const edge = network.getEdgeAt(point);
-      return edge === undefined ? null : { pair: edge };
+    function drawNode(node) {
+      const circle = svg("circle", { cx: node.x, cy: node.y, r: node.size, style: { "--distance": node.distance === null ? 0 : Math.min(Math.max(node.distance, 0), 1) } });
+      const told = node.distance === null ? "distance to its ideal not defined" : `distance to its ideal ${node.distance.toFixed(3)}`;
+      return svg("g", { class: node.distance === null ? "node unknown" : "node", role: "button", tabindex: -1, "data-axis": node.id,
+        "aria-label": `${node.name}, ${node.detail}, ${told}, open its numbers` }, circle);
     }
 
-    function hover(selection, event) {
+    function drawEdge(edge) {
+      const sign = SIGNS[edge.sign];
+      const width = edge.edge ? edge.width : PRUNED.width;
+      const whole = routeOf(edge);
+      const [a, control, b] = sign.head === "arrow" ? route(data, edge, 4 + 1.4 * width) : whole;
+      const line = `M${round(a.x)} ${round(a.y)}Q${round(control.x)} ${round(control.y)} ${round(b.x)} ${round(b.y)}`;
+      const dashes = edge.edge || edge.mediated ? dashesOf(edge.sign, width, edge.mediated) : PRUNED.dashes;
+      return svg("g", { class: `edge ${edge.sign}${edge.edge ? "" : " pruned"}`, role: "button", tabindex: -1, "data-pair": edge.id, "aria-label": saysOf(edge) },
+        svg("path", { class: "halo", d: line, "stroke-width": width + 12 }),
+        svg("path", { class: "line", d: line, "stroke-width": width, "stroke-dasharray": dashes && dashes.map(round).join(" ") }),
+        svg("path", { class: "head", d: headPath(sign.head, whole, width) }));
+    }
+
+    function saysOf(edge) {
+      const [source, target] = [data.nodes[edge.from].name, data.nodes[edge.to].name];
+      const found = edge.edge ? SIGNS[edge.sign].says(source, target) : `no edge from ${source} to ${target}`;
+      return `${found}, IS ${edge.is === null ? "not defined" : shown(edge.is, 2, true)}, open the table`;
+    }
+
+    function routeOf(edge) {
+      if (!routes.has(edge.id)) routes.set(edge.id, route(data, edge, 0));
+      return routes.get(edge.id);
+    }
+
+    function part(edge) {
+      if (!parts.has(edge.id)) parts.set(edge.id, drawEdge(edge));
+      return parts.get(edge.id);
+    }
+
+    // What the pointer and the keys do
+
+    function selectionOf(target) {
+      const item = target instanceof Element ? target.closest("[data-axis], [data-pair]") : null;
+      if (!item) return null;
+      return item.dataset.axis === undefined ? { pair: Number(item.dataset.pair) } : { axis: Number(item.dataset.axis) };
+    }
+
+    function listen() {
+      picture.addEventListener("click", (event) => on.click && on.click(selectionOf(event.target)));
+      picture.addEventListener("pointerover", (event) => {
+        const box = container.getBoundingClientRect();
+        hover(selectionOf(event.target), { x: event.clientX - box.left, y: event.clientY - box.top });
+      });
+      picture.addEventListener("pointerleave", () => hover(null));
+      // At the container: a listener at the SVG itself would make it a stop of the Tab key.
+      container.addEventListener("focusin", (event) => {
+        const selection = selectionOf(event.target);
+        rove(event.target);
+        if (event.target.matches(":focus-visible")) hover(selection, where(selection));
+      });
+      container.addEventListener("focusout", () => hover(null));
+      picture.addEventListener("keydown", keyed);
+      new ResizeObserver(() => (on.resized ? on.resized() : fit())).observe(container);
+    }
+
+    function hover(selection, point) {
       hovered = selection;
       update();
-      if (on.hover) on.hover(selection, event.event);
+      if (on.hover) on.hover(selection, point);
     }
 
-    function moved(id) {
-      const position = network.getPositions([id])[id];
-      if (position && on.dragged) on.dragged(id, position);
+    function keyed(event) {
+      const all = [...items.children];
+      const here = all.indexOf(event.target);
+      if (here < 0) return;
+      const next = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: all.length - 1,
+        ArrowDown: axisBeside(all, here, 1), ArrowUp: axisBeside(all, here, -1) }[event.key];
+      if (next !== undefined) all.at(next % all.length).focus();
+      else if ((event.key === "Enter" || event.key === " ") && on.click) on.click(selectionOf(event.target));
+      else return;
+      event.preventDefault();
     }
 
-    function viewed() {
-      if (on.viewed) on.viewed({ position: network.getViewPosition(), scale: network.getScale() });
+    // The place of the next axis among all that is drawn, or of the one before.
+    function axisBeside(all, here, step) {
+      let next = here;
+      do next = (next + step + all.length) % all.length; while (all[next].dataset.axis === undefined);
+      return next;
+    }
+
+    // One item at a time can be reached with the Tab key.
+    function rove(item) {
+      for (const one of items.children) one.setAttribute("tabindex", one === item ? 0 : -1);
     }
 
     // What is shown, and how strongly
@@ -101,203 +219,171 @@
     function touched(selection) {
       if (selection === null) return null;
       if (selection.pair !== undefined) {
-        const edge = drawn.get(selection.pair);
+        const edge = byId.get(selection.pair);
         return edge ? { nodes: new Set([edge.from, edge.to]), edge: (one) => one.id === edge.id } : null;
       }
       const touches = (edge) => edge.from === selection.axis || edge.to === selection.axis;
       const near = data.edges.filter((edge) => visible(edge) && touches(edge));
-      return {
-        nodes: new Set([selection.axis, ...near.flatMap((edge) => [edge.from, edge.to])]),
-        edge: touches,
-      };
+      return { nodes: new Set([selection.axis, ...near.flatMap((edge) => [edge.from, edge.to])]), edge: touches };
     }
 
     function update() {
       const focus = focused.axis === null ? null : touched({ axis: focused.axis });
       const look = touched(hovered) || touched(selected) || focus;
-      strong = new Set();
-      const items = data.edges.flatMap((edge) => {
-        const chosen = selected !== null && selected.pair === edge.id;
-        const seen = visible(edge) || chosen;
-        const lit = !look || look.edge(edge);
-        if (seen && lit && edge.edge) strong.add(edge.id);
-        if (seen && look && lit) strong.add(edge.id);
-        const opacity = (edge.edge ? 1 : FAINT) * (lit ? 1 : DIM);
-        const item = { hidden: !seen, opacity: seen ? opacity : 0, chosen, palette };
-        const before = looks.get(edge.id);
-        if (before ? Object.keys(item).every((key) => item[key] === before[key]) : !seen) return [];
-        looks.set(edge.id, item);
-        return [edgeItem(edge, item)];
-      });
-      if (!look && strong.size > LABELLED) strong = new Set();
+      const chosen = (one) => selected !== null && (one.from === undefined ? selected.axis : selected.pair) === one.id;
       bright = look && look.nodes;
-      edges.update(items);
-      nodes.update(data.nodes.map((node) => nodeItem(node, !bright || bright.has(node.id) ? 1 : 0.35)));
+      strong = [];
+      const drawn = data.nodes.flatMap((node) => [circles[node.id], ...outgoing[node.id].filter((edge) => visible(edge) || chosen(edge)).map((edge) => {
+        const lit = !look || look.edge(edge);
+        if (lit && (edge.edge || look)) strong.push(edge);
+        mark(part(edge), !lit, chosen(edge));
+        return part(edge);
+      })]);
+      data.nodes.forEach((node) => mark(circles[node.id], bright && !bright.has(node.id), chosen(node)));
+      place(drawn);
+      if (!look && strong.length > LABELLED) strong = [];
+      write();
     }
 
-    function nodeItem(node, opacity) {
-      const chosen = selected !== null && selected.axis === node.id;
-      const fill = node.distance === null ? palette.paper : mix(palette.near, palette.far, node.distance);
-      const look = { background: fill, border: chosen ? palette.accent : palette.ink };
-      return {
-        id: node.id, x: places.get(node.id).x, y: places.get(node.id).y, size: node.size,
-        shape: "dot", label: undefined, opacity,
-        borderWidth: chosen ? 5 : 1.5,
-        shapeProperties: { borderDashes: node.distance === null ? [4, 4] : false },
-        color: { ...look, hover: look, highlight: look },
-      };
+    function mark(item, dim, chosen) {
+      item.classList.toggle("dim", Boolean(dim));
+      item.classList.toggle("selected", chosen);
+      if (chosen) item.setAttribute("aria-current", "true");
+      else item.removeAttribute("aria-current");
     }
 
-    function edgeItem(edge, { hidden, opacity, chosen }) {
-      const sign = SIGNS[edge.sign];
-      const width = edge.edge ? edge.width : 1.5;
-      const dashes = edge.mediated ? mediatedDashes(edge.sign, width)
-        : edge.edge ? sign.dashes(width) : [2, 5];
-      const tint = palette[edge.sign];
-      return {
-        id: edge.id, from: edge.from, to: edge.to, hidden, width, dashes,
-        hoverWidth: 0, selectionWidth: 0,
-        color: { color: tint, hover: tint, highlight: tint, opacity, inherit: false },
-        arrows: { to: { enabled: true, type: sign.head, scaleFactor: edge.edge ? 0.7 : 0.5 } },
-        background: { enabled: chosen, color: palette.halo, size: width + 12, dashes: false },
-      };
+    // Those stay where they are that are drawn already: one of them may have the focus.
+    function place(drawn) {
+      const wanted = new Set(drawn);
+      for (const item of [...items.children]) if (!wanted.has(item)) item.remove();
+      let at = items.firstChild;
+      for (const item of drawn) {
+        if (item === at) at = at.nextSibling;
+        else items.insertBefore(item, at);
+      }
+      if (!items.querySelector("[tabindex='0']") && drawn.length) rove(drawn[0]);
     }
 
-    // Names and numbers, in pixels of the screen whatever the zoom
+    // Names and numbers, in pixels whatever the scale
 
-    function writeNames(context) {
-      const scale = network.getScale();
-      const now = network.getPositions();
+    function write() {
       const narrow = container.clientWidth < NARROW;
-      const faded = (node) => Boolean(bright && !bright.has(node.id));
       const taken = [];
+      const faded = (node) => Boolean(bright && !bright.has(node.id));
       for (const node of [...data.nodes].sort((a, b) => faded(a) - faded(b))) {
-        const place = placeOfName(node, now[node.id], scale, narrow);
-        const box = boxOfName(context, node, place, scale);
-        if (data.nodes.length > CROWDED && !taken.every((other) => apart(box, other))) continue;
-        taken.push(box);
-        context.globalAlpha = faded(node) ? 0.45 : 1;
-        write(context, node.label, place, `600 ${place.px / scale}px ${palette.font}`, palette.ink, scale);
-        write(context, node.detail, { ...place, y: place.y + (place.px * 1.2) / scale },
-          `${(place.px - 2) / scale}px ${palette.font}`, palette.soft, scale);
+        const text = written[node.id];
+        const spot = placeOfName(node, scale, narrow);
+        const free = taken.every((other) => (rotated ? Math.hypot(spot.x - other.x, spot.y - other.y) > spot.px : apart(spot.box, other.box)));
+        text.classList.toggle("dim", faded(node));
+        text.classList.toggle("covered", !free);
+        if (!free) continue;
+        taken.push(spot);
+        setName(text, node, spot);
       }
-      context.globalAlpha = 1;
+      writeNumbers(taken, narrow ? 11 : 12.5);
     }
 
-    function placeOfName(node, position, scale, narrow) {
-      const px = narrow ? 12 : 14.5;
-      const gap = node.size + 7 / scale;
-      const { x, y } = position;
-      const aside = !narrow && Math.abs(x) > Math.abs(y) * (data.nodes.length > 10 ? 0.1 : 0.4);
-      if (aside) {
-        const side = Math.sign(x);
-        return { px, x: x + side * gap, y: y - (px * 0.6) / scale, align: side > 0 ? "left" : "right" };
+    function setName(text, node, { x, y, px, align, turn, lines }) {
+      const [first, second] = text.children;
+      text.setAttribute("transform", `translate(${round(x)} ${round(y)}) rotate(${round(turn)})`);
+      text.setAttribute("text-anchor", align);
+      text.setAttribute("font-size", px);
+      first.textContent = node.label;
+      first.setAttribute("y", lines > 1 ? px * -0.2 : px * 0.35);
+      second.textContent = lines > 1 ? node.detail : "";
+      second.setAttribute("x", 0);
+      second.setAttribute("y", px);
+      second.setAttribute("font-size", px - 2);
+    }
+
+    // Where a node's name stands: its anchor, turn and lines, and of level names the box.
+    function placeOfName(node, s, narrow) {
+      const px = narrow || rotated ? 12 : 14.5;
+      const gap = node.size * s + 7;
+      const long = Math.hypot(node.x, node.y) || 1;
+      const [ux, uy] = [node.x / long, node.y / long];
+      if (rotated) {
+        const arc = (Math.PI * 2 * (data.radius * s + gap)) / size;
+        const turn = (Math.atan2(uy, ux) * 180) / Math.PI;
+        return { px, x: node.x * s + ux * gap, y: node.y * s + uy * gap, align: ux < -1e-6 ? "end" : "start",
+          turn: ux < -1e-6 ? turn + 180 : turn, lines: arc > px * 2.6 ? 2 : 1 };
       }
-      const up = y < -1;
-      return { px, x, y: up ? y - gap - (px * 1.75) / scale : y + gap + (px * 0.55) / scale, align: "center" };
+      const aside = !narrow && Math.abs(ux) > Math.abs(uy) * (size > 10 ? 0.1 : 0.4);
+      const x = node.x * s + (aside ? Math.sign(ux) * gap : 0);
+      const y = node.y * s + (aside ? uy * px * 0.9 : uy < -0.01 ? -gap - px * 0.9 : gap + px * 0.9);
+      const w = lengthOf(node, px) / 2;
+      return { px, x, y, align: !aside ? "middle" : ux > 0 ? "start" : "end", turn: 0, lines: 2,
+        box: { x: x + (aside ? Math.sign(ux) * w : 0), y, w, h: px * 1.25 } };
     }
 
-    function write(context, text, place, font, ink, scale) {
-      context.font = font;
-      context.textAlign = place.align;
-      context.textBaseline = "middle";
-      context.lineJoin = "round";
-      context.lineWidth = 4.5 / scale;
-      context.strokeStyle = palette.paper;
-      context.strokeText(text, place.x, place.y);
-      context.fillStyle = ink;
-      context.fillText(text, place.x, place.y);
+    // How long a node's name and detail are.
+    function lengthOf(node, px) {
+      const { fontFamily } = getComputedStyle(container);
+      measure.font = `600 ${px}px ${fontFamily}`;
+      const name = measure.measureText(node.label).width;
+      measure.font = `${px - 2}px ${fontFamily}`;
+      return Math.max(name, measure.measureText(node.detail).width);
     }
 
-    function writeNumbers(context) {
-      const scale = network.getScale();
-      const narrow = container.clientWidth < NARROW;
-      const px = narrow ? 11 : 12.5;
-      const now = network.getPositions();
-      const taken = data.nodes.flatMap((node) => {
-        const { x, y } = now[node.id];
-        return [{ x, y, w: node.size + 3 / scale, h: node.size + 3 / scale },
-          boxOfName(context, node, placeOfName(node, now[node.id], scale, narrow), scale)];
-      });
-      for (const id of strong) {
-        const edge = drawn.get(id);
-        if (edge.is === null) continue;
+    function writeNumbers(places, px) {
+      const taken = [...places.map((one) => one.box).filter(Boolean),
+        ...data.nodes.map((node) => ({ x: node.x * scale, y: node.y * scale, w: node.size * scale + 3, h: node.size * scale + 3 }))];
+      const paths = [...items.children].flatMap((item) => (item.dataset.pair === undefined ? [] : [byId.get(Number(item.dataset.pair))]));
+      const points = paths.flatMap((edge) => [...Array(25).keys()].map((i) => ({ id: edge.id, ...onScreen(edge, i / 24) })));
+      measure.font = `600 ${px}px ${getComputedStyle(container).fontFamily}`;
+      numbers.replaceChildren(...[...strong].sort((a, b) => Math.abs(b.is) - Math.abs(a.is)).flatMap((edge) => {
+        if (edge.is === null) return [];
         const text = shown(edge.is, 2, true);
-        context.font = `600 ${px / scale}px ${palette.font}`;
-        const half = context.measureText(text).width / 2 + 3 / scale;
-        const spots = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73].map((t) => pointOn(id, t));
-        const box = { w: half, h: (px * 0.8) / scale };
-        const spot = spots.find((one) => taken.every((other) => apart({ ...one, ...box }, other))) || (strong.size > 1 ? null : spots[0]);
-        if (!spot) continue;
-        taken.push({ ...spot, ...box });
-        context.fillStyle = palette.paper;
-        context.beginPath();
-        context.roundRect(spot.x - half, spot.y - (px * 0.72) / scale, 2 * half, (px * 1.44) / scale, 4 / scale);
-        context.fill();
-        write(context, text, { ...spot, align: "center" }, context.font, palette[edge.sign], scale);
-      }
+        const box = { w: measure.measureText(text).width / 2 + 3, h: px * 0.75 };
+        const spots = ALONG.map((t) => ({ ...onScreen(edge, t), ...box })).filter((spot) => taken.every((other) => apart(spot, other)));
+        const clear = spots.find((spot) => points.every((point) => point.id === edge.id || apart(spot, { ...point, w: 2, h: 2 })));
+        const spot = clear || spots[0] || (strong.length > 1 ? null : { ...onScreen(edge, 0.5), ...box });
+        if (!spot) return [];
+        taken.push(spot);
+        return [svg("g", { class: `number ${edge.sign}` },
+          svg("rect", { x: round(spot.x - box.w), y: round(spot.y - box.h), width: round(2 * box.w), height: round(2 * box.h), rx: 4 }),
+          svg("text", { x: round(spot.x), y: round(spot.y + px * 0.35), "text-anchor": "middle", "font-size": px }, text))];
+      }));
     }
 
-    // The middle, half the width and half the height of what is written beside a node.
-    function boxOfName(context, node, place, scale) {
-      context.font = `600 ${place.px / scale}px ${palette.font}`;
-      const w = Math.max(context.measureText(node.label).width, context.measureText(node.detail).width * 0.87) / 2;
-      const side = { left: 1, right: -1, center: 0 }[place.align];
-      return { x: place.x + side * w, y: place.y + (place.px * 0.6) / scale, w, h: (place.px * 1.3) / scale };
-    }
-
-    function apart(one, other) {
-      return Math.abs(one.x - other.x) > one.w + other.w || Math.abs(one.y - other.y) > one.h + other.h;
-    }
-
-    function pointOn(id, t) {
-      const edge = network.body.edges[id];
-      if (edge && edge.edgeType && edge.edgeType.getPoint) return edge.edgeType.getPoint(t);
-      const ends = drawn.get(id);
-      const { [ends.from]: a, [ends.to]: b } = network.getPositions([ends.from, ends.to]);
-      return { x: a.x + (b.x - a.x) * t, y: a.y + (b.y - a.y) * t };
+    function onScreen(edge, t) {
+      const { x, y } = pointOn(routeOf(edge), t);
+      return { x: x * scale, y: y * scale };
     }
 
     // The view
 
-    function fit() {
-      const width = container.clientWidth;
-      const height = container.clientHeight;
-      if (!width || !height) return;
+    // The largest scale at which everything fits, at most `limit`; returns it.
+    function fit(limit = LARGEST_SCALE) {
+      const [width, height] = [container.clientWidth, container.clientHeight];
+      if (!width || !height) return limit;
       const narrow = width < NARROW;
-      const context = document.createElement("canvas").getContext("2d");
-      let scale = 1.5;
-      for (const node of data.nodes) {
-        const place = placeOfName(node, places.get(node.id), 1, narrow);
-        context.font = `600 ${place.px}px ${palette.font}`;
-        const name = context.measureText(node.label).width;
-        context.font = `${place.px - 2}px ${palette.font}`;
-        const text = Math.max(name, context.measureText(node.detail).width);
-        const { x, y } = places.get(node.id);
-        const aside = place.align !== "center";
-        scale = Math.min(
-          scale,
-          (width / 2 - 10 - (aside ? text + 7 : text / 2)) / (Math.abs(x) + (aside ? node.size : 0) || 1),
-          (height / 2 - 10 - (aside ? 18 : place.px * 2.4 + 7)) / (Math.abs(y) + node.size),
-        );
-      }
-      network.moveTo({ position: { x: 0, y: 0 }, scale: Math.max(scale, 0.1) });
-      viewed();
+      scale = Math.max(0.05, Math.min(limit, ...data.nodes.map((node) => {
+        const { px, align } = placeOfName(node, 1, narrow);
+        const text = lengthOf(node, px) + 9;
+        const long = Math.hypot(node.x, node.y) || 1;
+        const [ux, uy] = [Math.abs(node.x) / long, Math.abs(node.y) / long];
+        const aside = rotated ? ux * text + uy * px : align === "middle" ? text / 2 : text;
+        const above = rotated ? uy * text + ux * px : align === "middle" ? px * 2.6 + 7 : px * 1.9;
+        return Math.min((width / 2 - 8 - aside) / (Math.abs(node.x) + (align === "middle" ? 0 : node.size) || 1),
+          (height / 2 - 4 - above) / (Math.abs(node.y) + node.size));
+      })));
+      const middle = `translate(${width / 2} ${height / 2})`;
+      world.setAttribute("transform", `${middle} scale(${scale.toFixed(4)})`);
+      words.setAttribute("transform", middle);
+      write();
+      return scale;
     }
 
-    function zoom(factor) {
-      const scale = Math.min(Math.max(network.getScale() * factor, 0.1), 5);
-      network.moveTo({ scale });
-      viewed();
+    // Where something is, in pixels of the container: a point of an edge, or an axis.
+    function where(selection, t = 0.5) {
+      const node = data.nodes[selection.axis];
+      const { x, y } = node ? { x: node.x * scale, y: node.y * scale } : onScreen(byId.get(selection.pair), t);
+      return { x: x + container.clientWidth / 2, y: y + container.clientHeight / 2 };
     }
 
-    function place(id, position) {
-      places.set(id, position);
-      network.moveNode(id, position.x, position.y);
-    }
-
-    const graph = {
-      network,
+    return {
+      element: picture,
       // What is shown, and what of it is marked; tells nobody. is, p: thresholds; pruned: pairs
       // without an edge, too; focus: an axis whose outgoing edges (`incoming`: and incoming ones)
       // are shown alone, or null; selected: a selection.
@@ -307,133 +393,16 @@
         selected = wanted.selected;
         update();
       },
-      moveTo({ position, scale }) { network.moveTo({ position, scale }); },
-      place,
       fit,
-      zoom,
-      // All axes back to their places, the whole graph in view.
-      reset() { for (const node of data.nodes) place(node.id, { x: node.x, y: node.y }); fit(); },
+      where,
       // {edges, pruned}: how many of each are shown.
       shown() {
         const seen = data.edges.filter(visible);
         const kept = seen.filter((edge) => edge.edge).length;
         return { edges: kept, pruned: seen.length - kept };
       },
-      // Where something is, in pixels of the container: a point of an edge, or an axis.
-      where(selection, t) {
-        const point = selection.pair === undefined
-          ? network.getPositions([selection.axis])[selection.axis]
-          : pointOn(selection.pair, t === undefined ? 0.5 : t);
-        return network.canvasToDOM(point);
-      },
-      // Reads the colours again after the theme changed.
-      refresh() { palette = readPalette(); update(); },
-      // The view as a canvas with a heading above and the legend below it.
-      picture: (heading) => picture(network.canvas.frame.canvas, palette, heading),
     };
-    update();
-    fit();
-    return graph;
   }
 
-  // Colours
-
-  function readPalette() {
-    const names = ["paper", "ink", "soft", "accent", "halo", "near", "far", ...Object.keys(SIGNS)];
-    const found = Object.fromEntries(names.map((name) => [name, colour(name)]));
-    return { ...found, font: getComputedStyle(document.body).fontFamily };
-  }
-
-  function mix(near, far, share) {
-    const t = Math.min(Math.max(share, 0), 1);
-    const channels = (text) => text.match(/[\d.]+/g).slice(0, 3).map(Number);
-    const [a, b] = [channels(near), channels(far)];
-    return `rgb(${a.map((one, i) => Math.round(one + (b[i] - one) * t)).join(",")})`;
-  }
-
-  // The legend, as elements for the page and on a canvas for a picture
-
-  const ENTRIES = [
-    { sign: "towards", text: SIGNS.towards.words },
-    { sign: "away", text: SIGNS.away.words },
-    { sign: "undetermined", text: SIGNS.undetermined.words },
-    { sign: "towards", mediated: true, text: MEDIATED },
-  ];
-
-  function legend(entries = ENTRIES) {
-    const sample = ({ sign, mediated }) => svg("svg", { viewBox: "0 0 46 14", class: `sample ${sign}`, "aria-hidden": true },
-      svg("path", { d: "M1 7H37", class: "line", "stroke-dasharray": dashText(sign, mediated) }),
-      head(sign));
-    return el("ul", { class: "legend", "aria-label": "Legend" },
-      entries.map((entry) => el("li", null, sample(entry), entry.text)),
-      el("li", null,
-        svg("svg", { viewBox: "0 0 46 14", class: "sample widths", "aria-hidden": true },
-          svg("path", { d: "M1 7H14", "stroke-width": 1.5 }), svg("path", { d: "M17 7H29", "stroke-width": 4 }),
-          svg("path", { d: "M32 7H45", "stroke-width": 8 })),
-        "wider: larger effect |IS|"),
-      el("li", null,
-        svg("svg", { viewBox: "0 0 46 14", class: "sample sizes", "aria-hidden": true },
-          svg("circle", { cx: 7, cy: 7, r: 3 }), svg("circle", { cx: 20, cy: 7, r: 4.6 }),
-          svg("circle", { cx: 36, cy: 7, r: 6.3 })),
-        "larger: stronger outgoing effects"),
-      el("li", null, el("span", { class: "scale" }, "0", el("i", { "aria-hidden": true }), "1"),
-        "distance of the axis from its ideal"));
-  }
-
-  function dashText(sign, mediated) {
-    const dashes = mediated ? mediatedDashes(sign, 2) : SIGNS[sign].dashes(2);
-    return dashes ? dashes.join(" ") : null;
-  }
-
-  function head(sign) {
-    const shapes = { arrow: "M45 7 35 2.5V11.5Z", bar: "M36 1.5H39V12.5H36Z", vee: "M45 7 34 2 37 7 34 12Z" };
-    return svg("path", { d: shapes[SIGNS[sign].head], class: "head" });
-  }
-
-  function picture(view, palette, heading) {
-    const ratio = window.devicePixelRatio || 1;
-    const width = Math.max(view.width / ratio, 640);
-    const lines = [heading.title, ...heading.lines];
-    const top = 30 + lines.length * 18;
-    const canvas = el("canvas");
-    canvas.width = width * ratio;
-    canvas.height = (top + view.height / ratio + 74) * ratio;
-    const context = canvas.getContext("2d");
-    context.fillStyle = palette.paper;
-    context.fillRect(0, 0, canvas.width, canvas.height);
-    context.drawImage(view, ((width - view.width / ratio) / 2) * ratio, top * ratio);
-    context.scale(ratio, ratio);
-    context.textBaseline = "middle";
-    lines.forEach((line, i) => {
-      context.font = `${i ? "13px" : "600 18px"} ${palette.font}`;
-      context.fillStyle = i ? palette.soft : palette.ink;
-      context.fillText(line, 16, 22 + i * 19, width - 32);
-    });
-    ENTRIES.forEach((entry, i) => {
-      const x = 16 + (i % 2) * (width / 2);
-      const y = top + view.height / ratio + 14 + Math.floor(i / 2) * 20;
-      drawSample(context, entry, x, y, palette);
-      context.font = `12px ${palette.font}`;
-      context.fillStyle = palette.ink;
-      context.fillText(entry.text, x + 54, y, width / 2 - 74);
-    });
-    context.fillStyle = palette.soft;
-    context.fillText("Width: |IS|. Size: strength of the outgoing edges. Fill: distance from the ideal, 0 (pale) to 1.",
-      16, top + view.height / ratio + 56, width - 32);
-    return canvas;
-  }
-
-  function drawSample(context, { sign, mediated }, x, y, palette) {
-    context.save();
-    context.strokeStyle = context.fillStyle = palette[sign];
-    context.translate(x, y - 7);
-    context.lineWidth = 2.5;
-    const dashes = mediated ? mediatedDashes(sign, 2) : SIGNS[sign].dashes(2);
-    context.setLineDash(dashes || []);
-    context.stroke(new Path2D("M1 7H37"));
-    context.fill(new Path2D(head(sign).getAttribute("d")));
-    context.restore();
-  }
-
-  Object.assign(biasgraph, { drawGraph, legend, passes, SIGNS, MEDIATED });
+  Object.assign(biasgraph, { drawGraph, passes, dashesOf, SIGNS, MEDIATED });
 })(window.biasgraph);

@@ -9,6 +9,7 @@
   const SMALLEST_P = 12; // the slider ends at p = 1e-12
 
   const state = { ...DEFAULT };
+  let opener = null; // what had the focus when the panel was opened
   const size = model.axes.length;
   const strongestIs = Math.max(0.05, ...model.pairs.filter((pair) => pair.edge).map((pair) => Math.abs(pair.is || 0)));
 
@@ -20,8 +21,6 @@
   byId("axis-table").append(biasgraph.axisTable(pick));
   byId("amplification").append(...[biasgraph.amplification()].filter(Boolean));
   byId("legend").append(biasgraph.legend());
-  const chips = model.axes.map((axis, i) => el("button", { type: "button", class: "chip", onclick: () => pick({ axis: i }) }, biasgraph.dom.name(axis.label)));
-  byId("axes").append(...chips);
   byId("focus").append(...model.axes.map((axis, i) => el("option", { value: i }, axis.label)));
   const found = biasgraph.findings(model.findings.graph);
   byId("graph-findings").append(...found);
@@ -55,6 +54,7 @@
 
   function pick(selection) {
     const before = state.selected;
+    if (!byId("panel").contains(document.activeElement)) opener = document.activeElement;
     change({ selected: selection });
     hideTip();
     showPanel(before);
@@ -89,7 +89,6 @@
     byId("incoming").checked = state.incoming;
     byId("incoming").disabled = state.focus === null;
     if (byId("find").value !== state.find) byId("find").value = state.find;
-    chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(state.selected !== null && state.selected.axis === i)));
     const shown = graph.shown();
     const all = model.document.links.length;
     byId("shown").textContent = `${shown.edges} of ${all} ${all === 1 ? "edge" : "edges"} shown`
@@ -114,8 +113,6 @@
     byId("find").addEventListener("input", (event) => change({ find: event.target.value }));
     byId("reset").addEventListener("click", reset);
     byId("close").addEventListener("click", () => close());
-    byId("larger").addEventListener("click", () => graph.zoom(1.2));
-    byId("smaller").addEventListener("click", () => graph.zoom(1 / 1.2));
     byId("png").addEventListener("click", savePicture);
     byId("json").addEventListener("click", saveGraph);
     byId("theme").addEventListener("click", () => change({ theme: dark() ? "light" : "dark" }));
@@ -124,20 +121,19 @@
       if (event.key === "Escape" && state.selected !== null) close();
     });
     window.addEventListener("hashchange", () => readHash());
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => graph.refresh());
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
   }
 
   function reset() {
     change({ ...DEFAULT, theme: state.theme });
     showPanel(null);
-    graph.reset();
   }
 
-  // The panel closes, and whoever came by keyboard stands where they came from.
+  // The panel closes, and whoever opened it stands where they were.
   function close() {
     const last = state.selected;
     pick(null);
-    const back = last.pair === undefined ? chips[last.axis] : matrix.cell(last.pair);
+    const back = opener && opener !== document.body && opener.isConnected ? opener : last.pair === undefined ? graph.element.querySelector(".node") : matrix.cell(last.pair);
     back.focus({ preventScroll: true });
   }
 
@@ -158,15 +154,14 @@
 
   // Tooltip
 
-  function showTip(selection, event) {
+  function showTip(selection, point) {
     if (selection === null) return hideTip();
     const tip = byId("tip");
     tip.replaceChildren(biasgraph.tip(selection));
     tip.hidden = false;
-    const box = byId("graph").getBoundingClientRect();
-    const x = event.clientX - box.left;
-    tip.style.setProperty("left", `${Math.min(Math.max(x + 14, 4), box.width - tip.offsetWidth - 4)}px`);
-    tip.style.setProperty("top", `${Math.max(event.clientY - box.top - tip.offsetHeight - 14, 4)}px`);
+    const width = byId("graph").clientWidth;
+    tip.style.setProperty("left", `${Math.min(Math.max(point.x + 14, 4), width - tip.offsetWidth - 4)}px`);
+    tip.style.setProperty("top", `${Math.max(point.y - tip.offsetHeight - 14, 4)}px`);
     return undefined;
   }
 
@@ -181,7 +176,8 @@
     const half = Math.ceil(facts.length / 2);
     const toy = document.querySelector(".toy");
     const lines = [facts.slice(0, half).join("; "), facts.slice(half).join("; "), ...(toy ? [toy.textContent.trim().replace(/\s+/g, " ")] : [])];
-    graph.picture({ title: document.querySelector("h1").textContent.trim(), lines }).toBlob((blob) => download(blob, "biasgraph.png"));
+    biasgraph.graphPicture(graph, { title: document.querySelector("h1").textContent.trim(), lines })
+      .then((canvas) => canvas.toBlob((blob) => download(blob, "biasgraph.png")));
   }
 
   function saveGraph() {
@@ -198,7 +194,6 @@
     if (state.theme === null) delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = state.theme;
     byId("theme").textContent = dark() ? "Light theme" : "Dark theme";
-    graph.refresh();
   }
 
   // The address: names of axes rather than numbers, so that a link survives a new axis.

@@ -63,7 +63,7 @@ def edges_of(comparison: Path) -> list[int]:
 
 
 def click(page: Any, graph: int, selection: Json) -> None:
-    """Click where a graph's canvas shows an edge or an axis."""
+    """Click where a graph shows an edge or an axis."""
     box = page.locator("figure .canvas").nth(graph)
     box.scroll_into_view_if_needed()
     point = page.evaluate(
@@ -76,9 +76,8 @@ def click(page: Any, graph: int, selection: Json) -> None:
 def highlighted(page: Any) -> list[list[int]]:
     """The edges that each graph marks as selected."""
     found: list[list[int]] = page.evaluate(
-        "biasgraph.page.graphs.map((graph) => graph.network.body.data.edges"
-        ".get({filter: (edge) => edge.background && edge.background.enabled})"
-        ".map((edge) => edge.id))"
+        "biasgraph.page.graphs.map((graph) => [...graph.element.querySelectorAll('.edge.selected')]"
+        ".map((edge) => Number(edge.dataset.pair)))"
     )
     return found
 
@@ -173,27 +172,15 @@ def test_the_difference_view_tells_the_classes_apart(page: Any, document: Json) 
         assert page.locator("figure:visible").count() == count
 
 
-def test_zoom_places_and_selection_are_shared(page: Any) -> None:
-    page.wait_for_timeout(500)  # a new size is no zoom
-    page.locator("#larger").click()
-    scales = page.evaluate("biasgraph.page.graphs.map((graph) => graph.network.getScale())")
-    assert len({round(scale, 6) for scale in scales}) == 1
-    before = page.evaluate("biasgraph.page.graphs[1].network.getPositions([0])[0]")
-    box = page.locator("figure .canvas").first
-    box.scroll_into_view_if_needed()
-    corner = box.bounding_box()
-    point = page.evaluate("biasgraph.page.graphs[0].where({axis: 0})")
-    page.mouse.move(corner["x"] + point["x"], corner["y"] + point["y"])
-    page.mouse.down()
-    page.mouse.move(corner["x"] + point["x"] + 40, corner["y"] + point["y"] + 30, steps=4)
-    page.mouse.up()
-    after = page.evaluate(
-        "biasgraph.page.graphs.map((graph) => graph.network.getPositions([0])[0])"
-    )
-    assert after[0] == after[1] == after[2] != before
-    page.locator("#reset").click()
-    reset = page.evaluate("biasgraph.page.graphs[2].network.getPositions([0])[0]")
-    assert reset == before
+def test_scale_and_places_are_shared(page: Any) -> None:
+    for width in (1600, 900):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(200)
+        places = page.evaluate(
+            "biasgraph.page.graphs.map((graph) => JSON.stringify([...Array(4).keys()]"
+            ".map((axis) => graph.where({axis}))))"
+        )
+        assert len(places) == 3 and len(set(places)) == 1
 
 
 def test_by_keyboard(page: Any, document: Json) -> None:

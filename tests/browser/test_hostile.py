@@ -9,9 +9,10 @@ import pytest
 
 import biasgraph
 from biasgraph.report.page import SCRIPTS, report_html
+from biasgraph.report.pyvis_page import to_pyvis
 from biasgraph.report.words import label
 from tests.answer_tables import AXES, librarian_table
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Windows
 from tests.browser.conftest import biasgraph as command_line
 from tests.hostile import HOSTILE, UNWRITABLE
 
@@ -28,9 +29,9 @@ def check(page: Any, file: Path, payload: str) -> None:
     shown = label(payload)
     assert shown in page.locator("h1").text_content()
     assert " ".join(shown.split()) in " ".join(page.title().split())
-    chip = page.locator(".chip").first
-    assert chip.text_content() == shown
-    chip.click()
+    node = page.locator("#graph .node").first
+    assert node.get_attribute("aria-label").startswith(f"{shown}, ")
+    node.click()
     assert page.locator("#detail h2").text_content() == shown
     assert page.locator("#detail .bar-label").first.text_content() == shown
     page.click("#matrix [data-k='1']")
@@ -38,7 +39,7 @@ def check(page: Any, file: Path, payload: str) -> None:
     facts = page.locator(".facts dd").all_text_contents()
     assert shown in facts
     assert page.locator(ELEMENTS).count() == 0
-    assert page.locator("script").count() == 1 + len(SCRIPTS) + 4  # data, ours, common, vis-network
+    assert page.locator("script").count() == 1 + len(SCRIPTS) + 4  # data, ours, common
     scroll, client = page.evaluate(
         "[document.scrollingElement.scrollWidth, document.scrollingElement.clientWidth]"
     )
@@ -76,7 +77,9 @@ def test_through_the_command_line_and_the_address(open_page: Open, tmp_path: Pat
     command_line("build", "--answers", tmp_path / "answers.csv", *options)
     command_line("report", tmp_path / "out")
     page = open_page(tmp_path / "out" / "report.html")
-    assert page.locator(".chip").all_text_contents() == [label(name) for name in names]
+    told = page.locator("#graph .node").evaluate_all("all => all.map(one => one.ariaLabel)")
+    for name, text in zip(names, told, strict=True):
+        assert text.startswith(f"{label(name)}, ")
     page.click("#matrix [data-k='9']")
     other = open_page(tmp_path / "out" / "report.html", page.evaluate("location.hash")[1:])
     assert other.locator("#detail h2").text_content() == page.locator("#detail h2").text_content()
@@ -85,6 +88,34 @@ def test_through_the_command_line_and_the_address(open_page: Open, tmp_path: Pat
     page.fill("#find", "<img src=x onerror=alert(1)>")
     with page.expect_download():
         page.click("#png")
+
+
+def test_in_a_page_of_pyvis(open_page: Open, windows: Windows, tmp_path: Path) -> None:
+    axes = {payload: (payload, payload + "!") for payload in PAYLOADS[:12]}
+    axes |= {'<a href="x">': ("<b>", "</script>")}
+    prompt = "<img src=x onerror=alert(1)>"
+    frame = librarian_table(images=4, axes=axes, prompt=prompt, model=prompt)
+    result = biasgraph.analyze(frame, alpha=0.7, min_valid=1, bootstrap=100)
+    (tmp_path / "pyvis.html").write_bytes(to_pyvis(result.document))
+    page = windows.page(0)
+    page.goto((tmp_path / "pyvis.html").as_uri())
+    page.wait_for_selector("#mynetwork canvas")
+    drawn = page.evaluate("nodes.get().map(one => one.label.split('\\n')[0])")
+    assert drawn == [label(node["id"]) for node in result.document["nodes"]]
+    assert page.evaluate("edges.length") == len(result.document["links"]) > 0
+    assert page.locator("h1").inner_text() == f"Bias graph of “{prompt}”"
+    assert page.locator(ELEMENTS).count() == 0
+    page.evaluate("network.fit({animation: false})")
+    middle = page.evaluate(
+        "(() => { const [one] = edges.getIds(); const {from, to} = edges.get(one);"
+        "const {x, y} = network.body.edges[one].edgeType.getPoint(0.5);"
+        "return network.canvasToDOM({x, y}); })()"
+    )
+    box = page.locator("#mynetwork").bounding_box()
+    page.mouse.move(box["x"] + middle["x"] - 3, box["y"] + middle["y"])
+    page.mouse.move(box["x"] + middle["x"], box["y"] + middle["y"], steps=3)
+    page.wait_for_selector(".vis-tooltip", state="visible")
+    assert page.locator(".vis-tooltip *").count() == 0
 
 
 def test_an_address_that_makes_no_sense_is_ignored(open_page: Open, tmp_path: Path) -> None:

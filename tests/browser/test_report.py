@@ -36,8 +36,8 @@ def values(page: Any, selector: str) -> list[float]:
     return [float(value) for value in found]
 
 
-def click_on_canvas(page: Any, selection: Json) -> None:
-    """Click where the canvas shows an edge or an axis."""
+def click_on_graph(page: Any, selection: Json) -> None:
+    """Click where the graph shows an edge or an axis."""
     point = page.evaluate("one => biasgraph.page.graph.where(one, 0.6)", selection)
     box = page.locator("#graph").bounding_box()
     page.mouse.click(box["x"] + point["x"], box["y"] + point["y"])
@@ -76,13 +76,13 @@ def check_edge_panel(page: Any, document: Json, link: Json) -> None:
 
 def test_clicking_an_edge_shows_the_numbers_of_graph_json(page: Any, document: Json) -> None:
     for link in document["links"]:
-        click_on_canvas(page, {"pair": pair_number(document, link)})
+        click_on_graph(page, {"pair": pair_number(document, link)})
         check_edge_panel(page, document, link)
 
 
 def test_clicking_an_axis_shows_the_numbers_of_graph_json(page: Any, document: Json) -> None:
     for i, node in enumerate(document["nodes"]):
-        click_on_canvas(page, {"axis": i})
+        click_on_graph(page, {"axis": i})
         assert page.locator("#detail h2").inner_text() == node["id"]
         initial = node["initial"]
         bars = values(page, "#detail .bars")
@@ -95,7 +95,7 @@ def test_clicking_an_axis_shows_the_numbers_of_graph_json(page: Any, document: J
         assert numbers_of(page, "Naming it worked") == [diagonal["accuracy"], diagonal["cramers_v"]]
         assert page.locator("#detail .group img").count() == 12
     page.mouse.click(5, 5)
-    click_on_canvas(page, {"axis": 0})
+    click_on_graph(page, {"axis": 0})
 
 
 def test_the_first_screen_shows_what_most_images_show(page: Any, document: Json) -> None:
@@ -115,7 +115,7 @@ def test_the_first_screen_shows_what_most_images_show(page: Any, document: Json)
         ends = ", ".join(f"{100 * end:.0f}" for end in node["distribution_ci"][place])
         assert bar.locator("small").inner_text() == f"[{ends}]"
     assert page.locator("#seen img").count() == 8
-    page.locator("#axes button").first.click()
+    page.locator("#graph .node").first.click()
     assert page.locator("#seen").is_hidden()
     page.keyboard.press("Escape")
     assert page.locator("#seen").is_visible()
@@ -134,7 +134,7 @@ def test_an_arrow_shows_before_and_after(page: Any, document: Json) -> None:
 
 
 def test_pictures_say_what_they_show(page: Any, document: Json) -> None:
-    click_on_canvas(page, {"axis": 0})
+    click_on_graph(page, {"axis": 0})
     image = page.locator("#detail .group img").first
     assert image.get_attribute("src").startswith("data:image/png;base64,")
     assert image.evaluate("one => one.decode().then(() => one.naturalWidth)") == 64
@@ -155,12 +155,13 @@ def test_all_of_it_by_keyboard(page: Any, document: Json) -> None:
     assert cell.evaluate("one => one === document.activeElement")
     page.keyboard.press("ArrowRight")
     assert int(page.evaluate("document.activeElement.dataset.k")) == pair_number(document, link) + 1
-    chip = page.locator(".chip").first
-    chip.focus()
+    node = page.locator("#graph .node").first
+    node.focus()
     page.keyboard.press("Space")
     assert page.locator("#detail h2").inner_text() == document["nodes"][0]["id"]
     assert document["nodes"][0]["id"] in page.locator("#said").inner_text()
     page.keyboard.press("Escape")
+    assert node.evaluate("one => one === document.activeElement")
     row = page.locator(".pairs tbody button").first
     row.focus()
     page.keyboard.press("Enter")
@@ -181,8 +182,8 @@ def test_everything_that_can_be_clicked_can_be_reached(page: Any) -> None:
 
 
 def shown_edges(page: Any) -> set[int]:
-    drawn = "biasgraph.page.graph.network.body.data.edges"
-    return set(page.evaluate(f"{drawn}.get({{filter: one => !one.hidden}}).map(one => one.id)"))
+    edges = page.locator("#graph .edge")
+    return set(edges.evaluate_all("all => all.map(one => Number(one.dataset.pair))"))
 
 
 def test_thresholds_hide_edges(page: Any, document: Json) -> None:
@@ -276,23 +277,56 @@ def test_hovering_tells_and_highlights(page: Any, document: Json) -> None:
         ends = [node["id"] for node in document["nodes"]]
         ends = [ends.index(link["source"]), ends.index(link["target"])]
         near |= set(ends) if 0 in ends else set()
-    full = "biasgraph.page.graph.network.body.data.nodes.get({filter: n => n.opacity === 1})"
-    assert set(page.evaluate(f"{full}.map(n => n.id)")) == near
+    lit = page.locator("#graph .node:not(.dim)")
+    assert set(lit.evaluate_all("all => all.map(one => Number(one.dataset.axis))")) == near
 
 
-def test_an_axis_can_be_dragged_and_put_back(page: Any) -> None:
-    where = "JSON.stringify(biasgraph.page.graph.network.getPositions([0]))"
-    before = page.evaluate(where)
-    point = page.evaluate("biasgraph.page.graph.where({axis: 0})")
-    box = page.locator("#graph").bounding_box()
-    x, y = box["x"] + point["x"], box["y"] + point["y"]
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 80, y + 40, steps=8)
-    page.mouse.up()
-    assert page.evaluate(where) != before
-    page.click("#reset")
-    assert page.evaluate(where) == before
+def test_the_keys_reach_and_name_all_of_the_graph(page: Any, document: Json) -> None:
+    ids = [node["id"] for node in document["nodes"]]
+    page.locator(".skip").focus()
+    page.keyboard.press("Tab")
+    for _ in range(20):
+        if page.evaluate("document.activeElement.closest('#graph') !== null"):
+            break
+        page.keyboard.press("Tab")
+    said = []
+    for _ in range(len(ids) + len(document["links"])):
+        said.append(page.evaluate("document.activeElement.ariaLabel"))
+        assert page.locator("#tip").is_visible(), "the keys tell what the pointer tells"
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.ariaLabel") == said[0], "round and round"
+    for node in document["nodes"]:
+        [text] = [one for one in said if one.startswith(f"{node['id']}, ")]
+        assert f"distance to its ideal {node['w1']:.3f}" in text
+    for link in document["links"]:
+        moves = f"{link['source']} moves {link['target']}"
+        [text] = [one for one in said if one.startswith((f"{moves} ", f"{moves},"))]
+        sign = {"towards": " towards its ideal", "away": " away from its ideal"}
+        number = f"{link['is']:+.2f}".replace("-", "\N{MINUS SIGN}")
+        expected = sign.get(link["sign"], ", direction undetermined")
+        assert text == f"{moves}{expected}, IS {number}, open the table"
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.ariaLabel").startswith(f"{ids[1]}, ")
+    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    assert page.locator("#detail h2").inner_text() == ids[0]
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.dataset.axis") == "0"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#graph')") is None, "one stop of Tab"
+
+
+def test_no_name_or_number_covers_another(page: Any, document: Json) -> None:
+    boxes = page.locator("#graph .names text, #graph .number rect").evaluate_all(
+        "all => all.map(one => { const {x, y, width, height} = one.getBoundingClientRect();"
+        " return [x, y, x + width, y + height]; })"
+    )
+    assert len(boxes) > len(document["nodes"])
+    for i, (left, top, right, bottom) in enumerate(boxes):
+        for other in boxes[:i]:
+            apart = right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
+            assert apart
 
 
 def test_downloads(page: Any, document: Json, tmp_path: Path) -> None:
@@ -303,6 +337,8 @@ def test_downloads(page: Any, document: Json, tmp_path: Path) -> None:
     waiting.value.save_as(tmp_path / "view.png")
     with Image.open(tmp_path / "view.png") as image:
         assert image.width >= 640
+        colours = {colour for _, colour in image.convert("RGB").getcolors(1 << 24)}
+        assert {(0, 114, 178), (95, 102, 112)} & colours, "there are edges on it"
     with page.expect_download() as waiting:
         page.click("#json")
     waiting.value.save_as(tmp_path / "graph.json")
@@ -310,9 +346,10 @@ def test_downloads(page: Any, document: Json, tmp_path: Path) -> None:
 
 
 def test_the_same_places_in_every_report(page: Any, open_page: Open, run: Path) -> None:
-    where = "JSON.stringify(biasgraph.page.graph.network.getPositions())"
+    places = "all => all.map(one => [one.getAttribute('cx'), one.getAttribute('cy')])"
     other = open_page(run / "report.html", "theme=dark", 800)
-    assert page.evaluate(where) == other.evaluate(where)
+    circles = [one.locator("#graph circle").evaluate_all(places) for one in (page, other)]
+    assert circles[0] == circles[1]
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=DARK)])

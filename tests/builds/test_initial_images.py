@@ -47,7 +47,7 @@ def test_four_columns_say_what_prompts_show(run: Path, capsys: pytest.CaptureFix
 
 def test_what_reads_a_result_reads_it(run: Path, tmp_path: Path) -> None:
     assert main(["report", str(run), "-o", str(tmp_path / "page.html")]) == 0
-    everything = "html,json,graphml,gexf,csv,parquet,dot,mermaid,svg,png"
+    everything = "html,json,graphml,gexf,csv,parquet,pyvis,dot,mermaid,svg,png"
     assert main(["export", str(run), "--to", everything, "-o", str(tmp_path / "all")]) == 0
     assert (tmp_path / "all" / "prompts.csv").read_bytes() == (run / "prompts.csv").read_bytes()
 

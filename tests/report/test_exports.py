@@ -33,6 +33,7 @@ NAMES = {
     "gexf": ["graph.gexf"],
     "csv": ["pairs.csv", "nodes.csv", "tables.csv"],
     "parquet": ["pairs.parquet", "nodes.parquet", "tables.parquet", "answers.parquet"],
+    "pyvis": ["pyvis.html"],
     "dot": ["graph.dot"],
     "mermaid": ["graph.mmd"],
     "svg": ["graph.svg", "matrix.svg"],

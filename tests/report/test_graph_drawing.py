@@ -1,4 +1,4 @@
-"""The graph as vis-network gets it."""
+"""The graph as graph.js gets it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import biasgraph
 from biasgraph.causal.mediation import CONSISTENT
-from biasgraph.report.vis_network import LARGEST, SMALLEST, drawing, node_size
+from biasgraph.report.graph_drawing import LARGEST, SMALLEST, drawing, node_size
 from tests.answer_tables import librarian_table
 
 
@@ -73,6 +73,26 @@ def test_one_axis_stands_in_the_middle() -> None:
     one = biasgraph.analyze(table, bootstrap=100)
     [node] = drawing(one.document["nodes"], pairs_of(one))["nodes"]
     assert (node["x"], node["y"]) == (0, 0)
+
+
+def test_between_many_axes_all_is_smaller_and_no_edge_meets_an_axis() -> None:
+    axes = {f"axis {number}": ("low", "high") for number in range(30)}
+    many = biasgraph.analyze(librarian_table(images=4, axes=axes), bootstrap=100)
+    drawn = drawing(many.document["nodes"], pairs_of(many))
+    sizes = [node["size"] for node in drawn["nodes"]]
+    assert 2 * max(sizes) < math.tau * 260 / 30
+    points = {node["id"]: complex(node["x"], node["y"]) for node in drawn["nodes"]}
+    for edge in drawn["edges"]:
+        start, end = points[edge["from"]], points[edge["to"]]
+        bend = drawn["bends"][(edge["to"] - edge["from"]) % 30]
+        middle = (start + end) / 2 + bend * 1j * (end - start)
+        for i in range(1, 40):
+            t = i / 40
+            point = (1 - t) ** 2 * start + 2 * t * (1 - t) * middle + t**2 * end
+            others = set(points) - {edge["from"], edge["to"]}
+            assert all(
+                abs(point - points[other]) > drawn["nodes"][other]["size"] for other in others
+            )
 
 
 def test_the_area_of_an_axis_grows_with_its_strength() -> None:
