@@ -75,6 +75,8 @@ class Output:
         from biasgraph.report.terminal import show
 
         console = self.print_document(document, lambda console: show(console, summarize(document)))
+        if written is not None and written.is_dir() and not self.quiet:
+            self._print_files(console, written)
         self._print_place(console, written, page)
 
     def present_result(self, result: Result, sections: Sequence[str] = ()) -> None:
@@ -100,6 +102,16 @@ class Output:
 
         console = self.print_document(result.document, draw)
         self._print_place(console, directory)
+
+    @staticmethod
+    def _print_files(console: Console, folder: Path) -> None:
+        from biasgraph.errors import printable, shown
+        from biasgraph.io.writing import TEMPORARY
+
+        hidden = (TEMPORARY, ".lock", "-shm", "-wal")
+        files = (path.name for path in folder.iterdir() if not path.name.endswith(hidden))
+        names = f"Files in {shown(folder)}: {printable(', '.join(sorted(files)))}"
+        console.print(names, markup=False)
 
     def _print_place(
         self, console: Console, written: Path | None, page: str = "report.html"

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from biasgraph.report import html, judge_words, style, words
-from biasgraph.report.comparison_summary import describe_changes
+from biasgraph.report.comparison_summary import (
+    changed_pairs,
+    describe_changes,
+    describe_distributions,
+    is_clear,
+)
 from biasgraph.report.graph_drawing import drawing
 
 Record = Mapping[str, Any]
@@ -79,7 +84,8 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
         toy=document["toy"],
         labellers=judge_words.labellers(document["runs"]),
         fact_rows=list(_facts(document)),
-        lead=[list(describe_changes(comparison)) for comparison in document["comparisons"]],
+        lead=[_told(comparison, document) for comparison in document["comparisons"]],
+        nothing=all(comparison.get("same_answers") for comparison in document["comparisons"]),
         labels=[run["label"] for run in runs],
         hrefs=[run["href"] for run in runs],
         gates=[
@@ -90,6 +96,16 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
         ranking=list(_ranking(document)),
         notes=[words.label(note, 2000) for note in document["notes"]],
     )  # fmt: skip
+
+
+def _told(comparison: Record, document: Record) -> dict[str, Any]:
+    """What changed in a run: sentences about distributions, then the pairs."""
+    table = changed_pairs(comparison)
+    return {
+        "distributions": list(describe_distributions(comparison, document)),
+        "changed": {"kind": table.kind, **asdict(table)},
+        "pairs": [] if comparison.get("same_answers") else list(describe_changes(comparison)),
+    }
 
 
 def _report(run: Path | None, directory: Path) -> str | None:
@@ -135,8 +151,8 @@ def _difference(
     growth = comparison["distances"]
     told = ("n/d" if row["growth"] is None else style.signed(row["growth"]) for row in growth)
     nodes = [
-        {**node, "size": 20, "distance": 0, "detail": f"distance {change}"}
-        for node, change in zip(places["nodes"], told, strict=True)
+        {**node, "size": 20, "distance": 0, "detail": f"distance {what}"} | _moved(row)
+        for node, row, what in zip(places["nodes"], growth, told, strict=True)
     ]
     edges = []
     for edge in places["edges"]:
@@ -156,6 +172,16 @@ def _difference(
             }
         )
     return {**places, "nodes": nodes, "edges": edges}
+
+
+def _moved(row: Record) -> dict[str, str]:
+    """Where an axis went in relation to its ideal, as the page colours and says it."""
+    if not is_clear(row):
+        said = row["reason"] or "within chance of the baseline"
+        return {"change": "chance", "says": said}
+    further = row["growth"] > 0
+    change = "further" if further else "closer"
+    return {"change": change, "says": f"{change} {'from' if further else 'to'} its ideal"}
 
 
 def _title(document: Record) -> str:

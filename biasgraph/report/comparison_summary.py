@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from biasgraph.data.findings import Banner, Cell, Heading, ScreenPart, Sentences, Table
@@ -27,17 +27,59 @@ def summarize_comparison(document: Record) -> Iterator[ScreenPart]:
     numbers = {run["name"]: number for number, run in enumerate(document["runs"], start=1)}
     yield Banner(document["toy"])
     yield _runs(document)
+    for comparison in document["comparisons"]:
+        yield Heading(f"What changed from 1 to {numbers[comparison['run']]}")
+        yield Sentences("", list(describe_distributions(comparison, document)))
+        if not comparison.get("same_answers"):
+            yield changed_pairs(comparison)
+            yield Sentences("", list(describe_changes(comparison)))
+    if all(comparison.get("same_answers") for comparison in document["comparisons"]):
+        yield Sentences("Gates", list(describe_gates(document)))
+        return
     yield Heading("Distance to the ideal")
     yield _distances(document, numbers)
     if any(row[end]["value"] is not None for row in document["strengths"] for end in ("in", "out")):
         yield Heading("Influence: the sum of |IS| over an axis's pairs")
         yield _strengths(document, numbers)
-    for comparison in document["comparisons"]:
-        yield Heading(f"What changed from 1 to {numbers[comparison['run']]}")
-        yield _changed([pair for pair in comparison["pairs"] if pair["class"] == "changed"])
-        yield Sentences("", list(describe_changes(comparison)))
     yield Sentences("Gates", list(describe_gates(document)))
     yield Sentences("To keep in mind", [f"{note}." for note in document["notes"]])
+
+
+def describe_distributions(comparison: Record, document: Record) -> Iterator[str]:
+    """Which axes are further from their ideal than in the baseline, or closer; else why not.
+
+    A change is told where its interval leaves out 0.
+    """
+    if comparison.get("same_answers"):
+        yield "Both runs hold the same answers about the same images: nothing can have changed."
+        return
+    rows, baseline = comparison["distances"], document["runs"][0]["name"]
+    before = {row["axis"]: row for row in document["distances"] if row["run"] == baseline}
+    after = {row["axis"]: row for row in document["distances"] if row["run"] == comparison["run"]}
+    clear = [row for row in rows if is_clear(row)]
+    for row in sorted(clear, key=lambda row: -abs(row["growth"])):
+        axis = row["axis"]
+        where = "further from" if row["growth"] > 0 else "closer to"
+        yield (
+            f"{words.name(axis)} {words.with_ci(row['growth'], row['growth_ci'], '+')} {where} its "
+            f"ideal: {before[axis]['w1']:.3f} before, {after[axis]['w1']:.3f} now."
+        )
+    within = [row["axis"] for row in rows if row["growth"] is not None and not is_clear(row)]
+    if within and clear:
+        yield f"Within chance: {words.named(within)}."
+    elif within:
+        yield (
+            f"No distribution is clearly closer to its ideal or further from it "
+            f"({words.counted(len(within), 'axis', 'axes')} within chance)."
+        )
+    unknown = ((row["reason"], row) for row in rows if row["growth"] is None)
+    for reason, some in words.grouped(unknown).items():
+        yield f"Not comparable, {words.named([row['axis'] for row in some])}: {reason}."
+
+
+def is_clear(row: Record) -> bool:
+    """Whether the interval of an axis's growth leaves out 0."""
+    return row["growth"] is not None and (row["growth_ci"][0] > 0 or row["growth_ci"][1] < 0)
 
 
 def describe_changes(comparison: Record) -> Iterator[str]:
@@ -136,7 +178,9 @@ def _by_axis(document: Record, field: str) -> Iterator[tuple[str, Record]]:
             yield "" if line else words.name(axis), row
 
 
-def _changed(pairs: Sequence[Record]) -> Table:
+def changed_pairs(comparison: Record) -> Table:
+    """The pairs that changed, the clearest first."""
+    pairs = [pair for pair in comparison["pairs"] if pair["class"] == "changed"]
     rows: list[tuple[Cell, ...]] = [
         (
             words.name(pair["source"]),

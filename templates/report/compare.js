@@ -27,7 +27,11 @@
   graphs.push(...figures.map((one) => drawGraph(one.canvas, one.data, { click: pick, resized: fitAll })));
   const table = compared.pairTable(pick);
   byId("pairs").append(table.element);
-  byId("distances").append(...compared.distances());
+  const [clear, within] = compared.distances();
+  byId("distances").append(...clear);
+  byId("unchanged").hidden = !within.length;
+  byId("unchanged").querySelector("summary").textContent = `Within chance: ${within.length} ${within.length === 1 ? "axis" : "axes"}`;
+  byId("unchanged").querySelector(".lines").append(...within);
   byId("incoming-lines").append(...compared.strengths("in"));
   byId("outgoing-lines").append(...compared.strengths("out"));
   byId("amplification").append(compared.amplification());
@@ -87,7 +91,8 @@
   function close() {
     const last = state.selected;
     pick(null);
-    const row = document.querySelector(".pairs tbody button");
+    const folded = byId("pairs").closest("details");
+    const row = folded.open ? document.querySelector("#pairs tbody button") : folded.querySelector("summary");
     (last.axis === undefined ? row : chips[last.axis]).focus({ preventScroll: true });
   }
 

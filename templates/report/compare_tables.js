@@ -39,9 +39,12 @@
     return found.axes.map((axis, i) => runLine(axes[i].label, rows.filter((row) => row.axis === axis.id), 2, high));
   }
 
+  // The lines of axes that moved clearly in some run, and those of the others.
   function distances() {
-    return lines(found.distances.map((row) => ({ axis: row.axis,
+    const every = lines(found.distances.map((row) => ({ axis: row.axis,
       ...mark(row, { value: row.w1, ci: row.w1_ci, floor: { q95: row.null_q95 } }, share(row.probability_closest, "closest in")) })));
+    const moved = (i) => model.differences.some((one) => one.drawing.nodes[i].change !== "chance");
+    return [every.filter((_, i) => moved(i)), every.filter((_, i) => !moved(i))];
   }
 
   function strengths(end) {

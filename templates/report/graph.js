@@ -118,8 +118,8 @@
 
     function drawNode(node) {
       const circle = svg("circle", { cx: node.x, cy: node.y, r: node.size, style: { "--distance": node.distance === null ? 0 : Math.min(Math.max(node.distance, 0), 1) } });
-      const told = node.distance === null ? "distance to its ideal not defined" : `distance to its ideal ${node.distance.toFixed(3)}`;
-      return svg("g", { class: node.distance === null ? "node unknown" : "node", role: "button", tabindex: -1, "data-axis": node.id,
+      const told = node.says || (node.distance === null ? "distance to its ideal not defined" : `distance to its ideal ${node.distance.toFixed(3)}`);
+      return svg("g", { class: `node${node.distance === null ? " unknown" : ""} ${node.change || ""}`.trim(), role: "button", tabindex: -1, "data-axis": node.id,
         "aria-label": `${node.name}, ${node.detail}, ${told}, open its numbers` }, circle);
     }
 

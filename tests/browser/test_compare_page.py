@@ -11,6 +11,7 @@ import pytest
 import biasgraph as package
 from biasgraph.audits.compare.comparison import compare_results
 from biasgraph.audits.compare.gates import Gate
+from biasgraph.report.comparison_summary import is_clear
 from tests.answer_tables import librarian_table
 from tests.browser.conftest import SMALL, Open, biasgraph
 from tests.hostile import HOSTILE, UNWRITABLE
@@ -126,14 +127,22 @@ def test_an_axis_shows_its_distances_and_strengths(page: Any, document: Json) ->
 
 
 def test_lines_and_table_hold_the_numbers_of_compare_json(page: Any, document: Json) -> None:
-    expected = [
-        number
-        for axis in document["axes"]
-        for one in document["distances"]
-        if one["axis"] == axis["id"]
-        for number in (one["w1"], *one["w1_ci"], one["probability_closest"])
+    growth = document["comparisons"][0]["distances"]
+    for clear, place in ((True, "#distances"), (False, "#unchanged")):
+        expected = [
+            number
+            for axis, grown in zip(document["axes"], growth, strict=True)
+            if is_clear(grown) == clear
+            for one in document["distances"]
+            if one["axis"] == axis["id"]
+            for number in (one["w1"], *one["w1_ci"], one["probability_closest"])
+        ]
+        assert numbers(page, place) == expected
+    within = sum(not is_clear(row) for row in growth)
+    assert page.locator("#unchanged > summary").all_inner_texts() == [
+        f"Within chance: {within} {'axis' if within == 1 else 'axes'}"
     ]
-    assert numbers(page, "#distances") == expected
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
     expected = [
         number
         for axis in document["axes"]
@@ -192,11 +201,18 @@ def test_by_keyboard(page: Any, document: Json) -> None:
     page.keyboard.press("Escape")
     assert page.locator("#detail").is_hidden()
     assert page.evaluate("document.activeElement.className") == "chip"
+    folded = page.locator("details", has=page.locator("#pairs")).locator("summary")
+    folded.focus()
+    page.keyboard.press("Enter")
     page.locator("#pairs tbody button").first.focus()
     page.keyboard.press("Enter")
     assert page.locator("#detail h2").is_visible()
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.tagName") == "BUTTON"
+    folded.click()
+    page.evaluate("biasgraph.page.pick({pair: 1})")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
 
 
 def test_thresholds_and_focus(page: Any) -> None:

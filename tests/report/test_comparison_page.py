@@ -16,10 +16,13 @@ from rich.console import Console
 import biasgraph
 from biasgraph.audits.compare.comparison import Comparison, compare_results
 from biasgraph.audits.compare.gates import Gate
+from biasgraph.report import words
 from biasgraph.report.comparison_page import _report
 from biasgraph.report.comparison_summary import (
     describe_changes,
+    describe_distributions,
     describe_gates,
+    is_clear,
     summarize_comparison,
 )
 from biasgraph.report.terminal import show
@@ -87,6 +90,81 @@ def test_sentences_about_changes() -> None:
     assert lines[1].startswith("passed: worse:age>0.5 (shop:v2: age grew by ")
 
 
+@cache
+def moved() -> Comparison:
+    """gender alone lies further from its ideal in the second run; the rest is the same world."""
+    first = librarian_table(images=60)
+    second = librarian_table(model="shop:v2", images=60)
+    initial = (second["role"] == "initial") & (second["target"] == "gender")
+    second.loc[initial, "answer"] = "male"
+    return compare_results([biasgraph.analyze(one, bootstrap=200) for one in (first, second)])
+
+
+def test_changes_of_distributions_lead_in_numbers_of_the_document(tmp_path: Path) -> None:
+    document = moved().document
+    [found] = document["comparisons"]
+    said = [words.plain(one) for one in describe_distributions(found, document)]
+    gender = next(row for row in found["distances"] if row["axis"] == "gender")
+    low, high = gender["growth_ci"]
+    before, after = (row["w1"] for row in document["distances"] if row["axis"] == "gender")
+    assert low > 0 and after - before == pytest.approx(gender["growth"])
+    assert said[0] == (
+        f"gender {gender['growth']:+.3f} [{low:+.3f}, {high:+.3f}] further from its ideal: "
+        f"{before:.3f} before, {after:.3f} now."
+    )
+    within = [row["axis"] for row in found["distances"] if not is_clear(row)]
+    assert said[1] == f"Within chance: {', '.join(within)}." and len(said) == 2
+    page = words.plain(html.unescape(moved().page(tmp_path).decode()))
+    section = page.partition('id="found-title"')[2]
+    assert -1 < section.index(said[0]) < section.index("pairs changed")
+    nodes = model_of(moved().page(tmp_path).decode())["differences"][0]["drawing"]["nodes"]
+    assert [node["change"] for node in nodes] == ["further", "chance", "chance"]
+    text = io.StringIO()
+    show(Console(file=text, width=100), summarize_comparison(document))
+    shown = " ".join(text.getvalue().split())
+    assert shown.index(said[0]) < shown.index("pairs changed") < shown.index("Growth from 1")
+
+
+def test_a_distribution_closer_to_its_ideal_and_none_that_moved() -> None:
+    baseline, run = (one["name"] for one in moved().document["runs"])
+    row = {"axis": "a", "growth": -0.2, "growth_ci": [-0.3, -0.1], "reason": None}
+    document = {
+        "runs": [{"name": baseline}, {"name": run}],
+        "distances": [
+            {"axis": "a", "run": baseline, "w1": 0.5},
+            {"axis": "a", "run": run, "w1": 0.3},
+        ],
+    }
+    [told] = describe_distributions({"run": run, "distances": [row]}, document)
+    assert words.plain(told) == (
+        "a -0.200 [-0.300, -0.100] closer to its ideal: 0.500 before, 0.300 now."
+    )
+    chance = {**row, "growth_ci": [-0.3, 0.0]}
+    [told] = describe_distributions({"run": run, "distances": [chance]}, document)
+    assert told == (
+        "No distribution is clearly closer to its ideal or further from it (1 axis within chance)."
+    )
+    none = {**row, "growth": None, "growth_ci": None, "reason": "too few"}
+    [told] = describe_distributions({"run": run, "distances": [none]}, document)
+    assert words.plain(told) == "Not comparable, a: too few."
+
+
+def test_a_run_compared_with_itself_says_so_in_one_sentence(tmp_path: Path) -> None:
+    result = biasgraph.analyze(librarian_table(images=40), bootstrap=100)
+    found = compare_results([result, result], gates=[Gate.parse("worse:age>0.5")])
+    text = io.StringIO()
+    show(Console(file=text, width=100), summarize_comparison(found.document))
+    same = "Both runs hold the same answers about the same images: nothing can have changed."
+    assert same in text.getvalue()
+    assert "Growth" not in text.getvalue() and "pairs changed" not in text.getvalue()
+    assert "passed: worse:age>0.5" in text.getvalue()
+    page = found.page(tmp_path).decode()
+    assert page.count(f"<li>{same}</li>") == 1 and "pairs changed" not in page
+    other = biasgraph.analyze(librarian_table(images=40, seed=9), bootstrap=100)
+    [apart] = compare_results([result, other]).document["comparisons"]
+    assert apart["same_answers"] is False
+
+
 def test_many_changes_of_one_target_are_told_together() -> None:
     pair = {"target": "age", "class": "changed", "reason": None, "at_common_size": False}
     pairs = [{**pair, "source": source} for source in "abc"]
@@ -106,8 +184,8 @@ def test_the_terminal_shows_runs_distances_rankings_changes_and_gates(width: int
     show(Console(file=text, width=width), summarize_comparison(document))
     shown = text.getvalue()
     assert max(map(len, shown.splitlines())) <= width
-    for words in ("shop:v1", "shop:v2", "Distance to the ideal", "Influence", "Gates", "FAILED"):
-        assert words in shown
+    for title in ("shop:v1", "shop:v2", "Distance to the ideal", "Influence", "Gates", "FAILED"):
+        assert title in shown
     changed = next(line for line in shown.splitlines() if line.startswith("gender") and "[" in line)
     assert changed
     [found] = document["comparisons"]
@@ -117,8 +195,10 @@ def test_the_terminal_shows_runs_distances_rankings_changes_and_gates(width: int
 
 
 def test_nulls_are_shown_as_such(tmp_path: Path) -> None:
-    few = biasgraph.analyze(librarian_table(images=8), bootstrap=200)
-    found = compare_results([few, few], gates=[Gate.parse("amplification>0")])
+    few, other = (
+        biasgraph.analyze(librarian_table(images=8, seed=seed), bootstrap=200) for seed in (0, 1)
+    )
+    found = compare_results([few, other], gates=[Gate.parse("amplification>0")])
     text = io.StringIO()
     show(Console(file=text, width=80), summarize_comparison(found.document))
     assert "cannot be decided: none of its pairs can be compared" in " ".join(

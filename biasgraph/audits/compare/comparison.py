@@ -153,11 +153,22 @@ def compare_results(
         "amplification": [_named(runs, one, drop=("growth", "growth_ci")) for one in amplification],
         "comparisons": [
             _changes(runs, place, pairs, [row[place] for row in distances], amplification[place])
+            | {"same_answers": _have_same_answers(results[0], results[place])}
             for place, pairs in enumerate(changes, start=1)
         ],
     }
     document["gates"] = [gate.judge(document) for gate in gates]
     return Comparison(document, runs)
+
+
+def _have_same_answers(baseline: Result, other: Result) -> bool:
+    """Whether two results rest on the same answers about the same images."""
+    columns = ["prompt", "role", "axis", "attribute", "image", "target", "answer"]
+    tables = [one.answers[columns].astype(str) for one in (baseline, other)]
+    if len(tables[0]) != len(tables[1]):
+        return False
+    first, second = (table.sort_values(columns).reset_index(drop=True) for table in tables)
+    return bool(first.equals(second))
 
 
 def _changes(
