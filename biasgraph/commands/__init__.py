@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": "Compare the results in RUN [RUN ...] with the one in BASELINE.",
     "export": "Write the result in the directory RUN for other tools, and as figures for a paper.",
     "label": "Write a page on which people label what they see in images of RUN.",
+    "list": "List the runs under DIR (outputs), those built last first.",
     "mine": "Search for prompts for which a model goes wrong (MineTheGap).",
     "minethegap": "MineTheGap: how well images span what their prompt may mean.",
     "models": "List the models that can be named in a spec, or try some.",

@@ -1,0 +1,54 @@
+"""Runs under a folder, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from biasgraph.data.findings import ScreenPart, Sentences, Table
+from biasgraph.report import words
+
+Record = dict[str, Any]
+
+
+def summarize(rows: Sequence[Record]) -> Iterator[ScreenPart]:
+    """The runs, those built last first; then what cannot be read.
+
+    Args:
+        rows: `RunRow.to_json` of each.
+    """
+    whole = [row for row in rows if row["state"] != "broken"]
+    toys = any(row["toy"] for row in whole)
+    yield Table(
+        ("Run", "Model, judge", "Images", "Edges", "Furthest from its ideal", "Built"),
+        [_cells(row) for row in whole],
+        "Toy: the built-in models, which say nothing about real ones." if toys else "",
+        numeric=(2, 3),
+    )
+    yield Sentences(
+        "Broken",
+        [
+            f"{words.name(row['directory'], 60)}: {words.name(row['problem'], 120)}"
+            for row in rows
+            if row["state"] == "broken"
+        ],
+    )
+
+
+def _cells(row: Record) -> tuple[Any, ...]:
+    kind = row["kind"] if row["kind"] != "build" or row["state"] == "finished" else row["state"]
+    if row["prompts"] is None:
+        about = words.name(kind)
+    elif row["prompt"] is None:
+        about = words.counted(row["prompts"], "prompt")
+    else:
+        about = f"“{words.name(row['prompt'])}”"
+    skewed = None
+    if row["axis"] is not None and row["share"] is not None:
+        most = f"{words.percent(row['share'])} {words.name(row['attribute'])}"
+        skewed = f"{words.name(row['axis'])}: {most}"
+    model = words.name(row["model"] or "?") + (" (toy)" if row["toy"] else "")
+    return (
+        (words.name(row["directory"], 60), about), (model, words.name(row["judge"] or "no judge")),
+        row["images"], row["edges"], skewed, words.name((row["date"] or "")[:10]),
+    )  # fmt: skip

@@ -1,0 +1,144 @@
+"""`biasgraph list`: the runs under a folder, whole, unfinished and broken."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import biasgraph
+from biasgraph.audits.run_list import RunRow, list_runs
+from biasgraph.commands import main
+from biasgraph.errors import InputError
+from tests.answer_tables import librarian_table
+
+HOSTILE = "a \x1b]52;c;AAAA\x07 [bold]nurse[/bold]"
+RECORD = {
+    "created": "2026-11-01T10:00:00+00:00",
+    "generator": {"spec": "diffusers:some/model"},
+    "judges": {"judge": {"spec": "vlm:some/judge"}},
+    "builds": [{"at": "2026-11-02T10:00:00+00:00", "command": ["build", "--prompt", "a nurse"]}],
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three results and three runs, of which one is broken."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, prompt in (("a", "a librarian"), ("below/b", HOSTILE)):
+        table = librarian_table(images=40, prompt=prompt)
+        biasgraph.build(answers=table, output=folder / name, bootstrap=100)
+    both = [librarian_table(images=40, prompt=one, seed=i) for i, one in enumerate("xy")]
+    biasgraph.build(answers=pd.concat(both), output=folder / "several", bootstrap=100)
+    for name, command in (("unfinished", "build"), ("mined", "mine"), ("broken", "build")):
+        build = {**RECORD["builds"][0], "command": [command]}
+        (folder / name).mkdir()
+        (folder / name / "run.json").write_text(json.dumps({**RECORD, "builds": [build]}))
+    (folder / "mined" / "mined.json").write_text("{}")
+    (folder / "broken" / "graph.json").write_text('{"graph": {"prompt": 3}}')
+    (folder / "no run").mkdir()
+    return folder
+
+
+def rows_of(folder: Path) -> dict[str, RunRow]:
+    return {row.directory: row for row in list_runs(folder)}
+
+
+def test_rows_are_what_the_graphs_say(runs: Path) -> None:
+    rows = rows_of(runs)
+    assert {*rows} == {"a", "below/b", "several", "unfinished", "mined", "broken"}
+    document: dict[str, Any] = json.loads((runs / "a" / "graph.json").read_text())
+    row, graph = rows["a"], document["graph"]
+    assert (row.prompt, row.prompts, row.model, row.judge) == (
+        "a librarian", 1, graph["model"], graph["vqa"],
+    )  # fmt: skip
+    assert row.images == graph["images"]["initial"] + graph["images"]["interventions"]
+    assert row.edges == len(document["links"])
+    far = [node for node in document["nodes"] if node["near_ideal"] is False]
+    most = max(far, key=lambda node: node["w1"])
+    assert (row.axis, row.w1, row.w1_ci) == (most["id"], most["w1"], most["w1_ci"])
+    assert row.share == max(most["initial"]["distribution"])
+    assert (rows["several"].prompt, rows["several"].prompts) == (None, 2)
+
+
+def test_states_and_kinds(runs: Path) -> None:
+    rows = rows_of(runs)
+    assert {name: (row.kind, row.state) for name, row in rows.items()} == {
+        "a": ("build", "finished"),
+        "below/b": ("build", "finished"),
+        "several": ("build", "finished"),
+        "unfinished": ("build", "unfinished"),
+        "mined": ("mine", "finished"),
+        "broken": ("build", "broken"),
+    }
+    assert rows["broken"].problem == "graph.json is damaged: graph.prompt"
+    assert rows["unfinished"].date == "2026-11-02T10:00:00+00:00"
+    assert rows["unfinished"].model == "diffusers:some/model"
+
+
+def test_those_built_last_come_first(runs: Path) -> None:
+    dates = [row.date or "" for row in list_runs(runs)]
+    assert dates == sorted(dates, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "graph.json is damaged: it is not JSON"),
+        ("[" * 100_000, "graph.json is damaged: it is not JSON"),
+        ("[]", "graph.json is damaged"),
+        ('{"graph": {}, "nodes": [], "links": []}', "graph.json is damaged: graph.prompt"),
+    ],
+)
+def test_what_cannot_be_read_is_broken(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "graph.json").write_text(content)
+    (row,) = list_runs(tmp_path)
+    assert (row.state, row.problem) == ("broken", problem)
+
+
+def test_a_number_that_is_not_finite_is_broken(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    document = json.loads((runs / "a" / "graph.json").read_text())
+    document["nodes"][0]["w1"] = "NUMBER"
+    text = json.dumps(document).replace('"NUMBER"', "1e999")
+    (tmp_path / "run" / "graph.json").write_text(text)
+    (row,) = list_runs(tmp_path)
+    assert (row.state, row.problem) == ("broken", "graph.json is damaged: nodes.0.w1")
+
+
+def test_a_pipe_and_links_do_no_harm(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    os.mkfifo(tmp_path / "run" / "graph.json")
+    (tmp_path / "round").symlink_to(tmp_path)
+    (tmp_path / "away").symlink_to(runs)
+    (row,) = list_runs(tmp_path)
+    assert row.problem is not None and "it is no regular file" in row.problem
+
+
+def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere is no folder"):
+        list_runs(tmp_path / "nowhere")
+
+
+def test_terminal_and_json(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(["list", str(runs)]) == 0
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed and "[bold]nurse" in printed
+    assert "2 prompts" in printed and "unfinished" in printed
+    assert "broken: graph.json is damaged: graph.prompt" in printed
+    assert max(map(len, printed.splitlines())) <= 100
+    assert main(["list", str(runs), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [row.to_json() for row in list_runs(runs)]
+
+
+def test_an_empty_folder_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"No runs under {tmp_path}.\n"
