@@ -31,8 +31,6 @@ Counts = Mapping[tuple[str, str, str], Mapping[str, int]]
 
 LOST = UNKNOWN, GATED = "unknown", "gated"
 
-MANY = 10  # axes, above which the matrix gets the whole width
-
 
 def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the page's scripts draw (`model`) and its template writes, in JSON types.
@@ -118,7 +116,6 @@ def _context(
         "several": bool(prompts),
         "hrefs": {prompt["prompt"]: prompt["href"] for prompt in listed},
         "provenance": _provenance(graph),
-        "many": len(nodes) > MANY,
         "needed": None if links else needed(document, pairs),
         "untested": untested() if words.is_without_interventions(graph) else None,
     }

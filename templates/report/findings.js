@@ -30,6 +30,11 @@
       finding.show.map((part) => (PARTS[part.kind] || unknownPart)(part))));
   }
 
+  // The same, each folded into a line.
+  findings.folded = (found) => found.map((finding) => el("details", { class: "finding" },
+    el("summary", null, el("strong", null, name(finding.title)), " ", el("span", { class: "note" }, name(finding.about))),
+    finding.show.map((part) => (PARTS[part.kind] || unknownPart)(part))));
+
   function caption(part) {
     return part.caption ? el("figcaption", null, name(part.caption)) : null;
   }

@@ -9,6 +9,7 @@
   const SMALLEST_P = 12; // the slider ends at p = 1e-12
 
   const state = { ...DEFAULT };
+  const phone = window.matchMedia("(max-width: 600px)");
   let opener = null; // what had the focus when the panel was opened
   const size = model.axes.length;
   const strongestIs = Math.max(0.05, ...model.pairs.filter((pair) => pair.edge).map((pair) => Math.abs(pair.is || 0)));
@@ -19,10 +20,11 @@
   byId("matrix").append(matrix.element);
   byId("pairs").append(table.element);
   byId("axis-table").append(biasgraph.axisTable(pick));
-  byId("amplification").append(...[biasgraph.amplification()].filter(Boolean));
+  const amplification = byId("amplification");
+  if (amplification) amplification.append(...[biasgraph.amplification()].filter(Boolean));
   byId("legend").append(biasgraph.legend());
   byId("focus").append(...model.axes.map((axis, i) => el("option", { value: i }, axis.label)));
-  const found = biasgraph.findings(model.findings.graph);
+  const found = biasgraph.findings.folded(model.findings.graph);
   byId("graph-findings").append(...found);
   byId("graph-findings-section").hidden = !found.length;
   const seen = biasgraph.seen();
@@ -53,29 +55,29 @@
   }
 
   function pick(selection) {
-    const before = state.selected;
     if (!byId("panel").contains(document.activeElement)) opener = document.activeElement;
     change({ selected: selection });
     hideTip();
-    showPanel(before);
+    showPanel();
   }
 
-  function showPanel(before) {
+  function showPanel() {
     const { selected } = state;
-    const detail = byId("detail");
-    byId("overview").hidden = selected !== null;
-    byId("seen").classList.toggle("aside", selected !== null);
-    byId("close").hidden = selected === null;
-    detail.hidden = selected === null;
-    detail.replaceChildren(...(selected === null ? []
+    byId("panel").hidden = selected === null;
+    byId("detail").replaceChildren(...(selected === null ? []
       : [selected.pair === undefined ? biasgraph.axisPanel(selected.axis, pick) : biasgraph.pairPanel(selected.pair)]));
     byId("panel").scrollTop = 0;
     if (selected === null) return;
-    const head = detail.querySelector("h2");
-    byId("said").textContent = `${head.textContent}: ${detail.querySelector(".verdict").textContent}`;
-    const { top, bottom } = byId("panel").getBoundingClientRect();
-    if (before !== selected && (top < 0 || top > window.innerHeight * 0.7 || bottom < 80)) byId("panel").scrollIntoView({ block: "start" });
+    const head = byId("detail").querySelector("h2");
+    byId("said").textContent = `${head.textContent}: ${byId("detail").querySelector(".verdict").textContent}`;
     if (document.activeElement && document.activeElement !== document.body) head.focus({ preventScroll: true });
+  }
+
+  // On a phone the matrix takes the place of the graph.
+  function placeMatrix() {
+    const section = byId("matrix-section");
+    if (phone.matches) byId("graph-section").before(section);
+    else byId("pairs").closest("section").before(section);
   }
 
   // Controls
@@ -101,6 +103,7 @@
   }
 
   function listen() {
+    phone.addEventListener("change", placeMatrix);
     byId("is").max = byId("is-number").max = (Math.ceil(strongestIs * 20) / 20).toFixed(2);
     byId("is").addEventListener("input", (event) => change({ is: number(event.target.value, 0) }));
     byId("is-number").addEventListener("change", (event) => change({ is: Math.max(number(event.target.value, state.is), 0) }));
@@ -126,7 +129,7 @@
 
   function reset() {
     change({ ...DEFAULT, theme: state.theme });
-    showPanel(null);
+    showPanel();
   }
 
   // The panel closes, and whoever opened it stands where they were.
@@ -233,10 +236,11 @@
       selected: only >= 0 ? { axis: only } : from >= 0 && to >= 0 ? { pair: from * size + to } : null,
       theme: theme === "dark" || theme === "light" ? theme : null,
     });
-    showPanel(state.selected);
+    showPanel();
   }
 
   listen();
+  placeMatrix();
   biasgraph.page = { graph, state, pick };
   readHash();
   document.documentElement.dataset.ready = "true";

@@ -131,7 +131,7 @@
       return el("tr", { class: pair.edge ? "edge" : "pruned", onclick: () => pick({ pair: k }) },
         COLUMNS.map((column, i) => {
           const shownText = column.text ? name(column.text(pair)) : column.show(pair);
-          if (i > 0) return el("td", { class: column.text ? null : "num" }, shownText);
+          if (i > 0) return el("td", { class: column.text ? null : "num", "data-key": column.key }, shownText);
           return el("th", { scope: "row" }, el("button", { type: "button", class: "link" }, shownText));
         }));
     }

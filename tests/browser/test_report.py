@@ -115,10 +115,8 @@ def test_the_first_screen_shows_what_most_images_show(page: Any, document: Json)
         ends = ", ".join(f"{100 * end:.0f}" for end in node["distribution_ci"][place])
         assert bar.locator("small").inner_text() == f"[{ends}]"
     assert page.locator("#seen img").count() == 8
-    page.locator("#graph .node").first.click()
-    assert page.locator("#seen").is_hidden()
-    page.keyboard.press("Escape")
-    assert page.locator("#seen").is_visible()
+    graph, seen = page.locator("#graph").bounding_box(), page.locator("#seen").bounding_box()
+    assert seen["x"] > graph["x"] + graph["width"] and seen["y"] + seen["height"] < 900
 
 
 def test_an_arrow_shows_before_and_after(page: Any, document: Json) -> None:
@@ -366,6 +364,54 @@ def test_nothing_runs_over_the_edge(
         assert scroll <= client
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor").startswith("rgb(13,")
     assert dark == (scheme == "dark")
+
+
+PLACES = "all => all.map(one => Math.round(one.getBoundingClientRect().top + scrollY))"
+
+
+def test_the_page_is_told_in_this_order(page: Any) -> None:
+    order = "#seen, #overview, #matrix, #pairs, #axis-table, #graph-findings-section, #json"
+    tops = page.locator(order).evaluate_all(PLACES)
+    assert tops == sorted(tops)
+    folded = page.locator("#graph-findings > details")
+    assert all(one.bounding_box()["height"] < 50 for one in folded.all())
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 768])
+def test_no_column_is_clipped(open_page: Open, run: Path, width: int) -> None:
+    page = open_page(run / "report.html", width=width)
+    for name in ("#matrix", "#pairs", "#axis-table"):
+        inner, outer = page.locator(name).evaluate("one => [one.scrollWidth, one.clientWidth]")
+        assert inner <= outer, name
+        section = page.locator(f"section:has(> {name})").bounding_box()["width"]
+        assert section == page.locator("main").bounding_box()["width"]
+    page.click("#matrix [data-k='1']")
+    panel = page.locator("#panel").bounding_box()
+    assert (panel["x"] > 0) == (width >= 1080)
+
+
+def test_on_a_phone_the_matrix_stands_for_the_graph(
+    open_page: Open, run: Path, document: Json
+) -> None:
+    page = open_page(run / "report.html", width=390)
+    assert page.locator("#graph").is_hidden()
+    places = page.locator("#matrix, #overview").evaluate_all(PLACES)
+    assert places[0] < places[1], "it stands where the graph stood"
+    link = document["links"][0]
+    cell = page.locator(f"#matrix [data-k='{pair_number(document, link)}']")
+    cell.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    cell.click()
+    check_edge_panel(page, document, link)
+    panel = page.locator("#panel").bounding_box()
+    assert panel["x"] == 0 and panel["y"] > 200 and round(panel["y"] + panel["height"]) == 780
+    page.click("#close")
+    assert page.locator("#panel").is_hidden() and page.evaluate("scrollY") == before
+    assert cell.evaluate("one => one === document.activeElement")
+    page.set_viewport_size({"width": 1200, "height": 900})
+    page.wait_for_selector("#graph .node", state="visible")
+    places = page.locator("#overview, #matrix").evaluate_all(PLACES)
+    assert places[0] < places[1]
 
 
 def test_sandbox_banner(page: Any, document: Json) -> None:

@@ -94,6 +94,8 @@ def test_screenshot_of_other_methods(open_page: Open, report: Path, tmp_path: Pa
     folder = Path(os.environ.get("BIASGRAPH_SCREENSHOTS") or tmp_path)
     page = open_page(report, width=1200, scheme="light")
     section = page.locator("#graph-findings-section")
+    for method in section.locator("summary").all():
+        method.click()
     section.screenshot(path=folder / "methods.png")
     check(folder / "methods.png", 1200, slack=100)
 

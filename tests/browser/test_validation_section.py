@@ -21,7 +21,8 @@ def test_numbers_stand_with_their_intervals(tmp_path: Path, open_page: Open) -> 
     document = json.loads((tmp_path / "run" / "validation.json").read_text("utf-8"))
     r = document["mitigations"][0]["all_pairs"]["r"]
     page = open_page(tmp_path / "run" / "report.html")
-    section = page.locator("section.finding", has_text="Predictions against mitigations")
+    section = page.locator("details.finding", has_text="Predictions against mitigations")
+    section.locator("summary").click()
     row = section.locator("tr", has_text="r within prompts").last
     assert row.locator("td").last.inner_text() == (
         f"{r['value']:.3f}\n[{r['low']:.3f}, {r['high']:.3f}]"

@@ -73,7 +73,7 @@ def test_the_page_tells_neither_prompts_nor_answers(run: Path) -> None:
     model = model_of(page)
     assert {*model} == {"key", "images", "questions"}
     assert all({*image} == {"picture", "image", "src", "pixels"} for image in model["images"])
-    assert "vis-network" not in text and len(page) < 100_000
+    assert "drawGraph" not in text and len(page) < 100_000
 
 
 def test_it_asks_the_very_questions_of_the_run(run: Path) -> None:
