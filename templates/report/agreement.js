@@ -13,7 +13,7 @@
       el("p", { class: "note" }, biasgraph.model.agreement.summary),
       known.length ? kappas(known) : null,
       el("p", { class: "note" }, "Cohen’s kappa with its 95 % interval: 1 is agreement on every image, 0 what chance alone would give."),
-      el("div", { class: "scroll" }, numbers(record.axes)),
+      el("div", { class: "scroll", tabindex: 0 }, numbers(record.axes)),
       el("div", { class: "confusions" }, record.axes.map(confusion)),
     ].filter(Boolean);
   }

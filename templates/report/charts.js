@@ -23,9 +23,9 @@
       el("th", { scope: "row" }, row.label),
       cells(row),
       lost && row.lost.map((one) => el("td", { class: "lost" }, count(one))));
-    return el("div", { class: "scroll" }, el("table", { class: "contingency" },
+    return el("div", { class: "scroll", tabindex: 0 }, el("table", { class: "contingency" },
       el("thead", null, el("tr", null,
-        el("th", { scope: "col" }, source),
+        source ? el("th", { scope: "col" }, source) : el("td"),
         columns.map((one) => el("th", { scope: "col" }, name(one))),
         lost && ["unknown", "nobody"].map((one) => el("th", { scope: "col", class: "lost" }, one)))),
       el("tbody", null, rows.map((row) => line(row, null))),

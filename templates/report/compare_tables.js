@@ -14,7 +14,7 @@
   // One number of each run on one line; band: what chance alone reaches.
   function runLine(title, rows, digits, high) {
     const floors = rows.map((row) => row.floor).filter((one) => one !== null && one !== undefined);
-    return el("div", null, title && el("h4", null, name(title)),
+    return el("div", null, title && el("h3", null, name(title)),
       biasgraph.charts.numberLine({
         low: 0, high, digits,
         band: floors.length ? [0, Math.max(...floors)] : null,
@@ -111,7 +111,7 @@
   }
 
   function table(titles, rows) {
-    return el("div", { class: "scroll" }, el("table", { class: "side" },
+    return el("div", { class: "scroll", tabindex: 0 }, el("table", { class: "side" },
       el("thead", null, el("tr", null, titles.map((title) => el("th", { scope: "col" }, title)))), el("tbody", null, rows)));
   }
 

@@ -8,8 +8,8 @@
     number: (part) => el("p", { class: "finding-number" }, el("span", null, name(part.label)), " ",
       withInterval(part.value, part.low, part.high, { reason: part.reason }),
       part.n !== null && el("small", null, " n\u00a0=\u00a0", count(part.n))),
-    table: (part) => el("figure", null, caption(part), el("div", { class: "scroll" }, el("table", null,
-      el("thead", null, el("tr", null, part.columns.map((one) => el("th", { scope: "col" }, name(one))))),
+    table: (part) => el("figure", null, caption(part), el("div", { class: "scroll", tabindex: 0 }, el("table", null,
+      el("thead", null, el("tr", null, part.columns.map((one) => (one ? el("th", { scope: "col" }, name(one)) : el("td"))))),
       el("tbody", null, part.rows.map((row) => el("tr", null, row.map((cell) =>
         el("td", null, lines(cell))))))))),
     ranking: (part) => el("figure", null, caption(part),

@@ -220,9 +220,9 @@ def test_the_address_holds_the_view(page: Any, document: Json, open_page: Open, 
     link = document["links"][-1]
     page.select_option("#focus", label=link["source"])
     page.check("#pruned")
-    page.click(f"#matrix [data-k='{pair_number(document, link)}']")
     page.click("th[data-key='p'] button")
     page.click("#theme")
+    page.click(f"#matrix [data-k='{pair_number(document, link)}']")
     fragment = page.evaluate("location.hash").removeprefix("#")
     other = open_page(run / "report.html", fragment)
     check_edge_panel(other, document, link)

@@ -1,0 +1,102 @@
+"""Every kind of page by axe-core's rules, best practices included: no violation, light and dark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import biasgraph as package
+from biasgraph.audits.compare.comparison import compare_results
+from biasgraph.report import html
+from biasgraph.report.mining_page import mining_html
+from biasgraph.report.page import report_files
+from biasgraph.report.search_page import search_html
+from tests.answer_tables import librarian_table
+from tests.browser.conftest import DARK, Windows, biasgraph
+from tests.found import found_document, found_pictures
+from tests.mined import mined_document, mined_pictures
+from tests.report.test_parts import every_part
+
+PICKS = ("null", "{pair: 1}", "{axis: 0}")
+UNFOLD = "for (const one of document.querySelectorAll('details')) one.open = true"
+
+
+def report(run: Path, folder: Path) -> Path:
+    """The report of a run whose judge was compared with another one."""
+    copy = folder / "run"
+    shutil.copytree(run, copy, copy_function=shutil.copy2)
+    biasgraph("agreement", copy, "--with", run / "answers.csv", "--bootstrap", "100", "--quiet")
+    biasgraph("report", copy)
+    return copy / "report.html"
+
+
+def many_prompts(_: Path, folder: Path) -> Path:
+    prompts = ("a librarian", "a cook", "a nurse")
+    tables = [librarian_table(images=20, prompt=one, seed=i) for i, one in enumerate(prompts)]
+    pages = report_files(package.analyze(pd.concat(tables), bootstrap=100))
+    (folder / "report.html").write_bytes(pages["report.html"])
+    return folder / "report.html"
+
+
+def comparison(_: Path, folder: Path) -> Path:
+    runs = [package.analyze(librarian_table(images=30, seed=i), bootstrap=100) for i in range(2)]
+    compare_results(runs).save(folder)
+    return folder / "compare.html"
+
+
+def mined(_: Path, folder: Path) -> Path:
+    document = mined_document()
+    (folder / "mined.html").write_bytes(mining_html(document, mined_pictures(document, folder)))
+    return folder / "mined.html"
+
+
+def found(_: Path, folder: Path) -> Path:
+    document = found_document(n_prompts=8)
+    (folder / "found.html").write_bytes(search_html(document, found_pictures(document, folder)))
+    return folder / "found.html"
+
+
+def parts(_: Path, folder: Path) -> Path:
+    """What openbias and `mine --evaluate` write."""
+    page = html.render_parts(every_part("a word"), title="Biases", brand="OpenBias", note="Notes")
+    (folder / "ranking.html").write_bytes(page)
+    return folder / "ranking.html"
+
+
+def labels(run: Path, folder: Path) -> Path:
+    copy = folder / "run"
+    shutil.copytree(run, copy, copy_function=shutil.copy2)
+    biasgraph("label", copy, "--sample", "12")
+    return copy / "label.html"
+
+
+def violations(page: Any) -> list[str]:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=DARK)])
+@pytest.mark.parametrize("make", [report, many_prompts, comparison, mined, found, parts, labels])
+def test_axe_finds_nothing(
+    make: Callable[[Path, Path], Path], windows: Windows, run: Path, tmp_path: Path, scheme: str
+) -> None:
+    page = windows.page(0)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    page.goto(make(run, tmp_path).as_uri())
+    page.wait_for_load_state()
+    page.evaluate(UNFOLD)
+    if not page.evaluate("Boolean(window.biasgraph && biasgraph.page && biasgraph.page.pick)"):
+        assert violations(page) == []
+        return
+    for selection in PICKS:
+        page.evaluate(f"biasgraph.page.pick({selection})")
+        page.evaluate(UNFOLD)
+        assert violations(page) == [], selection
