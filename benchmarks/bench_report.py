@@ -3,8 +3,9 @@
     python benchmarks/bench_report.py [--sides 64 512] [--rounds 3]
 
 The prompts are "a librarian" and its 26 counterfactuals on the shipped axes. Pictures (as large as
-the sandbox's, and as a larger model's) and answers are made up. Targets: below 8 MB, written within
-5 s, and open in Chromium, ready to be used, within 2 s. Loading the result is timed apart.
+the sandbox's, and as a larger model's) and answers are made up. Targets: below 20 MB, written
+within 5 s of processor time, and used in Chromium within 3 s: a pair is selected, one of its
+pictures is opened large, all pictures are listed. Loading the result is timed apart.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from biasgraph.audits.build_plan import plan_build
 from biasgraph.data.answers import Answers
 from biasgraph.data.result import load
 from biasgraph.models.base import Answer, Picture, Question
+from biasgraph.report.embedding import PAGE
 from biasgraph.report.page import report_files
 from biasgraph.report.saving import write
 
@@ -115,17 +117,19 @@ def measure(directory: Path, side: int, rounds: int) -> None:
         raise SystemExit("a report that nothing changed is written again")
     unchanged = time.perf_counter() - start
     print(
-        f"pictures of {side} x {side}: {len(page) / MEGABYTE:.1f} MB (target: 8), "
-        f"written in {min(written):.2f} s (target: 5; all: {listed(written)}; "
-        f"{min(worked):.2f} s of processor time), "
-        f"open in {min(opened):.2f} s (target: 2; all: {listed(opened)}); "
+        f"pictures of {side} x {side}: {len(page) / MEGABYTE:.1f} MB "
+        f"(target: {PAGE / MEGABYTE:.0f}), "
+        f"{page.count(b'data:image/') - 1} of {answers.frame['image'].nunique()} pictures in it, "
+        f"written in {min(written):.2f} s (all: {listed(written)}; "
+        f"{min(worked):.2f} s of processor time, target: 5), "
+        f"open in {min(opened):.2f} s (target: 3; all: {listed(opened)}); "
         f"loading the result {loaded:.2f} s, finding it unchanged {unchanged:.2f} s",
         flush=True,
     )
 
 
 def seconds_to_open(file: Path) -> float:
-    """From the navigation to a page whose graph and tables stand and can be used."""
+    """From the navigation to a page whose graph, tables and pictures stand and have been used."""
     from playwright.sync_api import sync_playwright
 
     browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
@@ -141,7 +145,12 @@ def seconds_to_open(file: Path) -> float:
         page.goto(file.as_uri())
         page.wait_for_selector("html[data-ready]", state="attached")
         page.locator("#matrix [data-k='1']").click()
-        page.wait_for_selector("#detail h2")
+        page.wait_for_selector("#detail .film img")
+        page.locator("#detail .picture").first.click()
+        page.wait_for_function("document.querySelector('dialog img').naturalWidth > 0")
+        page.keyboard.press("Escape")
+        page.locator("#browser summary").click()
+        page.wait_for_selector("#browser .picture")
         seconds = time.perf_counter() - start
         chromium.close()
     return seconds

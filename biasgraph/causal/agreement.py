@@ -17,6 +17,11 @@ FEW = 30  # images with two valid answers, below which agreement is hardly known
 UNEVEN = 0.05  # p below which errors count as different where the intervention is
 
 NO_IMAGE = "no image has answers of both"
+NO_SAMPLE = "the images are no sample"
+ESTIMATES = (
+    "coverage", "accuracy", "accuracy_ci", "f1", "f1_ci", "kappa", "kappa_ci",
+    "kappa_with_unknown", "kappa_with_unknown_ci", "kl_reference_judge", "kl_judge_reference", "tv",
+)  # fmt: skip
 ONE_ANSWER = "both sides always gave the same one answer"
 
 
@@ -85,6 +90,17 @@ class Agreement:
             "kl_judge_reference": _number(divergence(seen, truth)),
             "tv": _number(total_variation(truth, seen)),
             "flags": [name for name, holds in flags.items() if holds],
+        }
+
+    def counted(self) -> dict[str, Any]:
+        """`fields` of images that are no sample: how many there are, and nothing estimated."""
+        return {
+            "n": int(self.table.sum()),
+            "n_valid": int(self.counts.sum()),
+            **dict.fromkeys(ESTIMATES),
+            "kappa_reason": NO_SAMPLE,
+            "kappa_with_unknown_reason": NO_SAMPLE,
+            "flags": [],
         }
 
     def kappas(self, replicates: int, rng: np.random.Generator) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def agreement(
     Accuracy, F1, Cohen's kappa, the distributions and the confusion matrix of every axis; of three
     raters or more also Krippendorff's alpha.
     `biasgraph build --correct` uses the matrix to correct for the judge's errors.
+    Corrections collected in a report's pictures are counted, and nothing is estimated from them.
     """
     from biasgraph.audits.agreement import check as agreements
     from biasgraph.audits.agreement.agreement_file import is_agreement, to_json
@@ -56,8 +57,10 @@ def agreement(
     if target is not None:
         refuse_foreign(target, is_agreement, "an agreement")
     record = agreements.check(run, references, options, models, output.progress())
-    if target is None:
-        paths = agreements.keep(run, record)
-    else:
+    if target is not None:
         paths = write_files(target.parent, {target.name: to_json(record)})
-    output.present(record, summarize_agreement, paths[0])
+    elif agreements.is_of_corrections(record):
+        paths = []  # a run's agreement says how often its judge errs, and these do not
+    else:
+        paths = agreements.keep(run, record)
+    output.present(record, summarize_agreement, paths[0] if paths else None)

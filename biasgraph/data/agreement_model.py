@@ -17,6 +17,7 @@ class _Reference(BaseModel):
     name: str
     kind: Literal["judge", "labels", "answers"]
     by_people: bool = False
+    sample: Literal["corrections"] | None = None
 
 
 class _Rater(BaseModel):

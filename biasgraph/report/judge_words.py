@@ -149,6 +149,9 @@ def _ends(records: Sequence[Record], field: str, interval: str) -> str:
 
 def caveats(record: Record) -> Iterator[str]:
     """What to keep in mind about the agreement; a sentence each."""
+    if record["reference"].get("sample"):  # nothing is estimated
+        yield from (f"{printable(note)}." for note in record["notes"])
+        return
     axes = record["axes"]
     none = [axis["axis"] for axis in axes if axis["kappa"] is None]
     if none:

@@ -19,11 +19,14 @@ from biasgraph.report.thumbnails import Pictures, Thumbnails
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
 
-SCRIPTS = ("findings.js", "agreement.js", "strip.js", "panel.js", "tables.js", "seen.js")
+SCRIPTS = (
+    "pictures.js", "corrections.js", "viewer.js", "browser.js", "findings.js", "agreement.js",
+    "strip.js", "panel.js", "tables.js", "seen.js",
+)  # fmt: skip
 FOR_MANY = ("prompts.js",)
 """Scripts of the page of many prompts."""
 LAST = ("page.js",)
-STYLES = ("report.css", "marked_text.css")
+STYLES = ("report.css", "pictures.css", "marked_text.css")
 SENTENCES = 1_000
 """Bytes for what the page says of its pictures."""
 
@@ -42,12 +45,15 @@ def report_html(result: Result, *, images: bool = True, links: bool = True) -> b
     """
     folder = result.directory
     pictures = Pictures.of(folder) if images else Pictures()
-    return _Page.of(result, pictures, folder if links else None, _is_one_of_many(folder)).render()
+    files = _files(pictures, folder) if links else None
+    return _Page.of(result, pictures, files, links, _is_one_of_many(folder)).render()
 
 
 def pages(result: Result) -> dict[str, bytes]:
     """The report of a result to pass on; of many prompts, with theirs, which it links to."""
-    return report_files(result) if result.prompts else {REPORT: report_html(result, links=False)}
+    if not result.prompts:
+        return {REPORT: report_html(result, links=False)}
+    return report_files(result, beside=False)
 
 
 def report_files(
@@ -55,6 +61,7 @@ def report_files(
     *,
     directory: Path | None = None,
     images: bool = True,
+    beside: bool = True,
     only_changed: bool = False,
 ) -> dict[str, bytes]:
     """The reports of a result and of its prompts, by their path in the result's directory.
@@ -63,6 +70,7 @@ def report_files(
         result: What they show.
         directory: Where the result is or will be saved; `result.directory` unless given.
         images: Show thumbnails.
+        beside: Link to the run's pictures, for pages that stand in its directory.
         only_changed: Leave out pages that exist and were made from the same.
 
     Raises:
@@ -77,12 +85,18 @@ def report_files(
     }
     files = {}
     for place, part in results.items():
-        beside = Path(folder or "") / place
-        page = _Page.of(part, pictures, beside, bool(place) or _is_one_of_many(folder))
-        old = html.digest_in(beside / REPORT) if folder else None
+        own = folder and folder / place
+        files_of = _files(pictures, own) if beside else None
+        page = _Page.of(part, pictures, files_of, True, bool(place) or _is_one_of_many(folder))
+        old = own and html.digest_in(own / REPORT)
         if not (only_changed and old == page.digest):
             files[place + REPORT] = page.render()
     return files
+
+
+def _files(pictures: Pictures, folder: Path | None) -> str | None:
+    """Where a page in a folder finds the pictures; None where there are none, or no folder."""
+    return pictures.from_page(folder) if folder is not None and pictures.rows else None
 
 
 def _is_one_of_many(directory: Path | None) -> bool:
@@ -112,40 +126,38 @@ class _Page:
 
     @classmethod
     def of(
-        cls, result: Result, pictures: Pictures, folder: Path | None, one_of_many: bool
+        cls, result: Result, pictures: Pictures, files: str | None, links: bool, one_of_many: bool
     ) -> _Page:
-        """The page of a result that stands in `folder`, or anywhere where that is None."""
-        links = folder is not None
         thumbnails = Thumbnails.of(result.answers, pictures, list(image_ids(result.document)))
         model, context = page_data(result, thumbnails)
         context["links"] = links
         model["prompts"] = prompt_grid(result, context["hrefs"] if links else {})
         context["all_prompts"] = f"../../{REPORT}" if links and one_of_many else None
-        files = pictures.from_page(folder) if folder is not None and pictures.rows else None
-        hashes = sorted(thumbnails.hashes().items())
-        digest = html.digest_of(model, context, hashes, files, PAGE, STEPS)
+        digest = html.digest_of(model, context, files, PAGE, STEPS)
         return cls(model, context, thumbnails, files, digest)
 
     def render(self) -> bytes:
         """The page: its pictures embedded as far as there is room, links to files beyond that."""
         drawn = drawing(self.model["document"]["nodes"], self.model["pairs"])
-        room = PAGE - SENTENCES - len(self._html(drawn, Embedded()))
+        room = PAGE - SENTENCES - len(self._html(drawn, Embedded(left_over=self.thumbnails.images)))
         return self._html(drawn, self.thumbnails.embed(room))
 
     def _html(self, drawn: Mapping[str, Any], embedded: Embedded) -> bytes:
-        hashes = self.thumbnails.hashes()
-        out = () if self.files is None else embedded.left_over
-        links = {image: f"{self.files}{hashes[image]}.png" for image in out}
-        sources = {**embedded.sources, **links}
-        images = [image | {"src": sources.get(image["id"])} for image in self.model["images"]]
+        damaged = {*self.thumbnails.images} - {*embedded.sources, *embedded.left_over}
+        images = [
+            image
+            | {"src": embedded.sources.get(image["id"])}
+            | ({"file": None} if image["id"] in damaged else {})
+            for image in self.model["images"]
+        ]
         several = self.model["prompts"] is not None
         return html.render(
             "report.html",
-            model=self.model | {"drawing": drawn, "images": images},
+            model=self.model | {"drawing": drawn, "images": images, "files": self.files},
             scripts=(*SCRIPTS, *(FOR_MANY if several else ()), *LAST),
             styles=(*STYLES, *(("prompts.css",) if several else ())),
-            files=bool(links),
+            files=self.files is not None,
             digest=self.digest,
-            pictures=embedded.note(len(images), self.files is not None),
+            pictures=embedded.note(len(self.thumbnails.images), self.files is not None),
             **self.context,
         )

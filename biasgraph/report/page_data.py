@@ -18,6 +18,7 @@ from biasgraph.report import judge_words, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
 from biasgraph.report.lead import lead, untested
+from biasgraph.report.picture_data import LOST, picture_data, unlisted
 from biasgraph.report.power_words import needed
 from biasgraph.report.prompt_tables import by_axis
 from biasgraph.report.thumbnails import CONTROLS, Thumbnails
@@ -29,8 +30,6 @@ Record = Mapping[str, Any]
 Counts = Mapping[tuple[str, str, str], Mapping[str, int]]
 """(axis, attribute, target) -> answer -> count, summed over prompts."""
 
-LOST = UNKNOWN, GATED = "unknown", "gated"
-
 
 def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the page's scripts draw (`model`) and its template writes, in JSON types.
@@ -40,7 +39,8 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
     model["axes"] are the names to show, in the document's order, which numbers everything else:
     `pairs` holds every ordered pair at source * axes + target, `sets` the initial images and those
     of every intervention with their counts about each axis (its attributes, then unknown, then
-    gated), `images` the chosen ones; sets and findings name them by their place in it.
+    gated), `images` all of them, the chosen ones first (`picture_data`); sets and findings name
+    them by their place in it.
 
     Raises:
         InputError: a table of the result lacks an axis of its graph.
@@ -58,7 +58,8 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
         "pairs": [_pair(pair, document) for pair in pairs],
         "sets": sets,
         "mixed": _mixed(sets, len(nodes), graph["settings"]["mix"]),
-        "images": _images(result, thumbnails, ids),
+        **picture_data(result, thumbnails, _places(sets, nodes)),
+        "model": words.label(graph["model"] or "", 200),
         "findings": {
             "graph": _shown_findings(graph["findings"], place),
             "nodes": [_shown_findings(node["findings"], place) for node in nodes],
@@ -72,7 +73,9 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
         },
         "agreement": record and {"summary": judge_words.summary(record)},
     }
-    return model, _context(document, pairs, documents)
+    listed = len(model["images"])
+    context = {"unlisted": unlisted(result.answers, listed)}
+    return model, context | _context(document, pairs, documents)
 
 
 def _context(
@@ -215,6 +218,16 @@ def _sets(result: Result, thumbnails: Thumbnails, place: Mapping[str, int]) -> l
     ]
 
 
+def _places(sets: Sequence[Record], nodes: Sequence[Record]) -> dict[tuple[str, str], int]:
+    """The place of every set by its axis and attribute, as the answers table names them."""
+    found = {}
+    for place, one in enumerate(sets):
+        x, a = one["axis"], one["attribute"]
+        asked = (nodes[x]["id"], nodes[x]["attributes"][a]) if x >= 0 else ("", "")
+        found[CONTROLS if x == -2 else asked] = place
+    return found
+
+
 def _mixed(sets: Sequence[Record], axes: int, mix: str) -> list[list[list[float] | None] | None]:
     """[source][target]: shares of all arms of an axis, mixed as the analysis does.
 
@@ -235,32 +248,6 @@ def _mixed(sets: Sequence[Record], axes: int, mix: str) -> list[list[list[float]
 def _row(counts: Mapping[str, int], attributes: Sequence[str]) -> list[int]:
     lost = [0 if answer in attributes else counts.get(answer, 0) for answer in LOST]
     return [*(counts.get(_key(attribute), 0) for attribute in attributes), *lost]
-
-
-def _images(result: Result, thumbnails: Thumbnails, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """What the judge said of each image, axis by axis: an attribute's number, or -1, or -2.
-
-    -1 stands for unknown, -2 for gated, None where nothing was answered.
-    """
-    frame, nodes = result.answers, result.document["nodes"]
-    codes = {
-        node["id"]: {UNKNOWN: -1, GATED: -2} | {a: i for i, a in enumerate(node["attributes"])}
-        for node in nodes
-    }
-    answers: dict[str, dict[str, int]] = {image: {} for image in ids}
-    prompts = thumbnails.prompts
-    rows = frame.loc[frame["image"].isin(ids), ["image", "target", "answer"]].astype(str)
-    for image, target, answer in rows.itertuples(index=False):
-        if target in codes:
-            answers[image][target] = codes[target].get(answer, -1)
-    return [
-        {
-            "id": image,
-            "text": words.label(prompts.get(image, "")),
-            "answers": [answers[image].get(node["id"]) for node in nodes],
-        }
-        for image in ids
-    ]
 
 
 def _shown_findings(findings: Record, place: Mapping[str, int]) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ class Gallery:
     @classmethod
     def of(cls, thumbnails: Thumbnails) -> Gallery:
         """The pictures of a page in the run's own directory."""
-        embedded, hashes = thumbnails.embed(), thumbnails.hashes()
+        embedded, hashes = thumbnails.embed(), thumbnails.pictures.hashes(thumbnails.images)
         store = thumbnails.pictures.store
         files = thumbnails.pictures.from_page(store.folder.parent)
         links = {image: f"{files}{hashes[image]}.png" for image in embedded.left_over}

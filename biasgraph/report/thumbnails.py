@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
@@ -44,6 +44,13 @@ class Pictures:
             return cls()
         with closing(read_run(root)) as run:
             return cls({row.id: row for row in run.ledger.images()}, ImageStore(root / IMAGES))
+
+    def hashes(self, images: Iterable[str]) -> dict[str, str]:
+        """The SHA-256 of the files that are there, by image; no file is read."""
+        rows = (self.rows[image] for image in images if image in self.rows)
+        return {
+            row.id: row.file.sha256 for row in rows if self.store.path(row.file.sha256).is_file()
+        }
 
     def from_page(self, folder: Path) -> str:
         """Where a page in `folder` finds the files: relative, percent-encoded, with a slash."""
@@ -86,26 +93,11 @@ class Thumbnails:
         turns = chain.from_iterable(zip_longest(*self.chosen.values()))
         return list(dict.fromkeys([*(image for image in turns if image), *self.others]))
 
-    @property
-    def prompts(self) -> dict[str, str]:
-        """What the prompts of the images say, by image."""
-        return {row.id: row.text for row in self._rows()}
-
-    def hashes(self) -> dict[str, str]:
-        """The SHA-256 of the files that are there, by image; no file is read."""
-        store = self.pictures.store
-        there = (row for row in self._rows() if store.path(row.file.sha256).is_file())
-        return {row.id: row.file.sha256 for row in there}
-
     def embed(self, room: int = ROOM) -> Embedded:
         """Those that are there as data URIs; see `embedding.embed`."""
-        there = self.hashes()
-        rows = [row for row in self._rows() if row.id in there]
+        there = self.pictures.hashes(self.images)
+        rows = [self.pictures.rows[image] for image in there]
         return embed(self.pictures.store, rows, room) if rows else Embedded()
-
-    def _rows(self) -> list[ImageRow]:
-        rows = self.pictures.rows
-        return [rows[image] for image in self.images if image in rows]
 
 
 def choose(answers: pd.DataFrame) -> dict[Set, list[str]]:
@@ -116,17 +108,30 @@ def choose(answers: pd.DataFrame) -> dict[Set, list[str]]:
     Args:
         answers: The hinge table.
     """
-    columns = ["prompt", "axis", "attribute", "image"]
-    images = answers[columns].astype(object).where(answers[columns].notna(), "")
-    images.loc[(answers["role"] == "control").to_numpy(), ["axis", "attribute"]] = CONTROLS
-    images = images.drop_duplicates("image")
-    images["rank"] = images.groupby(columns[:3], sort=False).cumcount()
+    columns = ["prompt", "axis", "attribute"]
+    images = _images(answers)
+    images["rank"] = images.groupby(columns, sort=False).cumcount()
     prompts = images["prompt"].nunique()
     first = images[images["rank"] < PER_SET].sort_values("rank", kind="stable")
     return {
         (str(axis), str(attribute)): _evenly(list(group["image"])[: max(PER_SET, prompts)])
         for (axis, attribute), group in first.groupby(["axis", "attribute"], sort=False)
     }
+
+
+def set_names(answers: pd.DataFrame) -> dict[str, Set]:
+    """The set of every image of an answers table."""
+    images = _images(answers)
+    sets = zip(images["axis"].astype(str), images["attribute"].astype(str), strict=True)
+    return dict(zip(images["image"].astype(str), sets, strict=True))
+
+
+def _images(answers: pd.DataFrame) -> pd.DataFrame:
+    """prompt, axis, attribute and image of every image; axis and attribute name its set."""
+    columns = ["prompt", "axis", "attribute", "image"]
+    images = answers[columns].astype(object).where(answers[columns].notna(), "")
+    images.loc[(answers["role"] == "control").to_numpy(), ["axis", "attribute"]] = CONTROLS
+    return images.drop_duplicates("image")
 
 
 def _evenly(images: Sequence[str]) -> list[str]:

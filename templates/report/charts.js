@@ -1,4 +1,4 @@
-// Tables, bars and pictures that both panels and other pages draw.
+// Tables and bars that both panels and other pages draw.
 (function (biasgraph) {
   "use strict";
 
@@ -80,42 +80,12 @@
         el("span", { class: "line" }, tick(low), zero && low < 0 && high > 0 && tick(0), tick(high)), el("span")));
   }
 
-  // The pictures of a set, those with the same answer about one axis together.
-  function pictures(set, axis, total) {
-    const { images } = biasgraph.model;
-    const here = set.images.map((i) => images[i]).filter((image) => image.src);
-    if (!here.length) return null;
-    const groups = new Map();
-    for (const image of here) {
-      const answer = image.answers[axis];
-      groups.set(answer, [...(groups.get(answer) || []), image]);
-    }
-    const order = [...groups.keys()].sort((a, b) => rank(a) - rank(b));
-    return el("div", { class: "pictures" },
-      order.map((answer) => el("div", { class: "group" },
-        el("p", null, name(answerWords(axis, answer)), ` ${groups.get(answer).length}`),
-        groups.get(answer).map(thumbnail))),
-      total > here.length && el("p", { class: "note" }, `${here.length} of ${total.toLocaleString("en")} images`));
-
-    function rank(answer) {
-      return answer === null ? 1e6 : answer < 0 ? 1e5 - answer : answer;
-    }
+  // Shares side by side in one bar.
+  function stack(shares, labels) {
+    const words = labels.map((one, i) => `${one} ${percent(shares[i])}`);
+    return el("span", { class: "stack", role: "img", "aria-label": words.join(", ") }, shares.map((share, i) =>
+      share > 0 && el("i", { title: words[i], style: { "--share": share } }, share >= 0.2 ? words[i] : null)));
   }
 
-  function thumbnail(image) {
-    const { axes } = biasgraph.model;
-    const said = image.answers.map((one, i) => `${axes[i].label}: ${answerWords(i, one)}`).join(", ");
-    const text = `${image.text}. The judge says ${said}`;
-    return el("img", { src: image.src, alt: text, title: text, decoding: "async",
-      onload: (event) => event.target.classList.toggle("pixels", event.target.naturalWidth <= 64) });
-  }
-
-  function answerWords(axis, answer) {
-    if (answer === null || answer === undefined) return "not asked";
-    if (answer === -1) return "unknown";
-    if (answer === -2) return "nobody in the image";
-    return biasgraph.model.axes[axis].attributes[answer];
-  }
-
-  Object.assign(biasgraph, { charts: { heatTable, shareBars, numberLine, pictures, thumbnail, answerWords } });
+  Object.assign(biasgraph, { charts: { heatTable, shareBars, numberLine, stack } });
 })(window.biasgraph);

@@ -4,6 +4,7 @@
   "use strict";
 
   const SVG = "http://www.w3.org/2000/svg";
+  const RISKY = /^'*[=+\-@\t\r\n]/; // a spreadsheet would run it; an apostrophe keeps it a text
 
   // An element with properties and children. Properties: on... are listeners, `style` holds custom
   // properties, the rest are attributes (true: empty, null or false: left out).
@@ -121,6 +122,16 @@
     return found;
   }
 
+  // Rows of texts as the bytes of a CSV file that a spreadsheet reads and does not run.
+  function csv(rows) {
+    return `\ufeff${rows.map((row) => row.map(cell).join(",")).join("\n")}\n`;
+  }
+
+  function cell(text) {
+    const safe = RISKY.test(text) ? `'${text}` : text;
+    return /[,;\t"\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+  }
+
   function download(blob, filename) {
     const url = URL.createObjectURL(blob);
     el("a", { href: url, download: filename }).click();
@@ -129,6 +140,6 @@
 
   window.biasgraph = {
     model: JSON.parse(document.getElementById("model").textContent),
-    dom: { el, svg, growing, name, number, withInterval, pValue, pText, shown, percent, count, colour, download },
+    dom: { el, svg, growing, name, number, withInterval, pValue, pText, shown, percent, count, colour, csv, download },
   };
 })();

@@ -16,7 +16,7 @@
       part.items.some((item) => item.low !== null) ? bars(part.items) : el("ol", { class: "ranking" },
         part.items.map((item) => el("li", null, name(item.label), " ", withInterval(item.value, item.low, item.high))))),
     bars: (part) => el("figure", null, caption(part), bars(part.items)),
-    images: (part) => el("figure", { class: "pictures" }, caption(part), part.items.map(picture)),
+    images: (part) => el("figure", null, caption(part), shownPictures(part)),
     marked_text: markedText,
     text: (part) => el("p", { class: part.tone === "warning" ? "flag" : null }, name(part.text)),
   };
@@ -59,13 +59,12 @@
     });
   }
 
-  function picture(item) {
-    const image = item.image === null ? null : biasgraph.model.images[item.image];
-    if (!image || !image.src) return el("span", { class: "undefined" }, "a picture that is not in the run");
-    const text = item.caption ? `${image.text}. ${item.caption}` : image.text;
-    return el("div", { class: "captioned" },
-      el("img", { src: image.src, alt: text, title: text }),
-      item.caption ? el("small", null, name(item.caption)) : null);
+  function shownPictures({ caption: words, items }) {
+    const images = items.map((item) => item.image).filter((i) => i !== null);
+    const notes = new Map(items.map((item) => [item.image, item.caption]));
+    const shown = biasgraph.pictures.strip(images, { label: words || "of this finding", notes });
+    const gone = items.length - (shown ? shown.children.length : 0);
+    return [shown, gone > 0 && el("p", { class: "undefined" }, `${gone} ${gone === 1 ? "picture is" : "pictures are"} not in the run`)];
   }
 
   // Words shaded by their shares. A radio's label and the view it opens stand beside each other, so

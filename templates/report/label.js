@@ -4,14 +4,13 @@
 (function (biasgraph) {
   "use strict";
 
-  const { el, name, download } = biasgraph.dom;
+  const { el, name, csv, download } = biasgraph.dom;
   const { key, images, questions } = biasgraph.model;
   const byId = (id) => document.getElementById(id);
   const STORE = "biasgraph-labels";
   const UNKNOWN = -1;
   const NO = 1; // the gate question's second choice
   const COLUMNS = ["picture", "question", "answer", "target", "image", "annotator"];
-  const RISKY = /^'*[=+\-@\t\r\n]/; // a spreadsheet would run it; an apostrophe keeps it a text
 
   // answers[picture][question]: a choice, UNKNOWN, or nothing.
   const state = { at: 0, here: 0, annotator: "", answers: images.map(() => ({})) };
@@ -130,17 +129,8 @@
     }));
   }
 
-  function cell(text) {
-    const safe = RISKY.test(text) ? `'${text}` : text;
-    return /[,;\t"\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
-  }
-
-  function csv() {
-    return `\ufeff${[COLUMNS, ...rows()].map((row) => row.map(cell).join(",")).join("\n")}\n`;
-  }
-
   function finish() {
-    download(new Blob([csv()], { type: "text/csv;charset=utf-8" }), "labels.csv");
+    download(new Blob([csv([COLUMNS, ...rows()])], { type: "text/csv;charset=utf-8" }), "labels.csv");
     exported = true;
   }
 

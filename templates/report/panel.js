@@ -3,7 +3,7 @@
   "use strict";
 
   const { el, name, number, withInterval, pValue, pText, shown, percent, count } = biasgraph.dom;
-  const { heatTable, shareBars, numberLine, pictures } = biasgraph.charts;
+  const { heatTable, shareBars, numberLine } = biasgraph.charts;
   const { model, looks, strip } = biasgraph;
   const nodes = model.document.nodes;
 
@@ -51,6 +51,7 @@
       own ? null : decided(pair),
       el("p", null, pair.text),
       beforeAfter(pair, target),
+      strips(pair, rows, source),
       table(pair, rows, source, target),
       el("details", { class: "more" }, el("summary", null, "Details: sensitivity, p and how sure that is"),
         pair.evidence && el("p", null, pair.evidence),
@@ -58,8 +59,7 @@
         heading("Test"),
         definitions(testRows(pair))),
       mediation(pair),
-      flagList(pair.flags),
-      imagesBehind(pair, rows, source));
+      flagList(pair.flags));
   }
 
   // Whether something was found: an edge, or a shift that all interventions share.
@@ -199,17 +199,13 @@
     return check.band === null ? null : [", by chance up to ", number(check.band)];
   }
 
-  function imagesBehind(pair, rows, source) {
+  // Pictures of the initial images and of every arm, with what the judge saw in all of each.
+  function strips(pair, rows, source) {
     const controls = model.sets.filter((set) => set.axis === -2).map((set) => ["neutral rewordings", set]);
-    const shown = [...rows.map((set) => [name(source.attributes[set.attribute]), set]), ["initial images", model.sets[0]], ...controls]
-      .map(([label, set]) => [label, pictures(set, pair.target, total(set))])
-      .filter(([, figures]) => figures);
-    if (!shown.length) return null;
-    return [heading("The images behind each row"), shown.map(([label, figures]) => el("section", { class: "row-images" }, el("h4", null, label), figures))];
-  }
-
-  function total(set) {
-    return set.counts[0].reduce((sum, one) => sum + one, 0);
+    const shown = [["initial images", model.sets[0]], ...rows.map((set) => [source.attributes[set.attribute], set]), ...controls]
+      .map(([label, set]) => biasgraph.pictures.row(set, pair.target, set.axis < 0 ? label : `asked for ${label}`))
+      .filter(Boolean);
+    return shown.length ? shown : null;
   }
 
   // An axis
@@ -224,6 +220,7 @@
       heading("Initial images against the ideal"),
       shareBars({ labels: axis.attributes, counts: initial.counts, shares: initial.distribution,
         intervals: node.distribution_ci, bounds: node.distribution_bounds, ideal: node.ideal }),
+      biasgraph.pictures.row(model.sets[0], i, "initial images"),
       el("p", { class: "note" }, `Bar: share of the images; whisker: its ${model.words.confidence} interval; upright mark: ideal`,
         initial.n_unknown ? "; hatched: what unknown answers could hide." : "."),
       definitions([
@@ -242,8 +239,7 @@
       ]),
       edgesOf(i, pick),
       flagList(node.flags),
-      model.findings.nodes[i].length ? [heading("What other methods found"), biasgraph.findings(model.findings.nodes[i])] : null,
-      initialImages(i));
+      model.findings.nodes[i].length ? [heading("What other methods found"), biasgraph.findings(model.findings.nodes[i])] : null);
   }
 
   function most(node, axis) {
@@ -264,11 +260,6 @@
       el("div", { class: "in-out" },
         el("div", null, el("h4", null, "Diversifying it changes"), out.length ? list(out, (pair) => pair.target) : el("p", { class: "note" }, "nothing that was found")),
         el("div", null, el("h4", null, "It is changed by"), into.length ? list(into, (pair) => pair.source) : el("p", { class: "note" }, "nothing that was found")))];
-  }
-
-  function initialImages(i) {
-    const figures = pictures(model.sets[0], i, total(model.sets[0]));
-    return figures && [heading("Initial images"), figures];
   }
 
   // What the pointer rests on, in a line or two

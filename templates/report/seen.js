@@ -3,7 +3,7 @@
   "use strict";
 
   const { el, name } = biasgraph.dom;
-  const { shareBars, thumbnail } = biasgraph.charts;
+  const { shareBars } = biasgraph.charts;
   const { model } = biasgraph;
   const AXES = 6;
   const PICTURES = 8;
@@ -29,8 +29,8 @@
   }
 
   function pictures() {
-    const shown = model.sets[0].images.map((i) => model.images[i]).filter((image) => image.src).slice(0, PICTURES);
-    return shown.length ? el("div", { class: "first-pictures" }, shown.map(thumbnail)) : null;
+    const shown = model.sets[0].images.filter((i) => biasgraph.pictures.source(model.images[i])).slice(0, PICTURES);
+    return biasgraph.pictures.strip(shown, { label: "initial images", kind: "first-pictures" });
   }
 
   biasgraph.seen = () => [bars(), pictures()].flat().filter(Boolean);

@@ -2,7 +2,7 @@
 (function (biasgraph) {
   "use strict";
 
-  const { el, name, number, withInterval, pValue, shown, percent, count, growing } = biasgraph.dom;
+  const { el, name, number, withInterval, pValue, shown, count, growing } = biasgraph.dom;
   const { model, looks, strip } = biasgraph;
 
   const short = (value) => shown(value, 2, true).replace(/^(\D?)0\./, "$1.");
@@ -193,9 +193,7 @@
   function stack(node, axis) {
     const shares = node.initial.distribution;
     if (shares === null) return number(null, { brief: true, reason: "no valid answers" });
-    const words = axis.attributes.map((one, i) => `${one} ${percent(shares[i])}`);
-    return el("span", { class: "stack", role: "img", "aria-label": words.join(", ") }, shares.map((share, i) =>
-      share > 0 && el("i", { title: words[i], style: { "--share": share } }, share >= 0.2 ? words[i] : null)));
+    return biasgraph.charts.stack(shares, axis.attributes);
   }
 
   // The amplification beside what it would be with no effect anywhere.

@@ -21,7 +21,7 @@ from biasgraph.data.findings import Finding, Images, Number, ShownImage
 from biasgraph.data.result import load
 from biasgraph.errors import InputError
 from biasgraph.io import resources
-from biasgraph.report import html
+from biasgraph.report import html, picture_data
 from biasgraph.report import page as page_module
 from biasgraph.report.page import report_files, report_html
 from biasgraph.report.saving import write
@@ -42,6 +42,12 @@ def model_of(page: bytes) -> Json:
     assert found
     model: Json = json.loads(found[1])
     return model
+
+
+def shown_images(model: Json) -> list[Json]:
+    """Those that stand in a strip."""
+    shown = {place for one in model["sets"] for place in one["images"]}
+    return [model["images"][place] for place in sorted(shown)]
 
 
 class Tags(HTMLParser):
@@ -223,7 +229,7 @@ def test_pictures_are_the_first_of_every_set(run: Path) -> None:
         assert len(one["images"]) == 12
         images = [model["images"][i] for i in one["images"]]
         assert len({image["id"] for image in images}) == 12
-        texts = {image["text"].partition(",")[0] for image in images}
+        texts = {model["texts"][image["text"]].partition(",")[0] for image in images}
         assert texts == {"a nurse", "a cook"}, "of several prompts, some of each"
         for image in images:
             assert image["src"].startswith("data:image/png;base64,")
@@ -243,7 +249,7 @@ def test_the_reports_of_a_run_of_several_prompts(run: Path) -> None:
         assert f'href="{folder}/report.html"' in files["report.html"].decode()
         inner = files[f"{folder}/report.html"].decode()
         assert 'href="../../report.html"' in inner
-        assert all(image["src"] for image in model_of(files[f"{folder}/report.html"])["images"])
+        assert all(sources(files[f"{folder}/report.html"]))
     alone = report_html(load(run / folders[0])).decode()
     assert 'href="../../report.html"' in alone
     assert "report.html" not in report_html(result, links=False).decode()
@@ -265,8 +271,8 @@ def test_missing_and_damaged_pictures_are_left_out_and_counted(run: Path, tmp_pa
         file.write_bytes(b"damaged")
     page = report_html(load(copy_))
     model = model_of(page)
-    assert all(image["src"] is None for image in model["images"])
-    assert f"{len(model['images'])} pictures are left out" in page.decode()
+    assert all(image["src"] is image["file"] is None for image in shown_images(model))
+    assert f"{len(shown_images(model))} pictures are left out" in page.decode()
     assert model["images"][0]["answers"]
 
 
@@ -320,36 +326,56 @@ def test_findings_are_drawn_from_their_parts(run: Path) -> None:
     assert model["findings"]["graph"] == []
 
 
-def sources(page: bytes) -> list[str]:
-    return [image["src"] for image in model_of(page)["images"]]
+def sources(page: bytes) -> list[str | None]:
+    """Of every picture that the page shows: its data URI, or None."""
+    return [image["src"] for image in shown_images(model_of(page))]
 
 
 def test_a_page_keeps_to_its_size_and_links_what_has_no_room(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = load(run)
-    whole = report_files(result)
-    assert "img-src data:;" in whole["report.html"].decode(), "nothing to load from the disk"
-    room = len(whole["report.html"]) + 2 * page_module.SENTENCES
-    monkeypatch.setattr(page_module, "PAGE", room)
-    assert all(src.startswith("data:") for src in sources(report_files(result)["report.html"]))
-    monkeypatch.setattr(page_module, "PAGE", len(whole["report.html"]))
-    files = report_files(result)
-    assert len(files["report.html"]) <= len(whole["report.html"])
-    kinds = [src.startswith("data:") for src in sources(files["report.html"])]
+    whole = report_files(result)["report.html"]
+    monkeypatch.setattr(page_module, "PAGE", len(whole) + 2 * page_module.SENTENCES)
+    assert all(sources(report_files(result)["report.html"]))
+    monkeypatch.setattr(page_module, "PAGE", len(whole))
+    page = report_files(result)["report.html"]
+    assert len(page) <= len(whole)
+    kinds = [src is not None for src in sources(page)]
     assert kinds == sorted(kinds, reverse=True), "those that come first are embedded"
-    assert all((run / link).is_file() for link in sources(files["report.html"])[sum(kinds) :])
-    links = f"{kinds.count(False)} more are links to the run&#39;s files"
     assert kinds[0]
-    assert links in files["report.html"].decode()
-    assert "img-src data: &#39;self&#39; file:;" in files["report.html"].decode()
+    assert f"{kinds.count(False)} more are links to the run&#39;s files" in page.decode()
     monkeypatch.setattr(page_module, "PAGE", 0)
     for place, page in report_files(result).items():
-        assert all((run / place).parent.joinpath(link).is_file() for link in sources(page))
-        assert "&quot;data:" not in page.decode()
+        assert set(sources(page)) == {None}
+        assert "img-src data: &#39;self&#39; file:;" in page.decode()
+        model = model_of(page)
+        for image in model["images"]:
+            assert ((run / place).parent / f"{model['files']}{image['file']}.png").is_file()
     apart = report_html(result, links=False)
     assert set(sources(apart)) == {None}
+    assert model_of(apart)["files"] is None
+    assert "img-src data:;" in apart.decode(), "nothing to load from the disk"
     assert "left out for lack of room" in apart.decode()
+
+
+def test_every_image_is_listed_with_what_the_judge_said(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = load(run)
+    model = model_of(report_html(result))
+    answers = result.answers.astype(object).fillna("").astype(str)
+    assert {image["id"] for image in model["images"]} == set(answers["image"])
+    assert len(model["images"]) == 2 * 9 * 14 > len(shown_images(model)) == 9 * 12
+    asked = answers.drop_duplicates("image").set_index("image")
+    for image in model["images"]:
+        one = model["sets"][image["set"]]
+        axis = "" if one["axis"] < 0 else model["document"]["nodes"][one["axis"]]["id"]
+        assert asked.loc[image["id"], "axis"] == axis
+        assert int(image["seed"]) >= 0
+    monkeypatch.setattr(picture_data, "LISTED", len(model["images"]) - 1)
+    model = model_of(report_html(result))
+    assert len(model["images"]) == len(shown_images(model)) == 9 * 12
 
 
 def test_a_result_of_other_files_is_refused(result: biasgraph.Result) -> None:

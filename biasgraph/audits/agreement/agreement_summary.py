@@ -40,6 +40,9 @@ def summarize_agreement(record: Record) -> Iterator[ScreenPart]:
             ("Images", f"{record['images']:,} of {record['images_in_all']:,}"),
         ]
     )
+    if record["reference"].get("sample"):
+        yield from _corrections(record)
+        return
     rows = [
         (
             words.name(axis["axis"]),
@@ -54,6 +57,17 @@ def summarize_agreement(record: Record) -> Iterator[ScreenPart]:
     yield from _raters(record)
     for axis in record["axes"]:
         yield Heading(f"{words.name(axis['axis'])}: the reference (rows), the judge (columns)")
+        yield _confusion(axis)
+    yield Sentences("To keep in mind", list(judge_words.caveats(record)))
+
+
+def _corrections(record: Record) -> Iterator[ScreenPart]:
+    """What was corrected, counted; of pictures picked for their errors nothing is estimated."""
+    corrected = [axis for axis in record["axes"] if axis["n"]]
+    rows: list[list[Cell]] = [[words.name(axis["axis"]), axis["n"]] for axis in corrected]
+    yield Table(("Axis", "Corrections"), rows, numeric=(1,))
+    for axis in corrected:
+        yield Heading(f"{words.name(axis['axis'])}: what is right (rows), the judge (columns)")
         yield _confusion(axis)
     yield Sentences("To keep in mind", list(judge_words.caveats(record)))
 

@@ -41,10 +41,15 @@ if TYPE_CHECKING:
 
 ORDERED = ("ordinal", "index")
 """Metrics of axes whose attributes have an order."""
-REFERENCE = ("name", "kind", "fingerprint", "by_people")
+REFERENCE = ("name", "kind", "fingerprint", "by_people", "sample")
 ITSELF = (
     "the reference is the judge itself: its answers agree because they are the same, which says "
     "nothing about whether they are right"
+)
+
+NO_SAMPLE = (
+    "these pictures were picked because the judge looked wrong: they show where it errs, and say "
+    "nothing about how often, so nothing is estimated from them (`biasgraph label` draws a sample)"
 )
 
 
@@ -77,6 +82,9 @@ def check(
         from_judge(spec, directory, graph["vqa"] or "", models, progress, sampled)
         for spec in judges
     ]
+    for one in found:
+        if one.sample and len(found) > 1:
+            raise InputError(f"{printable(one.name)} holds corrections, no sample: name it alone")
     ordered = {node["id"] for node in result.document["nodes"] if node["metric"] in ORDERED}
     return compared(result.answers, axes, graph, found, options, ordered)
 
@@ -101,10 +109,20 @@ def _sorted(references: Sequence[str]) -> tuple[list[Path], list[str]]:
 
 
 def keep(directory: Path, agreement: Record) -> list[Path]:
-    """Write agreement.json beside a result, and the agreement into all of the result's files."""
+    """Write agreement.json beside a result, and the agreement into all of the result's files.
+
+    Raises InputError for corrections, which are no sample.
+    """
+    if is_of_corrections(agreement):
+        raise InputError(f"corrections do not validate a judge: {NO_SAMPLE}")
     result = with_agreement(load(directory), agreement)
     paths = write_files(directory, {AGREEMENT: to_json(agreement)})
     return [*paths, *write(result, directory)]
+
+
+def is_of_corrections(agreement: Record) -> bool:
+    """Whether it rests on pictures that were picked because the judge looked wrong."""
+    return agreement["reference"].get("sample") is not None
 
 
 def with_agreement(result: Result, agreement: Record) -> Result:
@@ -165,12 +183,13 @@ def compared(
         "annotators": about.get("annotators"),
         "raters": [rater.record() for rater in raters],
         "axes": [
-            _axis(axis, attributes, frame[frame["target"] == axis], options)
+            _axis(axis, attributes, frame[frame["target"] == axis], options, reference.sample)
             | _among(raters, axis, attributes, frame, options, axis in ordered)
             for axis, attributes in axes.items()
         ],
         "notes": [
             *(note for one in trusted for note in one.notes),
+            *([NO_SAMPLE] if reference.sample else []),
             *([ITSELF] if is_itself(answers, about, reference) else []),
         ],
     }
@@ -215,7 +234,11 @@ def _joined(answers: pd.DataFrame, reference: TrustedAnswers) -> pd.DataFrame:
 
 
 def _axis(
-    axis: str, attributes: Sequence[str], frame: pd.DataFrame, options: CheckOptions
+    axis: str,
+    attributes: Sequence[str],
+    frame: pd.DataFrame,
+    options: CheckOptions,
+    picked: str | None,
 ) -> Record:
     size = len(attributes)
 
@@ -224,6 +247,10 @@ def _axis(
         return cross_table(truth, seen, size)
 
     whole, roles = Agreement(table(frame)), ("initial", "counterfactual")
+    if picked:
+        nothing = {role: {"n_valid": 0, "accuracy": None} for role in roles}
+        own = {"axis": axis, "attributes": list(attributes), "table": whole.table.tolist()}
+        return own | whole.counted() | {"by_role": nothing, "uneven_p": None}
     parts = {role: Agreement(table(frame[frame["role"] == role])).counts for role in roles}
     rng = generator(options.seed, "agreement", axis)
     return {

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from biasgraph.audits.agreement.agreement_file import SCHEMA_NAME, Record, read
-from biasgraph.audits.agreement.check import compared, kept
+from biasgraph.audits.agreement.check import NO_SAMPLE, compared, is_of_corrections, kept
 from biasgraph.audits.agreement.trusted_answers import Axes, from_files
 from biasgraph.audits.pipeline_options import CheckOptions
 from biasgraph.causal.correction import confusion
@@ -62,6 +62,8 @@ class Trust:
             found_in = from_files([path], directory or Path(), judge, axes)
             seed = about.get("seed") or 0
             found = compared(answers.frame, axes, about, found_in, CheckOptions(seed=seed))
+        if is_of_corrections(found):
+            raise InputError(f"{shown(path)} cannot correct: {NO_SAMPLE}")
         labelled, left_out = usable(found, axes)
         if not labelled:
             reasons = "; ".join(f"{printable(axis)}: {why}" for axis, why in left_out.items())

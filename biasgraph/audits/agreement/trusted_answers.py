@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 NAMELESS = "without a name"
 ANSWER_COLUMNS = ("image", "target", "answer")
+CORRECTIONS: Literal["corrections"] = "corrections"
+"""In the column `sample` of a table: somebody looked for the judge's errors, and found these."""
 TABLES = (".csv", ".tsv", ".txt", ".parquet")
 
 Axes = Mapping[str, Sequence[str]]
@@ -51,7 +53,7 @@ class TrustedAnswers:
 
     name: a judge's spec or a file's name; fingerprint: of its weights or its content; people: what
     each annotator said, where there are several, whose majority `said` is; by_people: whether
-    people gave the answers of a table.
+    people gave the answers of a table; sample: None unless its pictures are no sample of the run.
     """
 
     name: str
@@ -61,6 +63,7 @@ class TrustedAnswers:
     notes: Sequence[str] = field(default=())
     people: Mapping[str, Said] = field(default_factory=dict)
     by_people: bool = False
+    sample: Literal["corrections"] | None = None
 
 
 def wanted_axes(axes: Collection[str], only: Sequence[str]) -> list[str]:
@@ -88,7 +91,7 @@ def from_files(
     Raises InputError: one is neither, or says nothing about these images.
     """
     labelled = [path for path in paths if _holds_labels(path)]
-    found = [_from_table(path, axes) for path in paths if path not in labelled]
+    found = [_from_table(path, axes, directory) for path in paths if path not in labelled]
     if not labelled:
         return found
     labels = Labels.together([Labels.read(path) for path in labelled])
@@ -104,7 +107,7 @@ def _holds_labels(path: Path) -> bool:
     return {*LABEL_COLUMNS} <= {*columns}
 
 
-def _from_table(path: Path, axes: Axes) -> TrustedAnswers:
+def _from_table(path: Path, axes: Axes, directory: Path) -> TrustedAnswers:
     raw = read_bytes(path)
     if raw.startswith(b"PAR1"):
         return from_answers(path, Answers.read(path).frame, None, axes)
@@ -116,7 +119,22 @@ def _from_table(path: Path, axes: Axes) -> TrustedAnswers:
             f"({', '.join(ANSWER_COLUMNS)}): it lacks {', '.join(missing)}."
             f"{did_you_mean(missing[0], file.columns)}"
         )
-    return from_answers(path, file.frame(), file, axes)
+    frame = file.frame()
+    if "file" in frame and (directory / RECORD).is_file():
+        _refuse_other_pictures(path, frame, file, directory)
+    return from_answers(path, frame, file, axes)
+
+
+def _refuse_other_pictures(path: Path, frame: pd.DataFrame, file: CsvFile, directory: Path) -> None:
+    """Raise InputError where a row names another file than the run has for its image."""
+    with closing(read_run(directory)) as run:
+        files = {image.id: image.file.sha256 for image in run.ledger.images()}
+    for row, (image, named) in enumerate(zip(frame["image"], frame["file"], strict=True)):
+        if named and files.get(image, named) != named:
+            raise InputError(
+                f"{shown(path)}, {file.place(row)}, column file: {shown(directory)} has another "
+                f"picture under '{printable(image)}'; these answers are about another run"
+            )
 
 
 def from_answers(
@@ -148,13 +166,16 @@ def from_answers(
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     judges = frame["judge"].astype(str).unique() if "judge" in frame else ()
     several = len(people) > 1
+    marked = "sample" in frame and (frame["sample"] == CORRECTIONS).any()
+    sample = CORRECTIONS if marked else None
     by_people = several or any(traits_of(judge).people for judge in judges)
     return TrustedAnswers(
         path.name,
         "answers",
         digest,
         majority(vote for said in people.values() for vote in said.items()),
-        by_people=by_people,
+        by_people=by_people or sample is not None,
+        sample=sample,
         people={name or NAMELESS: said for name, said in people.items()} if several else {},
     )
 

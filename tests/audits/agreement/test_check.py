@@ -86,6 +86,7 @@ def test_another_judge_is_asked_the_same_questions_once(
         "kind": "judge",
         "fingerprint": other.fingerprint,
         "by_people": False,
+        "sample": None,
     }
     assert check(run, "fake:other", FEW) == found
     assert len(other.calls) == asked
