@@ -22,7 +22,7 @@
   const PRUNED = { width: 1.5, dashes: [2, 5] };
   const NARROW = 560; // pixels; below it, names stand under their nodes
   const ROTATED = 16; // with more axes than this, names stand along the circle's rays
-  const LABELLED = 30; // more edges than this carry no number unless they are looked at
+  const LABELLED = 24; // more edges than this carry no number unless they are looked at
   const ALONG = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74]; // where on an edge its number may stand
   const LARGEST_SCALE = 1.5;
 

@@ -7,7 +7,7 @@
 
   const short = (value) => shown(value, 2, true).replace(/^(\D?)0\./, "$1.");
 
-  const CELLS = 1500; // of the matrix, drawn at a time
+  const CELLS = 1000; // of the matrix, drawn at a time
   const ROWS = 150; // of the table
 
   // Every pair as a cell of its IS; the diagonal says how well naming the attributes worked.

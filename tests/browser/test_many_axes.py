@@ -88,6 +88,18 @@ def test_the_arrow_keys_go_on_behind_the_last_row_of_the_matrix(page: Any) -> No
     assert page.evaluate("document.activeElement.dataset.k") == str(drawn * AXES)
 
 
+def test_only_edges_that_are_shown_are_elements(page: Any, run: Path) -> None:
+    links = json.loads((run / "graph.json").read_text())["links"]
+    edges = page.locator("#graph .edge")
+    assert edges.count() == len(links) < PAIRS / 10
+    assert page.locator("#graph *").count() < 20 + 5 * AXES + 8 * len(links)
+    page.select_option("#focus", "3")
+    page.check("#pruned")
+    assert edges.count() == AXES - 1
+    page.click("#reset")
+    assert edges.count() == len(links)
+
+
 def test_everything_is_printed(page: Any) -> None:
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert rows(page) == PAIRS

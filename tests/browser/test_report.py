@@ -317,6 +317,18 @@ def test_the_keys_reach_and_name_all_of_the_graph(page: Any, document: Json) -> 
     assert page.evaluate("document.activeElement.closest('#graph')") is None, "one stop of Tab"
 
 
+def test_the_keys_reach_and_name_every_cell_of_the_matrix(page: Any, document: Json) -> None:
+    ids = [node["id"] for node in document["nodes"]]
+    page.locator("#matrix [data-k='0']").focus()
+    for k in range(len(ids) ** 2):
+        source, target = ids[k // len(ids)], ids[k % len(ids)]
+        here = page.evaluate("document.activeElement.dataset.k")
+        said = page.evaluate("document.activeElement.ariaLabel")
+        assert here == str(k) and said.startswith(f"{source} to {target}: ")
+        assert ("IS" in said) == (source != target)
+        page.keyboard.press("ArrowRight")
+
+
 def test_no_name_or_number_covers_another(page: Any, document: Json) -> None:
     boxes = page.locator("#graph .names text, #graph .number rect").evaluate_all(
         "all => all.map(one => { const {x, y, width, height} = one.getBoundingClientRect();"
