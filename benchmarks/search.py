@@ -5,8 +5,8 @@
 - table: both generators and both directions of gender and age; 20 prompts for each lambda (10, 100,
   1000), of the language model alone, of one told to bias, and of PEZ, beside the 26 occupations.
 - cost: `debiased`, male and old, lambda 100: 100 prompts by racing, by shared latents and by racing
-  4 latents, and a few by racing at half of the steps and by denoising every candidate; draws and
-  noises are shared.
+  4 and 2 latents, and a few by racing at half of the steps and by denoising every candidate; draws
+  and noises are shared.
 - scores: 160 prompts with two phrases, without a search: how the ways to score them agree with
   each other and with what was planted (benchmarks/search_scores.py).
 
@@ -37,7 +37,14 @@ from biasgraph.sandbox.world import AXES, marginals, world
 
 TARGETS = ("gender=male", "gender=female", "age=young", "age=old")
 WEIGHTS = (10.0, 100.0, 1000.0)
-COSTLY = {"race": 100, "shared": 100, "race of 4": 100, "race at half": 20, "full": 8}
+COSTLY = {
+    "race": 100,
+    "shared": 100,
+    "race of 4": 100,
+    "race of 2": 100,
+    "race at half": 20,
+    "full": 8,
+}
 """How many prompts are written in each way."""
 HALF = 5
 PARTS = ("table", "cost", "scores")
@@ -109,6 +116,7 @@ def costs(work: Path, scale: float) -> list[Record]:
         "race": {"scoring": "race"},
         "shared": {"scoring": "shared"},
         "race of 4": {"scoring": "race", "latents": 4},
+        "race of 2": {"scoring": "race", "latents": 2},
         "race at half": {"scoring": "race", "step": HALF},
         "full": {"scoring": "full"},
     }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from biasgraph.data.findings import Finding
 
+NOTEBOOK = "biasgraph.report.notebook"
+"""Where the words and the figure for notebooks are made; named, because it stands above."""
 SCHEMA_NAME = "biasgraph"
 SCHEMA_VERSION = "1"
 
@@ -59,6 +62,10 @@ class Result:
         what = f"{len(self.prompts)} prompts" if prompt is None else repr(prompt)
         return f"<Result of {what}{where}: {axes} axes, {edges} edges>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the figure of the graph, and the overview that a build ends with."""
+        return str(import_module(NOTEBOOK).result_html(self))
+
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
         """The graph: axes with their fields as nodes, the edges that survived with theirs."""
@@ -68,6 +75,12 @@ class Result:
     def nodes(self) -> pd.DataFrame:
         """One row for each axis; nested numbers have dotted names ("w1_null.q95")."""
         return tables.nodes_frame(self.document["nodes"])
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """The rows of `pairs` that are edges, the strongest first."""
+        edges = self.pairs[self.pairs["edge"].astype(bool)]
+        return edges.sort_values("is", key=abs, ascending=False).reset_index(drop=True)
 
     @cached_property
     def by_prompt(self) -> pd.DataFrame:

@@ -107,6 +107,18 @@ def render_parts(
     )
 
 
+def render_fragment(template: str, *, styles: Sequence[str] = (), **context: Any) -> str:
+    """HTML to stand in somebody else's page: no scripts, and its own styles.
+
+    Args:
+        template: A file of templates/report/.
+        styles: Style sheets there.
+        context: What the template shows, escaped.
+    """
+    style = "\n".join(resources.read_text(FOLDER, name) for name in styles)
+    return _environment().get_template(template).render(style=style, **context)
+
+
 def json_for_html(value: object) -> str:
     """`value` as JSON that can stand in a script element: nothing in it ends or opens one."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
