@@ -59,17 +59,23 @@ def _row(part: Result, hrefs: Mapping[str, str]) -> dict[str, Any]:
 def edges_words(document: Record, pairs: Sequence[Record]) -> tuple[str, str]:
     """How many edges a prompt's graph has, in a word or two, and what is to be said of that.
 
-    No edge is told as such only where the images would have shown one of V `min_v`.
+    No edge is told as such only where none of V `min_v` is left open, or the images would have
+    shown one.
     """
-    links = document["links"]
-    told = linked(document, pairs)
-    if links:
-        return words.counted(len(links), "edge"), told
-    tested = [pair for pair in words.between(pairs) if pair["status"] != "insufficient"]
+    told, verdicts = linked(document, pairs), [one.get("verdict") for one in words.between(pairs)]
+    if document["links"]:
+        return words.counted(len(document["links"]), "edge"), told
+    if shifts := verdicts.count("common_shift"):
+        return words.counted(shifts, "common shift"), told
     if words.is_without_interventions(document["graph"]):
         return "not tested", told
-    times = times_as_many(document, pairs)
-    if not tested or times is None or times > 1:
+    still = [
+        pair
+        for pair in words.between(pairs)
+        if pair.get("verdict") in (None, "undecided") and "no_intervention" not in pair["flags"]
+    ]
+    times, few = times_as_many(document, pairs), any(one["status"] != "ok" for one in still)
+    if times is None or few or (times > 1 and still):
         return f"undecidable: {TOO_FEW}", told
     return "no edge", told
 
