@@ -10,7 +10,7 @@ from biasgraph.data import findings as parts
 from biasgraph.report import judge_words, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import SECTIONS, Told, axis_table
-from biasgraph.report.lead import is_hidden_by_sum, linked, seen
+from biasgraph.report.lead import is_hidden_by_sum, linked
 from biasgraph.report.share_words import in_pictures
 
 Record = Mapping[str, Any]
@@ -18,7 +18,7 @@ Record = Mapping[str, Any]
 LINES = 30
 """Of a terminal that the end of a build takes at most."""
 
-SIZES = ((10, 3), (8, 3), (8, 2), (6, 2), (8, 1), (6, 1), (4, 1), (3, 0), (0, 0))
+SIZES = ((10, 3), (8, 3), (8, 2), (6, 2), (8, 1), (6, 1), (4, 1), (3, 1), (4, 0), (3, 0), (0, 0))
 """Axes and findings of overviews, from the longest to the shortest."""
 
 
@@ -31,7 +31,7 @@ def overviews(told: Told, directory: str | None) -> Iterator[list[parts.ScreenPa
     """
     about = _about(told)
     hidden = [node for node in told.document["nodes"] if is_hidden_by_sum(node)]
-    lost = list(seen(told.document))[:1] if hidden else []
+    lost = [_hidden(hidden)] if hidden else []
     said = [_finding(told.document, pair) for pair in _pairs_to_tell(told)]
     pairs = linked(told.document, told.pairs)
     last = [*_warnings(told), *_what_else(told, directory)]
@@ -45,6 +45,12 @@ def overviews(told: Told, directory: str | None) -> Iterator[list[parts.ScreenPa
             parts.Sentences(pairs, shown) if shown else parts.Text(pairs),
             parts.Sentences("", last),
         ]
+
+
+def _hidden(nodes: Sequence[Record]) -> str:
+    """Where prompts are further from the ideal, one by one, than their sum."""
+    axes = words.named([node["id"] for node in nodes])
+    return f"One by one, the prompts are further from the ideal than their sum shows: {axes}."
 
 
 def _about(told: Told) -> str:
@@ -97,7 +103,7 @@ def _finding(document: Record, pair: Record) -> str:
 def _warnings(told: Told) -> Iterator[str]:
     """What limits everything, and how much else there is to keep in mind."""
     graph = told.graph
-    flags = [flag for flag in graph["flags"] if flag != "no_interventions"]
+    flags = [flag for flag in graph["flags"] if flag not in ("no_interventions", "mixed_metrics")]
     known = [f"{FLAG_WORDS.get(flag, flag)}." for flag in flags]
     unseen = graph.get("unseen_words")
     if unseen:

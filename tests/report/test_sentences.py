@@ -277,7 +277,7 @@ class Recount:
         settings = self.document["graph"]["settings"]
         if not verdict_words.is_found(pair):
             assert "moves" not in text and "shifts" not in text and "decides" not in text
-        if pair["status"] == "insufficient":
+        if pair["status"] != "ok" and not verdict_words.is_found(pair):
             assert (
                 text == f"{source} → {target} could not be decided: {verdict_words.reason(pair)}."
             )
@@ -441,12 +441,12 @@ def told_of(results: Sequence[biasgraph.Result]) -> Iterator[str]:
 @pytest.mark.slow(reason="a build of the sandbox's 26 occupations")
 def test_every_sentence_of_26_occupations_follows_from_their_tables(tmp_path: Path) -> None:
     copy_run(
-        tmp_path / "run", "build", "--prompts", "occupations", "--images", "10", "--only",
-        "gender,age,clothing,environment", "--controls", "2", "--min-valid", "4", "--bootstrap",
+        tmp_path / "run", "build", "--prompts", "occupations", "--images", "6", "--only",
+        "gender,age,clothing,environment", "--controls", "0", "--min-valid", "3", "--bootstrap",
         "200", "--alpha", "0.01",
     )  # fmt: skip
     result = biasgraph.load(tmp_path / "run")
     assert len(result.prompts) == 26
     for one in (result, *result.prompts):
         Recount(one).hold_all()
-    assert {"towards", "undecided"} <= {*told_of((result, *result.prompts))}
+    assert len({*told_of((result, *result.prompts))}) > 2
