@@ -329,6 +329,32 @@ def test_the_keys_reach_and_name_every_cell_of_the_matrix(page: Any, document: J
         page.keyboard.press("ArrowRight")
 
 
+def test_the_keys_reach_and_name_every_picture_of_a_panel(page: Any) -> None:
+    page.locator("#matrix [data-k='1']").focus()
+    page.keyboard.press("Enter")
+    count = page.locator("#detail button:has(img)").count()
+    assert count >= 12
+    reached: dict[int, str] = {}
+
+    def look() -> bool:
+        """Whether another picture has the focus."""
+        place, name = page.evaluate(
+            "(() => { const all = [...document.querySelectorAll('#detail button:has(img)')];"
+            " const here = document.activeElement;"
+            " return [all.indexOf(here), here.ariaLabel || here.querySelector('img')?.alt]; })()"
+        )
+        new = place >= 0 and place not in reached
+        reached.update({place: name} if new else {})
+        return new
+
+    for _ in range(12):  # a strip is one stop of the Tab key
+        page.keyboard.press("Tab")
+        while look():
+            page.keyboard.press("ArrowRight")
+    assert len(reached) == count
+    assert all("librarian" in name for name in reached.values())
+
+
 def test_no_name_or_number_covers_another(page: Any, document: Json) -> None:
     boxes = page.locator("#graph .names text, #graph .number rect").evaluate_all(
         "all => all.map(one => { const {x, y, width, height} = one.getBoundingClientRect();"
