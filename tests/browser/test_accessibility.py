@@ -100,3 +100,7 @@ def test_axe_finds_nothing(
         page.evaluate(f"biasgraph.page.pick({selection})")
         page.evaluate(UNFOLD)
         assert violations(page) == [], selection
+    if page.locator("#seen .picture").count():
+        page.evaluate("biasgraph.page.pick(null)")
+        page.locator("#seen .picture").first.click()
+        assert violations(page) == [], "one picture, large"
