@@ -30,6 +30,8 @@ STYLES = ("report.css", "pictures.css", "marked_text.css")
 SENTENCES = 1_000
 """Bytes for what the page says of its pictures."""
 
+LINKED = "The pictures are files of the run: this page shows them where it stands, not elsewhere."
+
 
 def report_html(result: Result, *, images: bool = True, links: bool = True) -> bytes:
     """The page of one result; its pictures come from the run in `result.directory`.
@@ -115,6 +117,7 @@ class _Page:
         context: What its template writes.
         thumbnails: Its pictures.
         files: Where it finds the run's pictures; None where it stands apart from the run.
+        linked: Whether it embeds none of them: it is one of many pages beside the same pictures.
         digest: Of everything that goes in, the pictures by the hashes of their files.
     """
 
@@ -122,6 +125,7 @@ class _Page:
     context: dict[str, Any]
     thumbnails: Thumbnails
     files: str | None
+    linked: bool
     digest: str
 
     @classmethod
@@ -133,14 +137,20 @@ class _Page:
         context["links"] = links
         model["prompts"] = prompt_grid(result, context["hrefs"] if links else {})
         context["all_prompts"] = f"../../{REPORT}" if links and one_of_many else None
-        digest = html.digest_of(model, context, files, PAGE, STEPS)
-        return cls(model, context, thumbnails, files, digest)
+        linked = one_of_many and files is not None
+        digest = html.digest_of(model, context, files, linked, PAGE, STEPS)
+        return cls(model, context, thumbnails, files, linked, digest)
 
     def render(self) -> bytes:
         """The page: its pictures embedded as far as there is room, links to files beyond that."""
         drawn = drawing(self.model["document"]["nodes"], self.model["pairs"])
+        if self.linked:
+            return self._html(drawn, Embedded(left_over=self.thumbnails.images))
         room = PAGE - SENTENCES - len(self._html(drawn, Embedded(left_over=self.thumbnails.images)))
         return self._html(drawn, self.thumbnails.embed(room))
+
+    def _note(self, embedded: Embedded) -> str | None:
+        return embedded.note(len(self.thumbnails.images), self.files is not None)
 
     def _html(self, drawn: Mapping[str, Any], embedded: Embedded) -> bytes:
         damaged = {*self.thumbnails.images} - {*embedded.sources, *embedded.left_over}
@@ -158,6 +168,6 @@ class _Page:
             styles=(*STYLES, *(("prompts.css",) if several else ())),
             files=self.files is not None,
             digest=self.digest,
-            pictures=embedded.note(len(self.thumbnails.images), self.files is not None),
+            pictures=LINKED if self.linked else self._note(embedded),
             **self.context,
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from biasgraph.io.folder_names import folder_name
 from tests.answer_tables import librarian_table
 from tests.browser.conftest import Open, biasgraph
 
@@ -41,3 +42,20 @@ def test_the_way_to_a_prompt_and_back(open_page: Open, tmp_path: Path) -> None:
     page.get_by_text("the graph of all prompts").click()
     page.wait_for_selector("html[data-ready]", state="attached")
     assert page.locator("h1").inner_text() == "3 prompts"
+
+
+def test_pages_of_prompts_show_the_pictures_of_the_run(open_page: Open, tmp_path: Path) -> None:
+    (tmp_path / "prompts.txt").write_text("a librarian\na nurse\n")
+    run = tmp_path / "run"
+    options = ["--images", "2", "--only", "gender", "--controls", "0", "--min-valid", "2"]
+    options += ["--bootstrap", "100", "--annotate", "none", "--quiet", "-o", run]
+    biasgraph("build", "--prompts", tmp_path / "prompts.txt", *options)
+    page = run / "prompts" / folder_name("a nurse") / "report.html"
+    assert b"data:image/png" not in page.read_bytes()
+    shown = open_page(page).locator("img").first
+    assert shown.get_attribute("src").startswith("../../images/")
+    assert shown.evaluate("image => image.decode().then(() => image.naturalWidth)") == 64
+    alone = tmp_path / "alone.html"
+    biasgraph("report", page.parent, "-o", alone)
+    assert b"data:image/png" in alone.read_bytes()
+    assert b"../../images/" not in alone.read_bytes()
