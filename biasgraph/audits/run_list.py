@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -158,22 +159,22 @@ def list_runs(folder: Path) -> list[RunRow]:
     for place, below, files in os.walk(folder, onerror=refuse):
         if GRAPH in files or RECORD in files:
             below.clear()
-            rows.append(_row(Path(place), Path(place).relative_to(folder).as_posix()))
+            rows.append(_row(Path(place), Path(place).relative_to(folder).as_posix(), files))
     return sorted(rows, key=lambda row: (row.date or "", row.directory), reverse=True)
 
 
-def _row(run: Path, directory: str) -> RunRow:
+def _row(run: Path, directory: str, files: Collection[str]) -> RunRow:
     try:
-        record = _read(_Record, run / RECORD) if (run / RECORD).exists() else None
-        about = {} if record is None else _of_record(record)
-        done = next((kind for name, kind in DOCUMENTS.items() if (run / name).exists()), None)
+        about = _of_record(_read(_Record, run / RECORD)) if RECORD in files else {}
+        done = next((kind for name, kind in DOCUMENTS.items() if name in files), None)
         if done != BUILD:
             kind = done or about.pop("kind")
             state = "finished" if done or kind not in DOCUMENTS.values() else "unfinished"
             return RunRow(directory, **about | {"kind": kind, "state": state})
+        document = _read(_Document, run / GRAPH)
         changed = datetime.fromtimestamp((run / GRAPH).stat().st_mtime, UTC)
         date = {"date": changed.isoformat(timespec="seconds")}
-        return RunRow(directory, **date | about | _of_document(_read(_Document, run / GRAPH)))
+        return RunRow(directory, **date | about | _of_document(document))
     except InputError as error:
         return RunRow(directory, state="broken", problem=str(error))
 

@@ -22,8 +22,8 @@ from biasgraph.commands.click_options import output_option, run_argument
 def report(run: Path, no_images: bool, target: Path | None) -> None:
     """Write the interactive report of the result in the directory RUN.
 
-    One self-contained HTML file; it works from the disk with the network off. Pictures for which
-    20 MB have no room are links to files of RUN.
+    One HTML file that works from the disk with the network off. The pictures of its findings are
+    in it, as far as 20 MB have room; all others are files of RUN and need it beside the page.
     """
     from biasgraph.data.result import load
     from biasgraph.errors import shown

@@ -226,9 +226,9 @@ def _counts(folder: Path, document: graphs.Document) -> pd.DataFrame:
 
 def _run_above(folder: Path) -> Path | None:
     """The folder of the run whose tables have the rows of the prompt in `folder`; or None."""
-    above = folder.absolute().parent
+    above = folder.resolve().parent
     own = (folder / ANSWERS).exists() or above.name != PROMPTS
-    return None if own else folder / ".." / ".."
+    return None if own else above.parent
 
 
 def prompt_folders(document: graphs.Document) -> list[str]:

@@ -263,7 +263,9 @@ def _verdict(pair: Record) -> str | None:
     """Its name; earlier versions wrote none."""
     if pair.get("verdict"):
         return VERDICT_NAMES[pair["verdict"]]
-    return VERDICT_NAMES["edge_undetermined"] if pair["edge"] else None
+    if not pair["edge"]:
+        return None
+    return VERDICT_NAMES[pair["sign"] if pair["sign"] in CLAIMS else "edge_undetermined"]
 
 
 def _sensitivity(link: Record) -> Iterator[str]:

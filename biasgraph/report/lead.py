@@ -114,13 +114,14 @@ def linked(document: Record, pairs: Sequence[Record]) -> str:
         )
     for some, what in (
         (shifts, "whatever is asked of one axis shifts another"),
-        (cut, "the answers differ with what is asked, but diversifying changes the distance to "
-         f"the ideal by less than {edge_rule(document['graph'])['min_is']:g}"),
+        (cut, "the answers differ with what is asked, but the measured |IS| is below "
+         f"{edge_rule(document['graph'])['min_is']:g}, so they are no edges"),
     ):  # fmt: skip
         if some:
             told.append(f"In {len(some)} {f'of {tested}' if not told else 'more'} pairs, {what}.")
-    if not told:
-        told = [f"In none of {tested} pairs was a link found.", needed(document, pairs) or ""]
+    if not links and not shifts and tested > len(cut):
+        of = "the others" if cut else f"{tested} pairs"
+        told += [f"In none of {of} was a link found.", needed(document, pairs) or ""]
     return " ".join(told).strip()
 
 

@@ -135,7 +135,8 @@ class _Page:
         thumbnails = Thumbnails.of(result.answers, pictures, list(image_ids(result.document)))
         model, context = page_data(result, thumbnails)
         context["links"] = links
-        model["prompts"] = prompt_grid(result, context["hrefs"] if links else {})
+        places = context.pop("places")
+        model["prompts"] = prompt_grid(result, places if links else [None] * len(places))
         context["all_prompts"] = f"../../{REPORT}" if links and one_of_many else None
         linked = one_of_many and files is not None
         digest = html.digest_of(model, context, files, linked, PAGE, STEPS)

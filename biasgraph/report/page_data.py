@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -74,7 +75,7 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
         "agreement": record and {"summary": judge_words.summary(record)},
     }
     listed = len(model["images"])
-    context = {"unlisted": unlisted(result.answers, listed)}
+    context = {"unlisted": unlisted(result.answers, listed, several=bool(documents))}
     return model, context | _context(document, pairs, documents)
 
 
@@ -91,6 +92,7 @@ def _context(
         }
         for prompt in graph.get("prompts") or ()
     ]
+    names = Counter(one["prompt"] for one in listed)  # long prompts may begin alike
     return {
         "title": title_of(document),
         "quoted": graph["prompt"] is not None,
@@ -117,7 +119,8 @@ def _context(
             for part in (by_axis(nodes, prompts) if prompts else ())
         ],
         "several": bool(prompts),
-        "hrefs": {prompt["prompt"]: prompt["href"] for prompt in listed},
+        "places": [prompt["href"] for prompt in listed],
+        "hrefs": {one["prompt"]: one["href"] for one in listed if names[one["prompt"]] == 1},
         "provenance": _provenance(graph),
         "needed": None if links else needed(document, pairs),
         "untested": untested() if words.is_without_interventions(graph) else None,

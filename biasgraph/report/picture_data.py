@@ -32,13 +32,13 @@ def listed_images(answers: pd.DataFrame, thumbnails: Thumbnails) -> list[str]:
     return every if len(every) <= LISTED else shown
 
 
-def unlisted(answers: pd.DataFrame, listed: int) -> str | None:
+def unlisted(answers: pd.DataFrame, listed: int, *, several: bool) -> str | None:
     """What a page says of images that it does not list."""
     more = answers["image"].nunique() - listed
     if not listed or not more:
         return None
-    where = "the reports of the prompts list theirs"
-    return f"{more:,} of {more + listed:,} images are too many to list here; {where}."
+    where = "; the reports of the prompts list theirs" if several else ""
+    return f"{more:,} of {more + listed:,} images are too many to list here{where}."
 
 
 def picture_data(

@@ -18,12 +18,12 @@ Record = Mapping[str, Any]
 TOO_FEW = "too few images"
 
 
-def prompt_grid(result: Result, hrefs: Mapping[str, str]) -> dict[str, Any] | None:
+def prompt_grid(result: Result, hrefs: Sequence[str | None]) -> dict[str, Any] | None:
     """Every prompt as a row, every axis as a cell, in the order of the documents.
 
     Args:
         result: Of several prompts.
-        hrefs: The reports of the prompts, by their labels.
+        hrefs: The reports of the prompts, in their order.
 
     Returns:
         ``reach``, the largest distance in a cell; ``rows``, each with its label, what is said of
@@ -31,7 +31,7 @@ def prompt_grid(result: Result, hrefs: Mapping[str, str]) -> dict[str, Any] | No
     """
     if not result.prompts:
         return None
-    rows = [_row(part, hrefs) for part in result.prompts]
+    rows = [_row(part, href) for part, href in zip(result.prompts, hrefs, strict=True)]
     known = [cell["w1"] for row in rows for cell in row["cells"] if cell["w1"] is not None]
     nodes = result.document["nodes"]
     return {
@@ -43,13 +43,12 @@ def prompt_grid(result: Result, hrefs: Mapping[str, str]) -> dict[str, Any] | No
     }
 
 
-def _row(part: Result, hrefs: Mapping[str, str]) -> dict[str, Any]:
+def _row(part: Result, href: str | None) -> dict[str, Any]:
     document = part.document
-    label = words.label(document["graph"]["prompt"])
     edges, why = edges_words(document, part.pair_records())
     return {
-        "label": label,
-        "href": hrefs.get(label),
+        "label": words.label(document["graph"]["prompt"]),
+        "href": href,
         "edges": edges,
         "why": words.plain(why),
         "cells": [_cell(node) for node in document["nodes"]],

@@ -48,7 +48,8 @@ def _cells(row: Record) -> tuple[Any, ...]:
         most = f"{words.percent(row['share'])} {words.name(row['attribute'])}"
         skewed = f"{words.name(row['axis'])}: {most}"
     model = words.name(row["model"] or "?") + (" (toy)" if row["toy"] else "")
+    judge = words.name(row["judge"] or "judge not recorded")
     return (
-        (words.name(row["directory"], 60), about), (model, words.name(row["judge"] or "no judge")),
+        (words.name(row["directory"], 60), about), (model, judge),
         row["images"], row["edges"], skewed, words.name((row["date"] or "")[:10]),
     )  # fmt: skip

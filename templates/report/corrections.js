@@ -9,14 +9,15 @@
   const STORE = `biasgraph-corrections:${model.run}`;
   const COLUMNS = ["image", "target", "answer", "judge_said", "file", "sample"];
   const LOST = [["cannot tell", "unknown"], ["nobody in the image", "gated"]];
-  const images = new Map(model.images.map((image) => [image.id, image]));
+  const images = new Map(model.images.map((image) => [image.file || image.id, image]));
   const axes = new Map(model.document.nodes.map((node, x) => [node.id, x]));
   const statuses = []; // what tells of every change
-  let right = new Map(); // JSON of [image, axis] -> the answer that is right, in the run's own words
+  let right = new Map(); // JSON of [file or image, axis] -> the answer that is right, in the run's own words
   let kept = true; // whether this browser keeps anything for this page
   let exported = true;
 
-  const keyOf = (image, x) => JSON.stringify([image.id, model.document.nodes[x].id]);
+  // A picture is known by its file: another run may have another one under the same number.
+  const keyOf = (image, x) => JSON.stringify([image.file || image.id, model.document.nodes[x].id]);
 
   // The answers to an axis: what the page calls each, and the run's own word.
   function offered(x) {
@@ -51,6 +52,7 @@
   // What the browser keeps
 
   function read() {
+    if (!kept) return; // what it has is older than what this page has
     try {
       right = new Map(JSON.parse(localStorage.getItem(STORE) || "[]"));
     } catch {
@@ -66,14 +68,23 @@
     }
   }
 
+  // Of a key; of a damaged one, nothing that any image has.
+  function parsed(key) {
+    try {
+      return [...JSON.parse(key)];
+    } catch {
+      return [];
+    }
+  }
+
   // The file: corrections of images and axes that this page has.
 
   function rows() {
     return [...right].flatMap(([key, answer]) => {
-      const [id, axis] = JSON.parse(key);
-      const [image, x] = [images.get(id), axes.get(axis)];
+      const [file, axis] = parsed(key);
+      const [image, x] = [images.get(file), axes.get(axis)];
       if (!image || x === undefined || !offered(x).some(([, word]) => word === answer)) return [];
-      return [[id, axis, answer, judged(image, x), image.file || "", "corrections"]];
+      return [[image.id, axis, answer, judged(image, x), image.file || "", "corrections"]];
     });
   }
 

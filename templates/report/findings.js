@@ -64,7 +64,7 @@
     const notes = new Map(items.map((item) => [item.image, item.caption]));
     const shown = biasgraph.pictures.strip(images, { label: words || "of this finding", notes });
     const gone = items.length - (shown ? shown.children.length : 0);
-    return [shown, gone > 0 && el("p", { class: "undefined" }, `${gone} ${gone === 1 ? "picture is" : "pictures are"} not in the run`)];
+    return [shown, gone > 0 && el("p", { class: "undefined" }, `${gone} ${gone === 1 ? "picture is" : "pictures are"} not in this page`)];
   }
 
   // Words shaded by their shares. A radio's label and the view it opens stand beside each other, so

@@ -52,7 +52,8 @@
     const image = model.images[i];
     const words = typeof note === "number" ? answerWords(note, image.answers[note]) : note;
     return el("button", { type: "button", class: "picture", "data-image": i, "aria-haspopup": "dialog" },
-      img(image, { loading: image.src ? null : "lazy" }),
+      img(image, { loading: image.src ? null : "lazy",
+        onerror: (event) => event.target.replaceWith(el("span", { class: "missing" }, "a file of the run, not beside this page")) }),
       words ? el("span", { class: "picture-note", "aria-hidden": "true" }, name(words)) : null);
   }
 

@@ -120,6 +120,14 @@ def test_a_pipe_and_links_do_no_harm(runs: Path, tmp_path: Path) -> None:
     assert row.problem is not None and "it is no regular file" in row.problem
 
 
+@pytest.mark.parametrize("name", ["graph.json", "run.json"])
+def test_a_link_that_leads_nowhere_is_broken(tmp_path: Path, name: str) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / name).symlink_to(tmp_path / "nowhere")
+    (row,) = list_runs(tmp_path)
+    assert (row.state, row.problem) == ("broken", f"cannot read {name}: No such file or directory")
+
+
 def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere is no folder"):
         list_runs(tmp_path / "nowhere")

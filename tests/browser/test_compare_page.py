@@ -63,6 +63,11 @@ def edges_of(comparison: Path) -> list[int]:
     ]
 
 
+def test_a_phone_shows_the_graphs(open_page: Open, comparison: Path) -> None:
+    page = open_page(comparison / "compare.html", width=390)
+    assert page.locator("#graphs svg").first.is_visible()
+
+
 def click(page: Any, graph: int, selection: Json) -> None:
     """Click where a graph shows an edge or an axis."""
     box = page.locator("figure .canvas").nth(graph)

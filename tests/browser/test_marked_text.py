@@ -58,9 +58,17 @@ def on_its_own(part: MarkedText) -> bytes:
 @pytest.fixture(params=[in_report, on_its_own])
 def page(request: pytest.FixtureRequest, windows: Windows, open_page: Open, tmp_path: Path) -> Any:
     if request.param is in_report:
-        (tmp_path / "page.html").write_bytes(in_report(MARKED))
-        return open_page(tmp_path / "page.html")
+        return opened_in_report(open_page, tmp_path / "page.html", MARKED)
     return opened_alone(windows, tmp_path / "page.html", MARKED)
+
+
+def opened_in_report(open_page: Open, file: Path, part: MarkedText) -> Any:
+    """A report, with the findings of other methods unfolded."""
+    file.write_bytes(in_report(part))
+    page = open_page(file)
+    for finding in page.locator("details.finding").all():
+        finding.locator("summary").first.click()
+    return page
 
 
 def opened_alone(windows: Windows, file: Path, part: MarkedText) -> Any:
@@ -115,8 +123,7 @@ def test_many_views_are_folded_away(
 ) -> None:
     views = [view(f"prompt {number}, a long one of many words", 0.5) for number in range(40)]
     if make is in_report:
-        (tmp_path / "page.html").write_bytes(in_report(MarkedText(views)))
-        page = open_page(tmp_path / "page.html")
+        page = opened_in_report(open_page, tmp_path / "page.html", MarkedText(views))
     else:
         page = opened_alone(windows, tmp_path / "page.html", MarkedText(views))
     form = page.locator("form.marked").first

@@ -52,6 +52,7 @@ def test_hover_shows_prompt_score_and_parent(page: Any, document: Json) -> None:
 
 def test_the_arrow_keys_reach_every_point(page: Any, document: Json) -> None:
     page.get_by_role("link", name="Past the points").focus()
+    page.keyboard.press("Tab")  # to the population, which may be scrolled
     page.keyboard.press("Tab")
     reached = []
     for _ in document["candidates"]:

@@ -229,6 +229,26 @@ def test_corrections_come_to_agreement_and_are_no_sample(
     assert "picked because the judge looked wrong" in " ".join(shown.stdout.split())
 
 
+def test_a_browser_that_keeps_nothing_loses_no_correction(open_apart: Open, run: Path) -> None:
+    page = open_apart(run / "report.html")
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full'); }; }")
+    for place, axis in ((0, "gender"), (0, "age"), (3, "gender")):
+        correct(page, place, axis, "cannot tell")
+    page.locator("#seen .picture").first.click()
+    status = page.locator("dialog .corrections [role='status']").inner_text()
+    assert status.startswith("3 corrections, not kept by this browser")
+
+
+def test_a_damaged_store_stops_no_page(open_apart: Open, run: Path) -> None:
+    page = open_apart(run / "report.html")
+    correct(page, 0, "gender", "cannot tell")
+    page.evaluate("for (const key of Object.keys(localStorage)) localStorage[key] = '[[\"x\",1]]'")
+    page.reload()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    page.locator("#seen .picture").first.click()
+    assert page.locator("dialog .corrections button").is_disabled()
+
+
 def option(page: Any, select: int, words: str) -> str:
     """Choose in a filter, ASKED or SAID; returns how many pictures that leaves."""
     page.locator("#browser select").nth(select).select_option(label=words)

@@ -151,6 +151,17 @@ def test_it_fits(open_page: Open, run: Path, width: int) -> None:
     assert fits(open_page(run / "report.html", width=width))
 
 
+def test_prompts_that_begin_alike_lead_each_to_its_own_report(
+    open_page: Open, tmp_path: Path
+) -> None:
+    prompts = ["a " + "very " * 60 + end for end in ("old nurse", "young nurse")]
+    table = initial_table(dict.fromkeys(prompts, 0.5), images=20)
+    package.save(package.analyze(table, bootstrap=100), tmp_path)
+    page = open_page(tmp_path / "report.html")
+    links = page.locator("#grid tbody th a").evaluate_all("all => all.map(one => one.href)")
+    assert len({*links}) == 2
+
+
 def test_120_prompts_are_drawn_as_they_are_scrolled_to(open_page: Open, tmp_path: Path) -> None:
     shares = {f"prompt {i:03d}": i / 119 for i in range(120)}
     table = initial_table(shares, images=20)
@@ -160,7 +171,7 @@ def test_120_prompts_are_drawn_as_they_are_scrolled_to(open_page: Open, tmp_path
     assert page.locator("#grid tbody tr").count() == 50
     page.locator("#grid thead button").nth(1).click()
     page.locator("#grid tbody tr").last.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelectorAll('#grid tbody tr').length > 50")
+    page.locator("#grid tbody tr").nth(50).wait_for(state="attached")
     page.locator("#grid .cell").nth(49).focus()
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement.closest('tr').rowIndex") == 51

@@ -58,7 +58,7 @@ def test_the_truth_beside_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert pair["is_realised"] == pytest.approx(realised.sensitivity)
     assert main(["sandbox", "truth", str(run)]) == 0
     screen = capsys.readouterr().out
-    assert "Planted   Realised" in screen and "gender -> age" in screen
+    assert "Planted Realised" in " ".join(screen.split()) and "gender -> age" in screen
 
 
 def test_a_truth_is_of_a_prompt_or_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:

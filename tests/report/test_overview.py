@@ -195,9 +195,10 @@ def test_pairs_below_the_cut_are_no_missing_links() -> None:
     ]
     [cut] = [pair for pair in words.between(pairs) if pair["flags"]]
     assert cut["p"] < 1e-9
-    assert linked(document, pairs) == (
-        "In 1 of 6 pairs, the answers differ with what is asked, but diversifying changes the "
-        "distance to the ideal by less than 0.9."
+    assert linked(document, pairs).startswith(
+        "In 1 of 6 pairs, the answers differ with what is asked, but the measured |IS| is below "
+        "0.9, so they are no edges. In none of the others was a link found. That is no proof of "
+        "independence"
     )
 
 

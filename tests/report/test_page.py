@@ -249,9 +249,11 @@ def test_the_reports_of_a_run_of_several_prompts(run: Path) -> None:
         assert f'href="{folder}/report.html"' in files["report.html"].decode()
         inner = files[f"{folder}/report.html"].decode()
         assert 'href="../../report.html"' in inner
-        assert all(sources(files[f"{folder}/report.html"]))
+        assert not any(sources(files[f"{folder}/report.html"])), "they are the run's files"
+        assert model_of(files[f"{folder}/report.html"])["files"] == "../../images/"
     alone = report_html(load(run / folders[0])).decode()
     assert 'href="../../report.html"' in alone
+    assert all(sources(report_html(load(run / folders[0]), links=False)))
     assert "report.html" not in report_html(result, links=False).decode()
 
 

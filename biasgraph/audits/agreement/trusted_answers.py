@@ -24,6 +24,7 @@ from biasgraph.models.human import Labels
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.pixels import pixels_digest
 from biasgraph.models.registry import JUDGE, refuse_unread, traits_of
+from biasgraph.report.thumbnails import run_directory
 from biasgraph.runs.directory import Run, read_run
 from biasgraph.runs.job import Job
 from biasgraph.runs.ledger_rows import GATE
@@ -120,8 +121,8 @@ def _from_table(path: Path, axes: Axes, directory: Path) -> TrustedAnswers:
             f"{did_you_mean(missing[0], file.columns)}"
         )
     frame = file.frame()
-    if "file" in frame and (directory / RECORD).is_file():
-        _refuse_other_pictures(path, frame, file, directory)
+    if "file" in frame and (root := run_directory(directory)) is not None:
+        _refuse_other_pictures(path, frame, file, root)
     return from_answers(path, frame, file, axes)
 
 
@@ -166,8 +167,8 @@ def from_answers(
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     judges = frame["judge"].astype(str).unique() if "judge" in frame else ()
     several = len(people) > 1
-    marked = "sample" in frame and (frame["sample"] == CORRECTIONS).any()
-    sample = CORRECTIONS if marked else None
+    drawn = frame["sample"].astype(str).str.strip().str.casefold() if "sample" in frame else None
+    sample = CORRECTIONS if drawn is not None and (drawn == CORRECTIONS).any() else None
     by_people = several or any(traits_of(judge).people for judge in judges)
     return TrustedAnswers(
         path.name,

@@ -87,6 +87,11 @@ def test_the_same_answers_without_the_mark_are_a_reference(
     assert record["axes"][0]["accuracy"] == 0
 
 
+def test_the_mark_counts_however_it_is_written(run: Path, corrections: Callable[..., Path]) -> None:
+    record = check(run, str(corrections(sample=" Corrections")))
+    assert record["reference"]["sample"] == "corrections"
+
+
 def test_they_validate_no_run_and_correct_nothing(
     run: Path, corrections: Callable[..., Path], tmp_path: Path
 ) -> None:

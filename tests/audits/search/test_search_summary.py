@@ -52,7 +52,7 @@ def test_every_cell_is_a_line_with_its_numbers() -> None:
 def test_the_cells_are_readable_at_80_columns() -> None:
     """No number, interval or name is broken, with two targets and every way to write prompts."""
     text = shown(found_document(), width=80)
-    lines = text[text.index("Prompts      male") :].partition("Mean over prompts")[0].splitlines()
+    lines = text[text.index("Prompts     male") :].partition("Mean over prompts")[0].splitlines()
     assert max(map(len, lines)) <= 80
     cells, _, _ = tables(found_document())
     assert all(heading in lines[0] for heading in cells.columns)
