@@ -56,7 +56,8 @@ CUT = re.compile(
 )
 NONE = re.compile(
     r"In none of (?:(\d+) pairs|the others) was a link found\."
-    r"(?: That is no proof of independence: .+| Each of \d+ pairs had a chance of at least 80 % to show a link of V = 0\.3\.)?"
+    r"(?: That is no proof of independence: .+"
+    r"| Each of \d+ pairs had a chance of at least 80 % to show a link of V = 0\.3\.)?"
 )
 
 
