@@ -84,7 +84,7 @@ def test_screenshots(
     if edge:
         page.set_viewport_size({"width": width, "height": 1060})
         page.locator(".strongest [data-pair]").nth(1).click()
-        page.evaluate("document.activeElement.blur()")
+        page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     page.wait_for_timeout(300)
     page.screenshot(path=folder / name)
     check(folder / name, width)
