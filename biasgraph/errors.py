@@ -91,3 +91,27 @@ def _visible(character: str) -> str:
     if category[0] == "C" or category in ("Zl", "Zp"):
         return character.encode("unicode_escape", "surrogatepass").decode("ascii")
     return character
+
+
+def names_in(text: str, known: Sequence[str], *, option: str, what: str) -> list[str]:
+    """The names in "svg,png", each once and in lower case.
+
+    Args:
+        text: What an option was given.
+        known: The names that there are.
+        option: What it is called, for the error: "--to".
+        what: What a name is of: "format".
+
+    Raises:
+        InputError: A name is not among `known`, or there is none at all.
+    """
+    names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
+    if not names:
+        raise InputError(f"{option} is empty; choose from {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"unknown {what} '{printable(name)}'.{did_you_mean(name, known)} "
+                f"Choose from {', '.join(known)}"
+            )
+    return names

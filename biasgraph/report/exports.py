@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from biasgraph.data.file_names import BY_PROMPT
 from biasgraph.data.frames import by_prompt_for_csv, nodes_for_csv, with_label
-from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, names_in, shown
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import refuse_foreign, write_files, writing_to
@@ -85,16 +85,7 @@ def formats_in(text: str) -> list[str]:
     Raises:
         InputError: a format is not in `NAMES`, or there is none at all.
     """
-    names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
-    if not names:
-        raise InputError(f"--to is empty; choose from {', '.join(NAMES)}")
-    for name in names:
-        if name not in NAMES:
-            raise InputError(
-                f"unknown format '{printable(name)}'.{did_you_mean(name, NAMES)} "
-                f"Choose from {', '.join(NAMES)}"
-            )
-    return names
+    return names_in(text, NAMES, option="--to", what="format")
 
 
 def export(

@@ -9,7 +9,7 @@ from typing import Any
 from biasgraph.causal.flags import CLAIMS, VERDICT_NAMES, VERDICT_WORDS
 from biasgraph.data import findings as parts
 from biasgraph.data.file_names import PROMPTS
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import names_in
 from biasgraph.report import judge_words, prompt_tables, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.lead import seen, untested
@@ -141,16 +141,7 @@ def sections_in(text: str) -> list[str]:
     Raises:
         InputError: there is no such section, or none is named.
     """
-    names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
-    known = (*SECTIONS, ALL)
-    if not names:
-        raise InputError(f"--section is empty; choose from {', '.join(known)}")
-    for name in names:
-        if name not in known:
-            raise InputError(
-                f"unknown section '{printable(name)}'.{did_you_mean(name, known)} "
-                f"Choose from {', '.join(known)}"
-            )
+    names = names_in(text, (*SECTIONS, ALL), option="--section", what="section")
     return [*SECTIONS] if ALL in names else names
 
 
