@@ -29,7 +29,7 @@ class InputError(BiasgraphError):
 
 
 class GateFailed(BiasgraphError):
-    """A comparison is worse than its gates allow; a line for each gate that failed."""
+    """A result or a comparison is worse than its gates allow; a line for each gate that failed."""
 
     exit_code = 3
 

@@ -16,9 +16,11 @@ from typing import (
 )
 
 from biasgraph.audits import build as audit
+from biasgraph.audits.axis_gates import failures, judge_gates
 from biasgraph.audits.build_options import AnalyzeOptions, BuildOptions
 from biasgraph.audits.compare import comparison
 from biasgraph.audits.compare.comparison import Comparison
+from biasgraph.audits.gate_condition import refuse_failed
 from biasgraph.audits.pipeline_options import CompareOptions
 from biasgraph.data.options import option, settings, takes
 from biasgraph.data.result import Result
@@ -110,10 +112,13 @@ def build(options: BuildOptions) -> Result | BuildPlan:
     Raises:
         InputError: An option is wrong; the message says what and where.
         ModelError: A model, the machine or the network failed.
+        GateFailed: The result, which is saved, is worse than its gates allow.
     """
     if options.dry_run:
         return cast(BuildPlan, audit.plan(options))
-    return audit.build(options)
+    result = audit.build(options)
+    refuse_failed(failures(judge_gates(options.gates, result)))
+    return result
 
 
 @takes(AnalyzeOptions)

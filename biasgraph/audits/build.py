@@ -19,6 +19,7 @@ from biasgraph.audits.annotate import (
     is_toy,
     read_methods,
 )
+from biasgraph.audits.axis_gates import check_gates, farthest_of
 from biasgraph.audits.build_options import BuildOptions
 from biasgraph.audits.build_plan import PlannedBuild, plan_build
 from biasgraph.audits.ideals.declared import Declared
@@ -73,6 +74,7 @@ def build(
     from biasgraph.report.saving import save
 
     result = build_from_answers(options.answers, options, progress)
+    check_gates(options.gates, farthest_of(result) if options.gates else {})
     if options.directory is None:
         return result
     save(result, options.directory)
@@ -229,7 +231,7 @@ class _Settled:
 def _declare(
     options: BuildOptions, planned: PlannedBuild, photographs: Photographs | None
 ) -> Declared:
-    """The ideals of the build; refuses those that the axes do not admit before any model works."""
+    """The ideals of the build; refuses what the axes do not admit before any model works."""
     variables = planned.variables
     declared = Declared.of(
         options,
@@ -238,7 +240,10 @@ def _declare(
         with_axes=True,
         expected=photographs.axes if photographs else (),
     )
-    declared.check(variables, options.analysis_settings(), planned.prompts)
+    settings = options.analysis_settings()
+    declared.check(variables, settings, planned.prompts)
+    if options.gates:
+        check_gates(options.gates, declared.farthest(variables, settings))
     return declared
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from biasgraph.audits.axis_gates import read_gates
 from biasgraph.audits.round_options import RoundOptions
 from biasgraph.causal.looks import LOOKS, looks_up_to
 from biasgraph.data.options import TEXT, Settings, option, optional, options_of, reuse, settings
@@ -284,6 +285,16 @@ class BuildOptions(
         default=None,
         usual="outputs/MODEL/PROMPT, outputs/MODEL/LIST or outputs/ANSWERS",
     )
+    gates: Sequence[str] = option(
+        "End with exit code 3 if an axis is too far from its ideal: 'gender>0.2' (the lower end "
+        "of its distance's 95 % interval is more), of several prompts in their sum, or "
+        "'each:gender>0.2' in any of them. Repeatable.",
+        default=(),
+        metavar="GATE",
+        panel=OUTPUT,
+        flags=("--fail-if",),
+        repeat=True,
+    )
     dry_run: bool = option(
         "Show what would be generated and asked, and how long it would take; do nothing.",
         default=False,
@@ -292,6 +303,7 @@ class BuildOptions(
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        read_gates(self.gates)
         pictured = self.model is not None and _is_of_pictures(self.model)
         self.check_rounds(vars(self), self.analysis_settings().sign, pictured=pictured)
         if pictured and self.prompts is not None:
@@ -337,7 +349,8 @@ class BuildOptions(
 
     def _refuse_beside_answers(self) -> None:
         for name, declared in options_of(BuildOptions).items():
-            if name not in options_of(AnalyzeOptions) and is_given(getattr(self, name)):
+            suits = name in options_of(AnalyzeOptions) or name == "gates"
+            if not suits and is_given(getattr(self, name)):
                 raise InputError(
                     f"{declared.flag(name)} and --answers exclude each other: with an answers "
                     "table no model does any work"

@@ -27,13 +27,17 @@ def build(options: BuildOptions, output: Output) -> None:
     With several prompts, builds a graph for each and one of their sum.
     """
     from biasgraph.audits import build as audit
+    from biasgraph.audits.axis_gates import failures, judge_gates
+    from biasgraph.audits.gate_condition import refuse_failed
 
     if options.dry_run:
         plan = audit.plan(options)
         output.print_document(plan, lambda _: _list(plan))
         return
     result = audit.build(options, output.progress(), command=sys.argv[1:])
-    output.present_result(result)
+    judged = judge_gates(options.gates, result)
+    output.present_result(result, gates=judged)
+    refuse_failed(failures(judged))
 
 
 def _list(plan: Mapping[str, Any]) -> None:

@@ -22,10 +22,11 @@ def compare(options: CompareOptions, target: Path, output: Output) -> None:
     differ.
     """
     from biasgraph.audits.compare import comparison
-    from biasgraph.audits.compare.gates import refuse_failed
+    from biasgraph.audits.compare.gates import failures
+    from biasgraph.audits.gate_condition import refuse_failed
     from biasgraph.report.comparison_summary import summarize_comparison
 
     compared = comparison.compare(options)
     compared.save(target)
     output.present(compared.document, summarize_comparison, target, "compare.html")
-    refuse_failed(compared.document["gates"])
+    refuse_failed(failures(compared.document["gates"]))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from biasgraph.audits.axis_gates import JudgedGate
     from biasgraph.commands.progress_bar import TerminalProgress
     from biasgraph.data.findings import ScreenPart
     from biasgraph.data.result import Result
@@ -79,13 +80,17 @@ class Output:
             self._print_files(console, written)
         self._print_place(console, written, page)
 
-    def present_result(self, result: Result, sections: Sequence[str] = ()) -> None:
+    def present_result(
+        self, result: Result, sections: Sequence[str] = (), gates: Sequence[JudgedGate] = ()
+    ) -> None:
         """Print a graph in short or some sections of it, and if it was saved, where.
 
         Args:
             result: The graph.
             sections: Of `report.graph_summary.SECTIONS`.
+            gates: What they say of it.
         """
+        from biasgraph.data.findings import Sentences
         from biasgraph.errors import shown
         from biasgraph.report import graph_summary, overview, terminal
 
@@ -99,6 +104,8 @@ class Output:
             ways = overview.overviews(told, None if directory is None else shown(directory))
             left = overview.LINES - (directory is not None)
             terminal.show_shortened(console, ways, left)
+            verdicts = [f"{'FAILED' if gate.failed else 'passed'}: {gate}" for gate in gates]
+            terminal.show(console, [Sentences("Gates", verdicts)])
 
         console = self.print_document(result.document, draw)
         self._print_place(console, directory)

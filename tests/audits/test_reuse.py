@@ -54,6 +54,14 @@ def test_the_same_again_is_read_back(run: Path, analyses: list[str]) -> None:
     assert after == before
 
 
+def test_another_gate_computes_nothing(run: Path, analyses: list[str]) -> None:
+    before = {name: (run / name).read_bytes() for name in ("graph.json", "report.html")}
+    for gates in (("gender>0.49",), ("each:gender>0.4", "age>0.5")):
+        biasgraph.build("a librarian", output=run, **BUILD, gates=gates)
+    assert analyses == []
+    assert {name: (run / name).read_bytes() for name in before} == before
+
+
 def test_another_setting_is_computed(run: Path, analyses: list[str]) -> None:
     for alpha in (0.2, 0.2):
         result = biasgraph.build("a librarian", output=run, **{**BUILD, "alpha": alpha})
@@ -120,8 +128,9 @@ def test_other_code_computes_again(
 def test_a_rerun_imports_no_statistics(run: Path) -> None:
     arguments = ["build", "--prompt", "a librarian", "--images", "4", "--only", "gender,age"]
     arguments += ["--annotate", "tibet", "--bootstrap", "100", "--min-valid", "1", "-q"]
+    again = [*arguments, "--fail-if", "each:gender>0.49", "-o", str(run)]
     code = (
-        f"import sys; from biasgraph.commands import main; main({[*arguments, '-o', str(run)]!r})\n"
+        f"import sys; from biasgraph.commands import main; main({again!r})\n"
         "print(sorted({'scipy', 'matplotlib', 'torch', 'jinja2'} & sys.modules.keys()))"
     )
     assert main([*arguments, "-o", str(run)]) == 0

@@ -86,7 +86,7 @@ def compare(options: CompareOptions) -> Comparison:
     """Compare the results in some directories, the first of which is the baseline.
 
     Gates are judged in the document, and nothing is raised when one fails
-    (`biasgraph.audits.compare.gates.refuse_failed` does).
+    (`biasgraph.audits.gate_condition.refuse_failed` does).
 
     Raises:
         InputError: a gate is malformed, there are fewer than two runs, one cannot be read, or

@@ -11,18 +11,15 @@ Benjamini-Hochberg.
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biasgraph.errors import GateFailed, InputError, did_you_mean, printable
+from biasgraph.audits.gate_condition import read_condition
+from biasgraph.errors import InputError, did_you_mean, printable
 
 KINDS = ("worse", "new-edges", "amplification")
 FORMS = "worse:AXIS>NUMBER, new-edges>NUMBER or amplification>NUMBER"
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -37,10 +34,8 @@ class Gate:
     @classmethod
     def parse(cls, text: str) -> Gate:
         """Raises InputError for an unknown kind, or a number that is missing or not finite."""
-        condition, above, number = (part.strip() for part in text.rpartition(">"))
+        condition, threshold = read_condition(text, FORMS)
         shown = printable(text)
-        if not above:
-            raise InputError(f"the gate '{shown}' has no '>': give {FORMS}")
         word, colon, axis = (part.strip() for part in condition.partition(":"))
         if word not in KINDS:
             raise InputError(
@@ -50,11 +45,7 @@ class Gate:
             raise InputError(f"the gate '{shown}' names no axis: give worse:AXIS>NUMBER")
         if word != "worse" and colon:
             raise InputError(f"the gate '{shown}' is about no axis: give {word}>NUMBER")
-        if not _NUMBER.fullmatch(number) or not math.isfinite(float(number)):
-            given = f"'{printable(number)}' is no finite number"
-            what = given if number else "the number is missing"
-            raise InputError(f"the gate '{shown}': {what} behind '>'")
-        return cls(text.strip(), word, axis or None, float(number))
+        return cls(text.strip(), word, axis or None, threshold)
 
     def check_axis(self, axes: Sequence[str]) -> None:
         """Raise InputError unless the gate's axis is among those that are compared."""
@@ -111,11 +102,10 @@ class Gate:
         return growth["growth"], None if interval is None else interval[0], growth["reason"]
 
 
-def refuse_failed(judged: Sequence[Mapping[str, Any]]) -> None:
-    """Raise GateFailed with a line for each gate that failed, if any did."""
-    lines = []
-    for gate in (gate for gate in judged if gate["failed"]):
-        words = [f"{run['run']}: {run['words']}" for run in gate["runs"] if run["failed"]]
-        lines.append(f"gate '{printable(gate['gate'])}' failed: {'; '.join(words)}")
-    if lines:
-        raise GateFailed("\n".join(lines))
+def failures(judged: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Of judged gates those that failed, each with why."""
+    return [
+        (gate["gate"], "; ".join(f"{r['run']}: {r['words']}" for r in gate["runs"] if r["failed"]))
+        for gate in judged
+        if gate["failed"]
+    ]

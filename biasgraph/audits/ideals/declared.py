@@ -139,6 +139,22 @@ class Declared:
         for variable in variables:  # the ideal has one attribute more than the axes
             check_unknown_class(variable, settings, {*(self.shares or {}), *(counts or {})})
 
+    def farthest(
+        self, variables: Sequence[Variable], settings: AnalysisSettings
+    ) -> dict[str, float | None]:
+        """By variable, the largest distance that any images can have to its ideal.
+
+        None where the ideal is a reference, whose shares may be another's for each prompt, or has
+        an attribute more than the variable.
+        """
+        if self.unknown_class:
+            return {variable.name: None for variable in variables}
+        referred = {*self.expected, *(v.name for v in getattr(self.reference, "variables", ()))}
+        known = [variable for variable in variables if variable.name not in referred]
+        ideals = resolve_ideals(known, settings.metric, self.shares, None)
+        most = {v.name: ideal.farthest for v, ideal in zip(known, ideals, strict=True)}
+        return {variable.name: most.get(variable.name) for variable in variables}
+
     def _check_counts(self, prompts: Sequence[str]) -> Counts | None:
         """The counts for all prompts; refuses a reference that has none for one of them."""
         for prompt in prompts:

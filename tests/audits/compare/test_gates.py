@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from biasgraph.audits.compare.gates import Gate, refuse_failed
+from biasgraph.audits.compare.gates import Gate, failures
+from biasgraph.audits.gate_condition import refuse_failed
 from biasgraph.errors import GateFailed, InputError, printable
 from tests.hostile import HOSTILE
 
@@ -112,10 +113,10 @@ def test_the_lower_bound_of_any_run_decides(text: str, failed: bool) -> None:
     assert judged["failed"] is failed
     assert [run["failed"] for run in judged["runs"]] == [False, failed]
     if not failed:
-        refuse_failed([judged])
+        refuse_failed(failures([judged]))
         return
     with pytest.raises(GateFailed) as error:
-        refuse_failed([judged])
+        refuse_failed(failures([judged]))
     assert error.value.exit_code == 3
     assert str(error.value).startswith(f"gate '{text}' failed: shop:v2 (new): ")
 
@@ -125,11 +126,11 @@ def test_an_undefined_number_fails_and_says_so(text: str) -> None:
     judged = Gate.parse(text).judge(document(growth=None, low=None, new=None))
     assert judged["runs"][1]["lower_bound"] is None
     with pytest.raises(GateFailed, match="cannot be decided"):
-        refuse_failed([judged])
+        refuse_failed(failures([judged]))
 
 
 def test_every_failed_gate_has_a_line() -> None:
     gates = [Gate.parse(t) for t in ("worse:gender>0", "new-edges>0", "amplification>99")]
     with pytest.raises(GateFailed) as error:
-        refuse_failed([gate.judge(document()) for gate in gates])
+        refuse_failed(failures([gate.judge(document()) for gate in gates]))
     assert len(str(error.value).splitlines()) == 2
