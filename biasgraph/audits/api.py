@@ -24,6 +24,7 @@ from biasgraph.audits.gate_condition import refuse_failed
 from biasgraph.audits.pipeline_options import CompareOptions
 from biasgraph.data.options import option, settings, takes
 from biasgraph.data.result import Result
+from biasgraph.report.notebook_progress import progress_here
 
 if TYPE_CHECKING:
 
@@ -116,7 +117,7 @@ def build(options: BuildOptions) -> Result | BuildPlan:
     """
     if options.dry_run:
         return cast(BuildPlan, audit.plan(options))
-    result = audit.build(options)
+    result = audit.build(options, progress_here())
     refuse_failed(failures(judge_gates(options.gates, result)))
     return result
 

@@ -18,6 +18,7 @@ import pandas as pd
 from biasgraph.causal.fields import UNSET, columns
 from biasgraph.causal.rows import LATER_FIELDS, CountRow, PairRow
 from biasgraph.data.answers import ROLES
+from biasgraph.data.findings import RESERVED
 from biasgraph.errors import listed
 
 LABEL = "toy"
@@ -84,8 +85,11 @@ def _typed(name: str, column: pd.Series) -> pd.Series:
 
 
 def nodes_frame(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """One row for each axis; nested numbers get dotted names, lists stay lists."""
-    return _frame([_flat(node) for node in nodes])
+    """One row for each axis; nested numbers get dotted names, lists stay lists.
+
+    What findings are called and how they are shown is left out: graph.json has it.
+    """
+    return _frame([_flat(_without_display(node)) for node in nodes])
 
 
 def by_prompt_frame(prompts: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
@@ -111,9 +115,18 @@ def by_prompt_for_csv(frame: pd.DataFrame) -> pd.DataFrame:
 def nodes_for_csv(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """`nodes_frame` with its lists as texts."""
     rows = [
-        {name: _list_as_text(name, value) for name, value in _flat(node).items()} for node in nodes
+        {name: _list_as_text(name, value) for name, value in _flat(_without_display(node)).items()}
+        for node in nodes
     ]
     return _frame(rows)
+
+
+def _without_display(node: Mapping[str, Any]) -> dict[str, Any]:
+    findings = {
+        method: {name: value for name, value in found.items() if name not in RESERVED}
+        for method, found in node["findings"].items()
+    }
+    return {**node, "findings": findings}
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

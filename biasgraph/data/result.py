@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from biasgraph.io.text_files import read_bytes, refuse_pipe
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+    from matplotlib.figure import Figure
+    from PIL.Image import Image
 
     from biasgraph.data.findings import Finding
 
@@ -66,6 +68,10 @@ class Result:
         """What notebooks show: the figure of the graph, and the overview that a build ends with."""
         return str(import_module(NOTEBOOK).result_html(self))
 
+    def plot(self) -> Figure:
+        """The graph as a matplotlib figure, which notebooks show; `savefig` writes it."""
+        return cast("Figure", import_module(NOTEBOOK).graph_plot(self))
+
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
         """The graph: axes with their fields as nodes, the edges that survived with theirs."""
@@ -73,14 +79,42 @@ class Result:
 
     @cached_property
     def nodes(self) -> pd.DataFrame:
-        """One row for each axis; nested numbers have dotted names ("w1_null.q95")."""
+        """One row for each axis; nested numbers have dotted names ("w1_null.q95").
+
+        What other methods found has `findings.METHOD.NAME`; how it is shown is in `document`.
+        """
         return tables.nodes_frame(self.document["nodes"])
 
     @property
     def edges(self) -> pd.DataFrame:
-        """The rows of `pairs` that are edges, the strongest first."""
+        """The rows of `pairs` that are edges, the strongest first.
+
+        `sensitivity` is the column `is` under a name that is not a keyword of Python.
+        """
         edges = self.pairs[self.pairs["edge"].astype(bool)]
-        return edges.sort_values("is", key=abs, ascending=False).reset_index(drop=True)
+        edges = edges.sort_values("is", key=abs, ascending=False).reset_index(drop=True)
+        edges.insert(list(edges.columns).index("is"), "sensitivity", edges["is"])
+        return edges
+
+    @cached_property
+    def findings(self) -> pd.DataFrame:
+        """The edges and common shifts in words, in the order in which reports tell them.
+
+        Columns: `finding` (a sentence), `source`, `target`, `verdict`; the `category` of the target
+        whose share moves most where the source's attributes are mixed, that share in percent
+        `before` and `after`, and `sensitivity`, each with the ends of its 95 % interval (`_low`,
+        `_high`); `evidence` (numbers of images, p, the ideal). What is undefined is missing.
+        """
+        return cast("pd.DataFrame", import_module(NOTEBOOK).findings_frame(self))
+
+    def image(self, image: str) -> Image:
+        """A picture by its id in the column `image` of `answers`; its `filename` is its file.
+
+        Raises:
+            InputError: There is no such image, it was withheld, its file is missing or damaged, or
+                the result came from a table and has no pictures.
+        """
+        return cast("Image", import_module(NOTEBOOK).picture(self, image))
 
     @cached_property
     def by_prompt(self) -> pd.DataFrame:

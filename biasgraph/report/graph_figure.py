@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,41 +43,50 @@ def graph_figure(document: Document, kind: str, columns: int) -> bytes:
         kind: "svg" or "png".
         columns: 1 or 2, the width in columns of a page.
     """
-    raw, unwritten = _draw(document, kind, columns, "")
-    if unwritten:
-        note = f" IS is not written on {unwritten} edges, where there was no room."
-        raw, _ = _draw(document, kind, columns, note)
-    return raw
+    with graph_sheet(document, columns) as sheet:
+        return sheet.save(kind, style.title(document), style.caption(document))
 
 
-def _draw(document: Document, kind: str, columns: int, note: str) -> tuple[bytes, int]:
-    """The figure with a note below it, and how many edges have no room for their number."""
-    nodes, caption = document["nodes"], style.caption(document)
+@contextmanager
+def graph_sheet(document: Document, columns: int) -> Iterator[FigureSheet]:
+    """The sheet that the graph is drawn on, to be saved or shown; see `graph_figure`."""
     with figure_sheet(columns) as sheet:
-        entries = _legend(document, sheet)
-        heights = [
-            (0.62 if columns == 2 and len(nodes) <= ROTATED else 0.9) * sheet.width,
-            1.7 * sheet.em * math.ceil(len(entries) / columns),
-        ]
-        sheet.set_content(sum(heights), caption + note, document["graph"]["toy"])
-        axes, key = sheet.figure.subplots(2, height_ratios=heights)
-        axes.set(aspect="equal", xlim=(-1.05, 1.05), ylim=(-1.05, 1.05))
-        places = positions([node["id"] for node in nodes])
-        largest = min(2.4 * sheet.font, 22 * sheet.font / max(len(nodes), 1))
-        sizes = {node["id"]: _radius(node["out_strength"], largest) for node in nodes}
-        for node in nodes:
-            _draw_axis(axes, places[node["id"]], sizes[node["id"]], node["w1"])
-        _write_names(axes, places, largest, sheet)
-        key.legend(
-            entries.values(), entries.keys(), loc="upper left", ncols=columns, mode="expand",
-            handlelength=6, borderaxespad=0, handler_map=_handlers(),
-        )  # fmt: skip
-        for part in (axes, key):
-            part.set_axis_off()
-        sheet.figure.draw_without_rendering()  # everything takes its place
-        sheet.figure.set_layout_engine("none")
-        unwritten = _draw_edges(axes, document, places, sizes, sheet)
-        return sheet.save(kind, style.title(document), caption), unwritten
+        unwritten = _draw(document, sheet, columns, "")
+        if not unwritten:
+            yield sheet
+            return
+    with figure_sheet(columns) as sheet:
+        note = f" IS is not written on {unwritten} edges, where there was no room."
+        _draw(document, sheet, columns, note)
+        yield sheet
+
+
+def _draw(document: Document, sheet: FigureSheet, columns: int, note: str) -> int:
+    """The graph with a note below it; how many edges have no room for their number."""
+    nodes = document["nodes"]
+    entries = _legend(document, sheet)
+    heights = [
+        (0.62 if columns == 2 and len(nodes) <= ROTATED else 0.9) * sheet.width,
+        1.7 * sheet.em * math.ceil(len(entries) / columns),
+    ]
+    sheet.set_content(sum(heights), style.caption(document) + note, document["graph"]["toy"])
+    axes, key = sheet.figure.subplots(2, height_ratios=heights)
+    axes.set(aspect="equal", xlim=(-1.05, 1.05), ylim=(-1.05, 1.05))
+    places = positions([node["id"] for node in nodes])
+    largest = min(2.4 * sheet.font, 22 * sheet.font / max(len(nodes), 1))
+    sizes = {node["id"]: _radius(node["out_strength"], largest) for node in nodes}
+    for node in nodes:
+        _draw_axis(axes, places[node["id"]], sizes[node["id"]], node["w1"])
+    _write_names(axes, places, largest, sheet)
+    key.legend(
+        entries.values(), entries.keys(), loc="upper left", ncols=columns, mode="expand",
+        handlelength=6, borderaxespad=0, handler_map=_handlers(),
+    )  # fmt: skip
+    for part in (axes, key):
+        part.set_axis_off()
+    sheet.figure.draw_without_rendering()  # everything takes its place
+    sheet.figure.set_layout_engine("none")
+    return _draw_edges(axes, document, places, sizes, sheet)
 
 
 def _radius(strength: float | None, largest: float) -> float:

@@ -38,15 +38,24 @@ def direction(sign: str | None) -> str:
 
 
 def strongest(links: Sequence[Record]) -> list[Record]:
-    """The edges to tell first: those with a direction before the others, by |IS|."""
-    ranked = sorted(links, key=lambda link: (link["sign"] not in CLAIMS, -abs(link["is"])))
-    return ranked[:STRONGEST]
+    """The edges to tell first."""
+    return ranked(links)[:STRONGEST]
+
+
+def ranked(links: Sequence[Record]) -> list[Record]:
+    """Edges as they are told: those with a direction before the others, by |IS|."""
+    return sorted(links, key=lambda link: (link["sign"] not in CLAIMS, -abs(link["is"])))
 
 
 def told_first(pairs: Sequence[Record]) -> list[Record]:
-    """The common shifts, the clearest first."""
+    """The common shifts to tell first."""
+    return common_shifts(pairs)[:STRONGEST]
+
+
+def common_shifts(pairs: Sequence[Record]) -> list[Record]:
+    """The pairs whose arms all moved alike, the clearest first."""
     found = [pair for pair in between(pairs) if pair.get("verdict") == "common_shift"]
-    return sorted(found, key=lambda pair: pair["shift_p"])[:STRONGEST]
+    return sorted(found, key=lambda pair: pair["shift_p"])
 
 
 def is_found(pair: Record) -> bool:

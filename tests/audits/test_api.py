@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -132,7 +133,8 @@ def test_signatures_show_every_option(function, first: list[str]) -> None:
     parameters = inspect.signature(function).parameters
     assert [*parameters][: len(first)] == first
     assert not any(parameter.kind.name.startswith("VAR") for parameter in parameters.values())
-    assert function.__doc__ is not None
+    told = pydoc.render_doc(function, renderer=pydoc.plaintext)
+    assert [name for name in parameters if f"\n        {name}: " not in told] == []
     if function is biasgraph.build:
         assert parameters.keys() == BuildOptions.__dataclass_fields__.keys()
 
