@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from biasgraph.audits.plan.verification import axis_set_of
 from biasgraph.audits.reuse import read_inputs
 from biasgraph.data.file_names import GRAPH, RECORD
-from biasgraph.data.result import load, read_document
+from biasgraph.data.result import load, read_document, run_directory
 from biasgraph.errors import InputError, ModelError, printable, shown
 from biasgraph.methods import registry
 from biasgraph.methods.base import Annotation, Media, MethodInput, MethodPlan, initial_rows
@@ -20,7 +20,6 @@ from biasgraph.models.base import Describer
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import traits_of
-from biasgraph.report.thumbnails import run_directory
 from biasgraph.runs.directory import Run
 from biasgraph.runs.job import Job
 from biasgraph.runs.media import RunMedia

@@ -241,7 +241,7 @@ def read_answers(folder: Path, document: graphs.Document) -> Answers:
     Raises:
         InputError: it cannot be read, or is damaged.
     """
-    above = _run_above(folder)
+    above = _holder_of_tables(folder)
     path = (above or folder) / ANSWERS
     refuse_pipe(path)
     answers = Answers.read(path)
@@ -249,7 +249,7 @@ def read_answers(folder: Path, document: graphs.Document) -> Answers:
 
 
 def _counts(folder: Path, document: graphs.Document) -> pd.DataFrame:
-    above = _run_above(folder)
+    above = _holder_of_tables(folder)
     path = (above or folder) / TABLES
     counts = _typed(tables.counts_from_cells, path, tables.OLD_TABLE_COLUMNS)
     if above is None:
@@ -258,11 +258,27 @@ def _counts(folder: Path, document: graphs.Document) -> pd.DataFrame:
     return counts.iloc[about].reset_index(drop=True)
 
 
-def _run_above(folder: Path) -> Path | None:
-    """The folder of the run whose tables have the rows of the prompt in `folder`; or None."""
+def _holder_of_tables(folder: Path) -> Path | None:
+    """The run above whose tables have the rows of the prompt in `folder`; None if it has its own.
+
+    Runs of older versions wrote the tables of every prompt into its folder.
+    """
+    return None if (folder / ANSWERS).exists() else run_above(folder)
+
+
+def run_above(folder: Path) -> Path | None:
+    """The result of several prompts in which `folder` holds one; None for any other folder."""
     above = folder.resolve().parent
-    own = (folder / ANSWERS).exists() or above.name != PROMPTS
-    return None if own else above.parent
+    is_prompt = above.name == PROMPTS and (above.parent / GRAPH).is_file()
+    return above.parent if is_prompt else None
+
+
+def run_directory(directory: Path | None) -> Path | None:
+    """The run that has a result's pictures: its directory, or the run above; None if none has."""
+    if directory is None:
+        return None
+    places = (directory, run_above(directory))
+    return next((path for path in places if path and (path / RECORD).is_file()), None)
 
 
 def prompt_folders(document: graphs.Document) -> list[str]:
@@ -276,9 +292,9 @@ def prompt_folders(document: graphs.Document) -> list[str]:
 
 def why_no_run(folder: Path) -> str:
     """Why a result has no pictures of its own, to end an error line with."""
-    above = folder.absolute().parent
-    if above.name == PROMPTS and (above.parent / RECORD).is_file():
-        return f"it is one prompt of the run in {shown(folder.parent.parent)}, which has them"
+    above = run_above(folder)
+    if above is not None and (above / RECORD).is_file():
+        return f"it is one prompt of the run in {shown(above)}, which has them"
     return "it came from a table"
 
 

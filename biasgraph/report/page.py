@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.data.file_names import PROMPTS, REPORT
+from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import image_ids
+from biasgraph.data.result import run_above
 from biasgraph.report import html
 from biasgraph.report.embedding import PAGE, STEPS, Embedded
 from biasgraph.report.graph_drawing import drawing
@@ -48,7 +49,7 @@ def report_html(result: Result, *, images: bool = True, links: bool = True) -> b
     folder = result.directory
     pictures = Pictures.of(folder) if images else Pictures()
     files = _files(pictures, folder) if links else None
-    return _Page.of(result, pictures, files, links, _is_one_of_many(folder)).render()
+    return _Page.of(result, pictures, files, links, _is_prompt(folder)).render()
 
 
 def pages(result: Result) -> dict[str, bytes]:
@@ -89,7 +90,7 @@ def report_files(
     for place, part in results.items():
         own = folder and folder / place
         files_of = _files(pictures, own) if beside else None
-        page = _Page.of(part, pictures, files_of, True, bool(place) or _is_one_of_many(folder))
+        page = _Page.of(part, pictures, files_of, True, bool(place) or _is_prompt(folder))
         old = own and html.digest_in(own / REPORT)
         if not (only_changed and old == page.digest):
             files[place + REPORT] = page.render()
@@ -101,11 +102,9 @@ def _files(pictures: Pictures, folder: Path | None) -> str | None:
     return pictures.from_page(folder) if folder is not None and pictures.rows else None
 
 
-def _is_one_of_many(directory: Path | None) -> bool:
-    """Whether the result in `directory` is that of one prompt in a run of several."""
-    if directory is None or directory.absolute().parent.name != PROMPTS:
-        return False
-    return (directory.absolute().parent.parent / "graph.json").is_file()
+def _is_prompt(folder: Path | None) -> bool:
+    """Whether a folder holds one prompt of a result of several."""
+    return folder is not None and run_above(folder) is not None
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from biasgraph.data.result import run_directory
 from biasgraph.errors import InputError, ModelError, shown
 from biasgraph.io.writing import write_atomically, writing_to
-from biasgraph.report.thumbnails import run_directory
 from biasgraph.runs.directory import read_run
 from biasgraph.runs.pictures.layouts import CONTROL, MANIFEST
 from biasgraph.runs.pictures.picture_paths import Places, table_of

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from biasgraph.data.file_names import PROMPTS, RECORD
+from biasgraph.data.result import run_directory
 from biasgraph.report.embedding import ROOM, Embedded, embed
 from biasgraph.runs.directory import IMAGES, read_run
 from biasgraph.runs.image_store import ImageStore
@@ -55,15 +55,6 @@ class Pictures:
     def from_page(self, folder: Path) -> str:
         """Where a page in `folder` finds the files: relative, percent-encoded, with a slash."""
         return f"{quote(Path(os.path.relpath(self.store.folder, folder)).as_posix())}/"
-
-
-def run_directory(directory: Path | None) -> Path | None:
-    """The run that holds a result's images: its directory, or, for one prompt of many, the root."""
-    if directory is None:
-        return None
-    folder = directory.absolute()
-    candidates = [folder, *([folder.parent.parent] if folder.parent.name == PROMPTS else [])]
-    return next((path for path in candidates if (path / RECORD).is_file()), None)
 
 
 @dataclass(frozen=True)

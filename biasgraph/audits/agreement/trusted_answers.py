@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from biasgraph.audits.agreement.sampling import sample
 from biasgraph.data.answers import Answers, majority
 from biasgraph.data.file_names import RECORD
+from biasgraph.data.result import run_directory
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
@@ -24,7 +25,6 @@ from biasgraph.models.human import Labels
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.pixels import pixels_digest
 from biasgraph.models.registry import JUDGE, refuse_unread, traits_of
-from biasgraph.report.thumbnails import run_directory
 from biasgraph.runs.directory import Run, read_run
 from biasgraph.runs.job import Job
 from biasgraph.runs.ledger_rows import GATE
