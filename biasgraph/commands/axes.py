@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -111,5 +112,6 @@ def propose_command(prompt: str, target: Path, options: RunOptions, output: Outp
         click.echo(note, err=True)
     path = shown(target)
     click.echo(
-        f"Wrote {path}: edit it, then 'biasgraph build --prompt ... --axes {path}'", err=True
+        f"Wrote {path}: edit it, then `biasgraph build --prompt ... --axes {quote(path)}`",
+        err=True,
     )

@@ -50,8 +50,13 @@ def summarize(told: Told, sections: Sequence[str] = ()) -> list[parts.ScreenPart
         told: What there is to tell of.
         sections: What to tell, of `SECTIONS`, in this order; all of them unless some are given.
     """
-    found = [part for name in sections or SECTIONS for part in SECTIONS[name](told)]
-    return [parts.Banner(told.graph["toy"]), *found]
+    found: list[parts.ScreenPart] = [parts.Banner(told.graph["toy"])]
+    for name in sections or SECTIONS:
+        section = [part for part in SECTIONS[name](told) if not parts.is_empty(part)]
+        found += section
+        if not section and 0 < len(sections) < len(SECTIONS):
+            found.append(parts.Text(f"{name}: nothing to show"))
+    return found
 
 
 def _settings(told: Told) -> Iterator[parts.ScreenPart]:

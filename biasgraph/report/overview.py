@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -120,4 +121,5 @@ def _what_else(told: Told, directory: str | None) -> Iterator[str]:
         yield "Save it with -o DIR to see the rest with `biasgraph show DIR`."
         return
     names = [name for name in SECTIONS if name != "prompts" or told.prompts]
-    yield f"The rest: `biasgraph show {directory} --section all`, or one of {', '.join(names)}."
+    command = shlex.join(["biasgraph", "show", directory, "--section", "all"])
+    yield f"The rest: `{command}`, or one of {', '.join(names)}."

@@ -2,7 +2,7 @@
 (function (biasgraph) {
   "use strict";
 
-  const { el, name, number, percent, count } = biasgraph.dom;
+  const { el, name, number, percent, whole, count } = biasgraph.dom;
   const percentage = (value, low, high) => `${((value - low) / (high - low || 1)) * 100}%`;
 
   // A contingency table as a heat map: counts and the row's shares.
@@ -57,7 +57,7 @@
           intervals && span("whisker", intervals[i][0], intervals[i][1]),
           el("i", { class: "goal", style: { left: at(ideal[i]) } })),
         el("span", { class: "bar-value" }, shares === null ? number(null, { reason: "no valid answers", brief: true })
-          : [el("data", { value: String(shares[i]) }, percent(shares[i])), el("small", null, counts ? count(counts[i]) : `[${intervals[i].map((end) => Math.round(end * 100)).join(", ")}]`)]));
+          : [el("data", { value: String(shares[i]) }, percent(shares[i])), el("small", null, counts ? count(counts[i]) : `[${intervals[i].map(whole).join(", ")}]`)]));
     }));
   }
 

@@ -106,7 +106,14 @@
   }
 
   function percent(share) {
-    return `${Math.round(share * 100)}\u00a0%`;
+    return `${whole(share)}\u00a0%`;
+  }
+
+  // A share as a whole percentage; halves go to the even number, as in the sentences.
+  function whole(share) {
+    const floor = Math.floor(share * 100);
+    const rest = share * 100 - floor;
+    return rest === 0.5 ? floor + (floor % 2) : Math.round(share * 100);
   }
 
   function count(value) {
@@ -140,6 +147,6 @@
 
   window.biasgraph = {
     model: JSON.parse(document.getElementById("model").textContent),
-    dom: { el, svg, growing, name, number, withInterval, pValue, pText, shown, percent, count, colour, csv, download },
+    dom: { el, svg, growing, name, number, withInterval, pValue, pText, shown, percent, whole, count, colour, csv, download },
   };
 })();

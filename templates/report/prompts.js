@@ -2,7 +2,7 @@
 (function (biasgraph) {
   "use strict";
 
-  const { el, svg, name, shown, percent, growing } = biasgraph.dom;
+  const { el, svg, name, shown, percent, whole, growing } = biasgraph.dom;
   const { model } = biasgraph;
   const found = model.prompts;
   if (!found) return;
@@ -19,7 +19,7 @@
     const { label: axis, attributes } = model.axes[i];
     const images = `${cell.valid.toLocaleString("en")} of ${cell.total.toLocaleString("en")} images with a valid answer`;
     if (cell.w1 === null) return `${label}, ${axis}: undecidable, ${cell.why} (${images}).`;
-    const ends = cell.most_ci === null ? "" : ` [${cell.most_ci.map((end) => Math.round(end * 100)).join(", ")}]`;
+    const ends = cell.most_ci === null ? "" : ` [${cell.most_ci.map(whole).join(", ")}]`;
     const most = `${percent(cell.shares[cell.most])} ${attributes[cell.most]}${ends}, ideal ${percent(found.ideals[i][cell.most])}`;
     const range = cell.ci === null ? "" : ` [${cell.ci.map((end) => shown(end, 3)).join(", ")}]`;
     const chance = cell.near ? ", within chance of the ideal" : "";

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -46,9 +45,9 @@ def cell(page: Any, prompt: str, axis: int) -> Any:
     return row.locator(".cell").nth(axis)
 
 
-def percent(share: float) -> int:
-    """As JavaScript rounds it."""
-    return math.floor(share * 100 + 0.5)
+def percent(share: float) -> str:
+    """As the sentences have it: 12.5 % is 12, and 13.5 % is 14."""
+    return f"{share:.0%}".rstrip("%")
 
 
 def prompts(page: Any) -> list[str]:
@@ -64,7 +63,7 @@ def test_every_cell_says_what_its_prompt_shows(page: Any, run: Path) -> None:
             one = cell(page, prompt, i)
             share = max(node["initial"]["distribution"])
             place = node["initial"]["distribution"].index(share)
-            ends = ", ".join(str(percent(end)) for end in node["distribution_ci"][place])
+            ends = ", ".join(percent(end) for end in node["distribution_ci"][place])
             low, high = node["w1_ci"]
             expected = (
                 f"{prompt}, {node['id']}: {percent(share)} % {node['attributes'][place]} "

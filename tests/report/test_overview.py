@@ -148,6 +148,9 @@ def test_a_section_is_shown_alone_and_all_of_them_together(
         assert [other for other, one in marks.items() if one in text] == [name], mark
     everything = shown(tables, 100, monkeypatch, capsys, "all")
     assert all(mark in everything for mark in marks.values())
+    nothing = "methods: nothing to show"
+    assert nothing in shown(tables, 100, monkeypatch, capsys, "methods")
+    assert nothing not in everything
     assert main(["show", str(tables), "--section", "axis"]) == 2
     assert "unknown section 'axis'. Did you mean axes?" in " ".join(
         capsys.readouterr().err.replace("'axes'", "axes").split()

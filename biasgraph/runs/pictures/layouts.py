@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -166,7 +167,8 @@ def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[s
     root = shown(listing.root)
     if (listing.root / RECORD).is_file():
         raise InputError(
-            f"{root} is a run: lay its images out with biasgraph export {root} --to folder -o DIR"
+            f"{root} is a run: lay its images out with "
+            f"`biasgraph export {shlex.quote(root)} --to folder -o DIR`"
         )
     full = [name for name in folders if listing.holds_pictures(name)]
     whole = [
