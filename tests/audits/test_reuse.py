@@ -71,6 +71,7 @@ def test_another_setting_is_computed(run: Path, analyses: list[str]) -> None:
     assert analyses == ["analysis"] * 2
 
 
+@pytest.mark.slow(reason="builds of the sandbox; the same again stays")
 def test_a_finding_more_is_read_back(run: Path, analyses: list[str]) -> None:
     assert main(["robustness", str(run), "--draws", "2", "-q"]) == 0
     before = (run / "graph.json").read_bytes()
@@ -84,6 +85,7 @@ def test_a_finding_more_is_read_back(run: Path, analyses: list[str]) -> None:
     analyses.clear()
 
 
+@pytest.mark.slow(reason="builds of the sandbox; the same again stays")
 def test_a_finding_more_hides_no_change(run: Path, analyses: list[str]) -> None:
     (run / "pairs.csv").write_bytes((run / "pairs.csv").read_bytes() + b"\n")
     assert main(["robustness", str(run), "--draws", "2", "-q"]) == 0

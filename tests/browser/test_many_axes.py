@@ -57,6 +57,7 @@ def scroll_to_the_end(page: Any) -> None:
             return
 
 
+@pytest.mark.slow(reason="a page of 100 axes")
 def test_rows_are_drawn_when_they_are_scrolled_to(page: Any) -> None:
     assert 100 <= rows(page) < PAIRS / 2
     page.evaluate("biasgraph.page.pick({pair: 39 * 40 + 38})")

@@ -161,6 +161,7 @@ def test_prompts_that_begin_alike_lead_each_to_its_own_report(
     assert len({*links}) == 2
 
 
+@pytest.mark.slow(reason="a page of 120 prompts")
 def test_120_prompts_are_drawn_as_they_are_scrolled_to(open_page: Open, tmp_path: Path) -> None:
     shares = {f"prompt {i:03d}": i / 119 for i in range(120)}
     table = initial_table(shares, images=20)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from biasgraph.io.folder_names import folder_name
 from tests.answer_tables import librarian_table
@@ -44,6 +45,7 @@ def test_the_way_to_a_prompt_and_back(open_page: Open, tmp_path: Path) -> None:
     assert page.locator("h1").inner_text() == "3 prompts"
 
 
+@pytest.mark.slow(reason="a build of several prompts")
 def test_pages_of_prompts_show_the_pictures_of_the_run(open_page: Open, tmp_path: Path) -> None:
     (tmp_path / "prompts.txt").write_text("a librarian\na nurse\n")
     run = tmp_path / "run"

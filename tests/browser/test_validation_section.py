@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 import biasgraph
 from biasgraph.commands import main
@@ -13,6 +14,7 @@ from tests.answer_tables import librarian_table
 from tests.browser.conftest import Open
 
 
+@pytest.mark.slow(reason="a validation of its own")
 def test_numbers_stand_with_their_intervals(tmp_path: Path, open_page: Open) -> None:
     prompts = [f"a librarian in room {number}" for number in range(5)]
     tables = [librarian_table(24, prompt=one, seed=n) for n, one in enumerate(prompts)]

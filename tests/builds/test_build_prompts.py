@@ -93,6 +93,7 @@ def test_one_run_holds_all_prompts(small: Path) -> None:
     pd.testing.assert_series_equal(*both)
 
 
+@pytest.mark.slow(reason="a build of 26 prompts; runs/test_batches.py has the order")
 def test_batches_mix_prompts_and_are_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[list[str]] = []
     generate = DiffusersGenerator.generate

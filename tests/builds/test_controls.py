@@ -80,6 +80,7 @@ def test_a_build_makes_two_controls_and_changes_nothing_else(home: Path) -> None
     assert other.document["graph"]["unseen_words"] == []
 
 
+@pytest.mark.slow(reason="builds of the sandbox")
 def test_a_run_without_controls_gets_them_only_when_asked(home: Path, tmp_path: Path) -> None:
     run = copied(home / "plain", tmp_path)
     before = images_of(run), (run / "run.json").read_bytes(), (run / "answers.csv").read_bytes()
@@ -99,6 +100,7 @@ def test_a_run_without_controls_gets_them_only_when_asked(home: Path, tmp_path: 
     pd.testing.assert_frame_equal(answers_of(run), answers_of(home / "usual"))
 
 
+@pytest.mark.slow(reason="builds of the sandbox")
 def test_controls_can_be_left_out_again(home: Path, tmp_path: Path) -> None:
     run = copied(home / "usual", tmp_path)
     before = images_of(run)
@@ -111,6 +113,7 @@ def test_controls_can_be_left_out_again(home: Path, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(answers_of(run), answers_of(home / "usual"))
 
 
+@pytest.mark.slow(reason="builds of folders; runs/pictures reads them")
 @pytest.mark.parametrize("manifest", [True, False])
 def test_a_folder_of_controls(home: Path, tmp_path: Path, manifest: bool) -> None:
     pics, run = tmp_path / "pics", tmp_path / "run"

@@ -45,6 +45,7 @@ def test_four_columns_say_what_prompts_show(run: Path, capsys: pytest.CaptureFix
     assert len(result.by_prompt) == 12 * 4 and len(pd.read_csv(run / "prompts.csv")) == 12 * 4
 
 
+@pytest.mark.slow(reason="every command on a result; each has tests of its own")
 def test_what_reads_a_result_reads_it(run: Path, tmp_path: Path) -> None:
     assert main(["report", str(run), "-o", str(tmp_path / "page.html")]) == 0
     everything = "html,json,graphml,gexf,csv,parquet,pyvis,dot,mermaid,svg,png"
@@ -52,6 +53,7 @@ def test_what_reads_a_result_reads_it(run: Path, tmp_path: Path) -> None:
     assert (tmp_path / "all" / "prompts.csv").read_bytes() == (run / "prompts.csv").read_bytes()
 
 
+@pytest.mark.slow(reason="two builds of the sandbox")
 def test_two_such_runs_are_compared(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

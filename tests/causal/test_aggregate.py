@@ -91,6 +91,7 @@ def test_no_effect_at_all_stays_below_the_noise_floor() -> None:
     assert below >= 16
 
 
+@pytest.mark.slow(reason="200 audits; benchmarks/floors.py measures the same")
 def test_the_noise_floor_is_what_audits_without_any_effect_show() -> None:
     images = independent([2, 3, 6, 3, 2, 2, 4, 4], seed=2)
     ideals = uniform(images)

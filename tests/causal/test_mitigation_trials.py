@@ -93,6 +93,7 @@ def test_fresh_prompts_repeat_what_was_predicted() -> None:
     assert (found.clear_signs, found.clear_signs_kept) == (2, 2)
 
 
+@pytest.mark.slow(reason="hundreds of plans")
 def test_without_any_effect_only_shared_images_agree() -> None:
     """The reason for halves: one initial set on both sides is a correlation by itself."""
     disjoint = shared = spread = 0.0

@@ -22,6 +22,7 @@ from tests.causal.worlds import Records, audit, codes, variables
 
 FAST = AnalysisSettings(bootstrap=200, noise_draws=0)
 ORDERED = (Variable("a", ("low", "middle", "high"), "ordinal"),)
+TRANSPORT = pytest.mark.slow(reason="thousands of transports; ordinal and nominal axes stay")
 COSTLY = (Variable("a", ("x", "y", "z"), "cost", np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0.0]])),)
 
 
@@ -150,7 +151,7 @@ def test_the_estimate_from_halves_does_not_lean_upwards() -> None:
         assert true > 0 or abs(mean) < 0.003
 
 
-@pytest.mark.parametrize("axes", [ORDERED, COSTLY, variables(3)])
+@pytest.mark.parametrize("axes", [ORDERED, pytest.param(COSTLY, marks=TRANSPORT), variables(3)])
 def test_the_interval_covers_means_at_the_ideal(axes: tuple[Variable, ...]) -> None:
     """26 prompts at the ideal: no bootstrap interval of their mean distance reaches 0."""
     rng = np.random.default_rng(1)

@@ -224,6 +224,7 @@ def test_a_misspelt_folder_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Did you mean 'folder'?" in capsys.readouterr().err
 
 
+@pytest.mark.slow(reason="starts a program to draw what test_terminal.py draws")
 def test_names_from_other_scripts_on_a_narrow_terminal(tmp_path: Path) -> None:
     axes = {"גיל": ("צעיר", "זקן"), "性别": ("男", "女")}
     librarian_table(images=5, axes=axes, prompt="図書館員").to_csv(tmp_path / "図.csv", index=False)

@@ -57,6 +57,7 @@ def test_prints_tables_and_writes_the_document(
     assert json.loads((run / "robustness.json").read_text("utf-8"))["draws"] == 2
 
 
+@pytest.mark.slow(reason="a run of its own; report/test_robustness_figure.py draws")
 def test_the_report_gets_a_section_and_the_run_a_figure(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,6 +82,7 @@ def test_the_report_gets_a_section_and_the_run_a_figure(
     assert (run / "report.html").read_bytes() == before
 
 
+@pytest.mark.slow(reason="two more audits of subsets")
 def test_json_is_one_document_and_seeds_repeat(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,6 +115,7 @@ def test_the_settings_are_the_runs_own(tmp_path: Path, capsys: pytest.CaptureFix
     assert statuses == {"ok"}  # the paper's preset asks for one valid answer
 
 
+@pytest.mark.slow(reason="a run of several prompts")
 def test_several_prompts_are_drawn_within_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,6 +167,7 @@ def test_errors_of_the_judge_beside_what_they_are_expected_to_do(
     assert "any other attribute alike" in shown
 
 
+@pytest.mark.slow(reason="an agreement and a run of its own")
 def test_errors_follow_the_confusion_that_was_measured(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

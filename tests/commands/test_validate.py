@@ -55,6 +55,7 @@ def test_json_is_one_document_and_the_same_every_time(
     assert (run / "report.html").read_bytes() == report
 
 
+@pytest.mark.slow(reason="a validation of its own")
 def test_several_prompts_have_intervals_and_a_row_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,6 +89,7 @@ def initial(table: pd.DataFrame) -> pd.Series:
     return table["role"] == "initial"
 
 
+@pytest.mark.slow(reason="validations of their own")
 @pytest.mark.parametrize(
     "changed",
     [

@@ -119,6 +119,7 @@ def test_a_folder_of_pictures_is_refused(tmp_path: Path) -> None:
         )  # fmt: skip
 
 
+@pytest.mark.slow(reason="a build of two prompts")
 def test_several_prompts_tell_which_words_matter_over_all(tmp_path: Path) -> None:
     built = biasgraph.build(
         prompts=["a nurse", "a chef", "a person"],
@@ -139,6 +140,7 @@ def test_several_prompts_tell_which_words_matter_over_all(tmp_path: Path) -> Non
     assert node(person, "gender")["n_words"] == 0 and node(person, "gender")["largest"] is None
 
 
+@pytest.mark.slow(reason="a build of the sandbox; the readings alone stay")
 def test_both_ways_stand_side_by_side(built: biasgraph.Result, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(str(built.directory), tmp_path / "r", copy_function=shutil.copy2))
     assert main(["annotate", str(copy), "gradbias", "--word-by", "both", "--quiet"]) == 0

@@ -168,6 +168,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(folder)
 
 
+@pytest.mark.slow(reason="a build and seven annotations; the example stays")
 @pytest.mark.usefixtures("broken")
 def test_broken_plug_ins_are_named_and_disturb_no_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

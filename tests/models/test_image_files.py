@@ -266,6 +266,7 @@ class TestLarge:
         assert pixels.shape == (1000, 1000, 3)
         assert abs(pixels.astype(int) - 127).max() <= 1
 
+    @pytest.mark.slow(reason="decodes 17 pictures of 100 megapixels")
     @pytest.mark.skipif(sys.platform != "linux", reason="reads its memory from /proc")
     def test_small_files_of_many_pixels_need_little_memory(self, tmp_path: Path) -> None:
         for number in range(6):

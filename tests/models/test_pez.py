@@ -16,6 +16,8 @@ from tests.models import tiny_pipelines
 from tests.models.test_middle_activations import hooks_of
 from tests.models.tiny_pipelines import Loader
 
+MORE = pytest.mark.slow(reason="the same once more; one of them stays")
+
 OPENING, NEUTRAL, SEEDS, STEP = "a photo of a", "a photo of a person", [0, 1, 2], 2
 
 
@@ -55,7 +57,7 @@ def probability(shared: Any, text: str, probe: Probe, place: int) -> float:
     return float(probe.probabilities(seen, STEP)[:, place].mean())
 
 
-@pytest.mark.parametrize("attribute", ["male", "female"])
+@pytest.mark.parametrize("attribute", ["female", pytest.param("male", marks=MORE)])
 def test_the_target_becomes_probable_on_the_sandbox(sandbox: Any, attribute: str) -> None:
     probe = difference_probe(sandbox, "a photo of a male doctor", "a photo of a female doctor")
     place = probe.attributes.index(attribute)
@@ -95,7 +97,10 @@ def test_several_axes_add_up(sandbox: Any) -> None:
     assert found.probability == pytest.approx(product)
 
 
-@pytest.mark.parametrize("name", tiny_pipelines.BUILDERS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name == "sd15" else MORE) for name in tiny_pipelines.BUILDERS],
+)
 def test_a_seed_reproduces_on_several_text_encoders(name: str, load: Loader) -> None:
     generator = load(name)
     shared = generator.shared_latents(NEUTRAL, SEEDS, STEP)

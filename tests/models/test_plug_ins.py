@@ -107,6 +107,7 @@ def test_its_specs_are_checked_like_any_others(
     assert len(text.splitlines()) == 1
 
 
+@pytest.mark.slow(reason="runs of its own; the documented one stays")
 def test_broken_plug_ins_are_shown_and_disturb_no_other(run: Run, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.mkdir()

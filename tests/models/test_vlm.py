@@ -183,6 +183,7 @@ def test_a_shortcut_that_gives_something_else_is_not_taken(folders, monkeypatch)
     assert judge._scorer.way == "apart"
 
 
+@pytest.mark.slow(reason="a build of its own; two families answer and describe in make test")
 def test_a_build_with_a_judge_that_reads_and_sees(folders, tmp_path, capsys) -> None:
     command = ["build", "--prompt", "a librarian", "--only", "gender", "--images", "2"]
     command += [

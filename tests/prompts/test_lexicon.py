@@ -12,6 +12,7 @@ from biasgraph.prompts import lexicon
 from tests.prompts import make_lexicon
 
 
+@pytest.mark.slow(reason="makes the whole lexicon again")
 @pytest.mark.skipif(
     not (make_lexicon.FOLDER / "data.noun").exists(), reason="wordnet-base is not installed"
 )

@@ -118,6 +118,7 @@ def test_hostile_names_stand_there_as_text(document, columns: int) -> None:
     assert {style.clipped(name, longest) for name in names} <= shown
 
 
+@pytest.mark.slow(reason="a figure of 100 axes")
 def test_a_graph_too_tall_for_a_sheet_loses_axes_and_says_so(document) -> None:
     first = document["nodes"][0]
     raw = drawn({**document, "nodes": [{**first, "id": f"axis {n}"} for n in range(120)]})

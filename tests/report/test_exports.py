@@ -85,6 +85,7 @@ def test_shaded_words_are_in_the_way_of_no_format(result: biasgraph.Result, tmp_
     assert not any(name.endswith((".title", ".about", ".show")) for name in nodes.columns)
 
 
+@pytest.mark.slow(reason="every format again")
 def test_of_many_prompts_the_global_graph_is_exported(tmp_path: Path) -> None:
     tables = [librarian_table(prompt=prompt, seed=len(prompt)) for prompt in ("a nurse", "a clerk")]
     made = biasgraph.analyze(pd.concat(tables), bootstrap=100)

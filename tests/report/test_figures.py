@@ -23,6 +23,7 @@ from tests.report.pictured import renamed
 
 SVG = "{http://www.w3.org/2000/svg}"
 
+DOTS = pytest.mark.slow(reason="the same figure at 300 dpi; the vector stays")
 MANY = pytest.mark.slow(reason="a larger figure on the same way; twelve axes stay")
 
 
@@ -99,7 +100,7 @@ def test_png_has_the_size_of_columns_at_300_dpi(result: biasgraph.Result, column
         assert (darkest < 60, lightest) == (True, 255)
 
 
-@pytest.mark.parametrize("kind", ["svg", "png"])
+@pytest.mark.parametrize("kind", ["svg", pytest.param("png", marks=DOTS)])
 def test_the_same_graph_gives_the_same_bytes(result: biasgraph.Result, kind: str) -> None:
     first = drawn(result, kind)
     assert drawn(result, kind) == first
@@ -114,6 +115,7 @@ def test_matplotlib_is_left_as_it_was(result: biasgraph.Result) -> None:
     assert dict(mpl.rcParams) == before
 
 
+@pytest.mark.slow(reason="a figure for every payload; page and terminal have them all as text")
 def test_hostile_names_stand_there_as_text(result: biasgraph.Result) -> None:
     names = [*HOSTILE, "$x^2$", "$\\frac{a}{b", "_^{}", "\\alpha"]
     raw = graph_figure(renamed(result.document, names), "svg", 2)

@@ -75,6 +75,7 @@ def test_one_axis_stands_in_the_middle() -> None:
     assert (node["x"], node["y"]) == (0, 0)
 
 
+@pytest.mark.slow(reason="routes the edges of 30 axes; eight axes stay")
 def test_between_many_axes_all_is_smaller_and_no_edge_meets_an_axis() -> None:
     axes = {f"axis {number}": ("low", "high") for number in range(30)}
     many = biasgraph.analyze(librarian_table(images=4, axes=axes), bootstrap=100)

@@ -36,6 +36,7 @@ def test_every_scored_candidate_is_a_mark() -> None:
         assert len(marks) == len(own) + 1  # and one in the legend
 
 
+@pytest.mark.slow(reason="two figures; those of the graph stay")
 def test_the_same_again_is_the_same_file() -> None:
     for kind in ("svg", "png"):
         assert mining_figure(mined_document(), kind) == mining_figure(mined_document(), kind)
@@ -57,6 +58,7 @@ def test_nothing_scored_draws_no_mark(empty: bool) -> None:
     assert "mining" not in shown and "score" in shown
 
 
+@pytest.mark.slow(reason="a figure for every payload; page and terminal have them all as text")
 def test_hostile_names_are_text() -> None:
     for text in HOSTILE[:40]:
         document = mined_document(iterations=2) | {"model": text, "proposed_by": text}

@@ -36,6 +36,7 @@ def test_words_are_those_of_the_largest_lambda() -> None:
         assert f"{one['word']} ({one['n_with']})" in shown
 
 
+@pytest.mark.slow(reason="two figures; those of the graph stay")
 def test_the_same_again_is_the_same_file() -> None:
     for kind in ("svg", "png"):
         assert search_figure(found_document(), kind) == search_figure(found_document(), kind)
@@ -55,6 +56,7 @@ def test_nothing_to_draw_is_said(document: Json) -> None:
     assert "no word has a delta" in shown and "perplexity" in shown
 
 
+@pytest.mark.slow(reason="a figure for every payload; page and terminal have them all as text")
 def test_hostile_names_are_text() -> None:
     for text in HOSTILE[:40]:
         document = found_document(n_prompts=2) | {"model": text, "lm": text}

@@ -99,6 +99,7 @@ def test_rows_without_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"There was no room for [34] more\.", shown)
 
 
+@pytest.mark.slow(reason="a figure for every payload; page and terminal have them all as text")
 def test_hostile_words_stay_text(capsys: pytest.CaptureFixture[str]) -> None:
     for text in [text for text in HOSTILE if text not in UNWRITABLE][::8]:
         one = influence()

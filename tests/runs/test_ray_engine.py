@@ -111,6 +111,7 @@ class Killing(Quiet):
         self.details.append(text)
 
 
+@pytest.mark.slow(reason="two builds, whose workers take their time to start")
 def test_a_build_is_the_same_byte_for_byte_also_where_a_worker_dies(
     cluster: None, local: Path, tmp_path: Path
 ) -> None:
@@ -143,6 +144,7 @@ class TestWorkersThatDie:
         assert self.made(tmp_path, 2) == 36
         assert len(list((tmp_path / "deaths").iterdir())) == 2
 
+    @pytest.mark.slow(reason="starts workers again and again")
     def test_always_end_the_work_and_what_is_made_stays(
         self, cluster: None, tmp_path: Path
     ) -> None:
@@ -320,6 +322,7 @@ def test_a_stopped_build_leaves_nothing_and_goes_on(
     assert_equal(tmp_path / "run", local)
 
 
+@pytest.mark.slow(reason="starts Ray")
 def test_a_second_interrupt_while_ray_waits_is_one(cluster: None) -> None:
     import ray
 

@@ -252,6 +252,7 @@ def test_other_attributes_make_another_axis() -> None:
         compare_results([result(), result(nothing)], common=True)
 
 
+@pytest.mark.slow(reason="builds of several prompts")
 def test_other_prompts_are_refused_or_left_out() -> None:
     with pytest.raises(InputError, match=r"lacks 1 prompt \(d\)"):
         compare_results([global_result("abcd"), global_result("abc")])

@@ -55,6 +55,7 @@ def test_other_images_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "2 initial images are in one (one) or other (other) alone (first: 00)" in error
 
 
+@pytest.mark.slow(reason="two builds of the sandbox")
 def test_files_of_other_names_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

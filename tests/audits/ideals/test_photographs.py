@@ -25,6 +25,9 @@ MADE = ("--annotate", "none", "--controls", "0")
 IMAGES = 4
 
 
+PHOTOGRAPHS = pytest.mark.slow(reason="a build and its reference; test_reference.py has tables")
+
+
 def build(*arguments: str | Path, expect: int = 0) -> None:
     made = () if "--answers" in arguments else MADE
     assert main(["build", *map(str, arguments), *SMALL, *made, "-q"]) == expect
@@ -58,6 +61,7 @@ def audited(street: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output
 
 
+@PHOTOGRAPHS
 def test_photographs_say_what_the_judge_sees_in_them(street: Path, audited: Path) -> None:
     original = {node["id"]: node for node in load(street / "run").document["nodes"]}
     found = document(audited)
@@ -70,6 +74,7 @@ def test_photographs_say_what_the_judge_sees_in_them(street: Path, audited: Path
     assert found["graph"]["notes"] == [few]
 
 
+@PHOTOGRAPHS
 def test_they_are_a_run_of_their_own(audited: Path) -> None:
     [directory] = (audited / "reference").iterdir()
     run = read_run(directory)
@@ -78,6 +83,7 @@ def test_they_are_a_run_of_their_own(audited: Path) -> None:
     run.close()
 
 
+@PHOTOGRAPHS
 def test_a_rerun_asks_nobody(street: Path, audited: Path, tmp_path: Path) -> None:
     output = Path(shutil.copytree(audited, tmp_path / "out"))
     code = (

@@ -20,6 +20,9 @@ from tests.openai_server import Behaviour, serving
 PROMPTS = "a nurse\na photo of a [chef] at home\n"
 
 
+RANKING = pytest.mark.slow(reason="a ranking with its null; those of a server and of rules stay")
+
+
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     code = main(["minethegap", "score", *map(str, arguments)])
     streams = capsys.readouterr()
@@ -53,6 +56,7 @@ def ranked(command: list[object], tmp_path_factory: pytest.TempPathFactory) -> P
     return directory
 
 
+@RANKING
 def test_the_ranking(ranked: Path) -> None:
     found = document(ranked)
     assert [row["rank"] for row in found["prompts"]] == [1, 2]
@@ -73,6 +77,7 @@ def test_the_ranking(ranked: Path) -> None:
     assert [row["prompt"] for row in rows] == [row["prompt"] for row in found["prompts"]]
 
 
+@RANKING
 def test_what_is_made_stands_in_no_table(ranked: Path) -> None:
     opened = read_run(ranked)
     try:
@@ -85,6 +90,7 @@ def test_what_is_made_stands_in_no_table(ranked: Path) -> None:
         opened.close()
 
 
+@RANKING
 def test_nothing_is_done_twice(ranked: Path, command, monkeypatch, capsys) -> None:
     def never(*_: object) -> None:
         raise AssertionError("done again")
@@ -100,6 +106,7 @@ def test_nothing_is_done_twice(ranked: Path, command, monkeypatch, capsys) -> No
     assert again["truth"] is None
 
 
+@RANKING
 def test_the_screen(ranked: Path, command, capsys) -> None:
     truth = ranked.with_name("t.csv")
     code, out, _ = run(capsys, *command, "--null", "--truth", truth, "-o", ranked)

@@ -125,6 +125,7 @@ class Speaker(Scripted):
         return load_language_model("sandbox").reply(messages)
 
 
+@pytest.mark.slow(reason="two searches; the tests above call the model alone")
 @pytest.mark.parametrize("said", [reply({"name": "Everyone", "terms": ["man", "woman"]}), "no"])
 def test_the_result_of_a_search_has_them(said: str, tmp_path: Path) -> None:
     small = MineOptions(**SMALL | {"iterations": 1, "population": 4}, output=tmp_path / "run")

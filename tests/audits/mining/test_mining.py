@@ -119,6 +119,7 @@ def test_the_files(mined: Path) -> None:
     assert b"<svg" in (mined / "mined.svg").read_bytes()
 
 
+@pytest.mark.slow(reason="a build of the sandbox")
 def test_a_build_takes_what_was_mined(mined: Path, tmp_path: Path, capsys) -> None:
     target = tmp_path / "graph"
     small = flags(only="gender", images=2, controls=0, bootstrap=100)
@@ -139,6 +140,7 @@ def test_a_rerun_makes_and_asks_nothing(mined: Path, monkeypatch: pytest.MonkeyP
     assert (mined / "mined.json").read_bytes() == before
 
 
+@pytest.mark.slow(reason="a search of its own; runs/test_batches.py fills batches")
 def test_a_population_is_made_in_full_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +158,7 @@ def test_a_population_is_made_in_full_batches(
     assert sizes == [48] * (2 + 1 + 1)
 
 
+@pytest.mark.slow(reason="searches of their own; methods/test_mining_objectives.py has the scores")
 @pytest.mark.parametrize(
     ("objective", "sets"), [("axis:gender", 1), ("edge:gender,age", 3)], ids=["axis", "edge"]
 )
@@ -178,6 +181,7 @@ def test_other_objectives(objective: str, sets: int, tmp_path: Path, capsys) -> 
     assert first["score"] == worst(row["score"] for row in found["mined"])
 
 
+@pytest.mark.slow(reason="a search of its own; methods/test_mining_objectives.py has ideals")
 def test_an_ideal_of_ones_own(tmp_path: Path, capsys) -> None:
     ideal = tmp_path / "ideal.yaml"
     ideal.write_text("gender: {male: 1, female: 0}\n")
@@ -189,6 +193,7 @@ def test_an_ideal_of_ones_own(tmp_path: Path, capsys) -> None:
     assert first["score"] == pytest.approx(shares[1]["share"])
 
 
+@pytest.mark.slow(reason="a search of its own; the iterations end those above")
 def test_the_images_that_may_be_made_end_the_search(tmp_path: Path, capsys) -> None:
     target = tmp_path / "run"
     small = flags(**SMALL, max_images=102)  # of which 36 + 24 come at the end
@@ -204,6 +209,7 @@ def test_the_images_that_may_be_made_end_the_search(tmp_path: Path, capsys) -> N
     assert "takes 66" in err
 
 
+@pytest.mark.slow(reason="a search of its own")
 def test_combinations_of_attributes_in_the_place_of_variations(tmp_path: Path, capsys) -> None:
     target = tmp_path / "run"
     small = flags(**SMALL | {"iterations": 1})
@@ -260,6 +266,7 @@ def test_every_target_has_a_directory_of_its_own(tmp_path: Path, monkeypatch) ->
     assert places == {"mined-bias", "mined-axis-age", "mined-bias-style", "mined-axis-age-style"}
 
 
+MANY = pytest.mark.slow(reason="ten searches; one of them stays")
 COLOURS = Path(__file__).parents[3] / "examples" / "colours" / "colours.py"
 
 
@@ -272,9 +279,9 @@ def colours() -> Any:
 
 
 @pytest.mark.parametrize(
-    "seeds", [1, pytest.param(10, marks=pytest.mark.slow(reason="many times the same"))]
+    ("colour", "seeds"),
+    [("red", 1), *(pytest.param(one, 10, marks=MANY) for one in ("red", "green", "blue"))],
 )
-@pytest.mark.parametrize("colour", ["red", "green", "blue"])
 def test_a_search_for_a_colour_converges_in_four_iterations(
     colour: str, seeds: int, tmp_path: Path
 ) -> None:

@@ -29,6 +29,7 @@ from tests.hostile import HOSTILE
 MODELS = ("stereotyped", "debiased")
 ALL_OF_FOUR = flags(iterations=1, population=4, selected=0, images=4, best=4, fresh_batches=2)
 """One population from the same seed, all of it scored again: models mine the same prompts."""
+SEARCHES = pytest.mark.slow(reason="two searches and their matrix; what is refused before stays")
 Json = dict[str, Any]
 
 
@@ -73,6 +74,7 @@ def images(directory: Path) -> dict[str, int]:
     return {path.parent.name: len([*path.rglob("*.png")]) for path in directory.glob("*/images")}
 
 
+@SEARCHES
 def test_fresh_images_score_what_the_models_own_search_scored(
     matrix: Path, by_axis: list[Path]
 ) -> None:
@@ -88,6 +90,7 @@ def test_fresh_images_score_what_the_models_own_search_scored(
     assert document["objective"]["name"] == "axis:gender"
 
 
+@SEARCHES
 def test_a_cell_has_the_mean_and_the_interval_over_prompts(matrix: Path) -> None:
     document = read(matrix)
     found = cells(document)
@@ -107,6 +110,7 @@ def test_a_cell_has_the_mean_and_the_interval_over_prompts(matrix: Path) -> None
             assert ends == pytest.approx((paired.low, paired.high))
 
 
+@SEARCHES
 def test_the_files(matrix: Path, by_axis: list[Path]) -> None:
     with (matrix / "transfer.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -120,6 +124,7 @@ def test_the_files(matrix: Path, by_axis: list[Path]) -> None:
     assert {*made} == {f"sandbox-{model}" for model in MODELS}
 
 
+@SEARCHES
 def test_hostile_texts_and_undefined_scores_are_drawn(matrix: Path) -> None:
     document = read(matrix)
     for place, text in enumerate(HOSTILE):
@@ -137,6 +142,7 @@ def test_hostile_texts_and_undefined_scores_are_drawn(matrix: Path) -> None:
     assert "-0.200 [-0.300, 1.500]" in transfer_page(document).decode()
 
 
+@SEARCHES
 def test_a_rerun_makes_nothing_again(
     matrix: Path, by_axis: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +155,7 @@ def test_a_rerun_makes_nothing_again(
     assert (matrix / "transfer.json").read_bytes() == before
 
 
+@SEARCHES
 def test_an_interrupted_matrix_goes_on(
     matrix: Path, by_axis: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +178,7 @@ def test_an_interrupted_matrix_goes_on(
     assert sum(made) == sum([48, 0, 48])  # the first model's batch was not made again
 
 
+@SEARCHES
 def test_the_bias_score_of_the_same_variations(tmp_path: Path, capsys) -> None:
     runs = mined(tmp_path, "bias")
     rows = [read(run, "mined.json")["mined"] for run in runs]

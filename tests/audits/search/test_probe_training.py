@@ -28,6 +28,9 @@ FEW = ["--images", str(IMAGES), "--every", "4"]
 AXES = load_axis_set("occupation").only(["gender", "age"])
 
 
+TRAINING = pytest.mark.slow(reason="trains probes; test_search.py and one tiny pipeline do, too")
+
+
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     code = main(["probe", "train", *map(str, arguments)])
     streams = capsys.readouterr()
@@ -57,6 +60,7 @@ def said(file: Path) -> dict[str, Any]:
     return found
 
 
+@TRAINING
 def test_what_the_file_says(trained: Path) -> None:
     found = said(trained)
     assert found["schema"] == "biasgraph-probes/1" and found["toy"]
@@ -81,6 +85,7 @@ def test_what_the_file_says(trained: Path) -> None:
     assert late["unnamed"]["accuracy"] >= 0.9 and late["named"]["accuracy"] >= 0.9
 
 
+@TRAINING
 def test_the_probes_are_those_of_the_model(trained: Path) -> None:
     generator = load_generator("sandbox:stereotyped")
     probes = load_probes(trained, generator, AXES)
@@ -91,6 +96,7 @@ def test_the_probes_are_those_of_the_model(trained: Path) -> None:
         load_probes(trained, load_generator("sandbox:debiased"), AXES)
 
 
+@TRAINING
 def test_nothing_is_done_twice(trained: Path, prompts: Path, monkeypatch, capsys) -> None:
     def never(*_: object, **__: object) -> None:
         raise AssertionError("done again")
@@ -116,6 +122,7 @@ def test_nothing_is_done_twice(trained: Path, prompts: Path, monkeypatch, capsys
     trained.write_bytes(before)
 
 
+@pytest.mark.slow(reason="trains probes again; a rerun above trains none")
 def test_cut_short_it_comes_to_the_same(trained: Path, prompts: Path, tmp_path, monkeypatch):
     watch, calls = DiffusersGenerator.middle_activations, []
 
@@ -166,6 +173,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path, by: signal.Signa
     assert any(trial.killed for trial in outcomes)
 
 
+@TRAINING
 def test_the_screen(trained: Path, prompts: Path, capsys) -> None:
     options = ["--axis", "gender,age", "--prompts", prompts, *FEW, "-o", trained]
     code, out, _ = run(capsys, *options)
@@ -174,7 +182,12 @@ def test_the_screen(trained: Path, prompts: Path, capsys) -> None:
         assert part in out
 
 
-@pytest.mark.parametrize("name", ["sd15", "sdxl", "sd3", "flux"])
+MORE = pytest.mark.slow(reason="one pipeline more; models/ has the activations of every one")
+
+
+@pytest.mark.parametrize(
+    "name", ["sd15", *(pytest.param(name, marks=MORE) for name in ("sdxl", "sd3", "flux"))]
+)
 def test_tiny_pipelines_labelled_by_their_prompts(name: str, tmp_path: Path, capsys) -> None:
     folder = tiny_pipelines.save(name, tmp_path / name)
     people = tmp_path / "people.txt"
@@ -238,6 +251,7 @@ def test_bad_input_is_one_line(arguments, says, tmp_path: Path, capsys, monkeypa
     assert not (tmp_path / "outputs").exists()
 
 
+@pytest.mark.slow(reason="trains probes again")
 def test_an_attribute_that_no_image_shows(tmp_path: Path, capsys) -> None:
     """No picture of the sandbox shows what a word means that it never met."""
     people = tmp_path / "people.txt"

@@ -81,6 +81,7 @@ AGED = "a photo of an old"
 """An opening that names the age, an axis nobody searches for here."""
 
 
+@pytest.mark.slow(reason="a search of its own")
 def test_words_of_any_axis_are_refused_unless_only_the_wanted_ones_are(
     probes: Path, tmp_path: Path
 ) -> None:
@@ -192,6 +193,7 @@ def test_a_rerun_finds_the_same_and_goes_on_behind_what_is_kept(
     assert searched(probes, run, "--lambda", "100", "--baselines", "lm-biased,pez") == found
 
 
+@pytest.mark.slow(reason="two searches; that with the latents of all steps stays")
 @pytest.mark.parametrize("scoring", ["shared", "full"])
 def test_other_ways_to_look(scoring: str, probes: Path, tmp_path: Path) -> None:
     document = searched(

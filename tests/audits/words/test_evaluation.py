@@ -32,6 +32,11 @@ READINGS = [
 ]
 
 
+EVALUATION = pytest.mark.slow(
+    reason="an evaluation of its own; test_measurement.py asks about words"
+)
+
+
 def document(directory: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((directory / "evaluation.json").read_bytes())
     return found
@@ -61,6 +66,7 @@ def evaluated(prompts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@EVALUATION
 def test_the_document(evaluated: Path) -> None:
     found = document(evaluated)
     assert found["schema"] == "biasgraph-words-evaluation/1" and "toy" in found["toy"]
@@ -77,6 +83,7 @@ def test_the_document(evaluated: Path) -> None:
     assert len(found["accuracy"]) == 3 * 3 * 3 * len(methods)
 
 
+@EVALUATION
 def test_words_stand_beside_the_truth(evaluated: Path) -> None:
     pairs = {(pair["prompt"], pair["axis"]): pair for pair in document(evaluated)["pairs"]}
     assert len(pairs) == 6
@@ -94,6 +101,7 @@ def test_words_stand_beside_the_truth(evaluated: Path) -> None:
             assert word["scores"]["random"] == 0 and word["scores"]["gradient l1"] > 0
 
 
+@EVALUATION
 def test_accuracies_are_counted_from_the_words(evaluated: Path) -> None:
     found = document(evaluated)
     hits = []
@@ -109,6 +117,7 @@ def test_accuracies_are_counted_from_the_words(evaluated: Path) -> None:
     assert random["ahead_of_random"] is None and random["ahead_of_random_reason"]
 
 
+@EVALUATION
 def test_of_few_words_the_first_two_are_no_question(evaluated: Path) -> None:
     for top in (2, 3):
         row = row_of(document(evaluated), 0.0, "tree", top, "equal")
@@ -118,6 +127,7 @@ def test_of_few_words_the_first_two_are_no_question(evaluated: Path) -> None:
         )
 
 
+@EVALUATION
 def test_the_table_has_a_row_for_each_number(evaluated: Path) -> None:
     with (evaluated / "evaluation.csv").open(newline="") as lines:
         rows = list(csv.DictReader(lines))
@@ -133,6 +143,7 @@ def never(*_: object, **__: object) -> None:
     raise AssertionError("done again")
 
 
+@EVALUATION
 def test_a_rerun_asks_nothing_and_says_the_same(
     evaluated: Path, prompts: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
@@ -151,6 +162,7 @@ def test_a_rerun_asks_nothing_and_says_the_same(
         assert said in out
 
 
+@EVALUATION
 def test_words_and_their_evaluation_share_a_run(
     evaluated: Path, monkeypatch: pytest.MonkeyPatch, prompts: Path, capsys
 ) -> None:
@@ -159,6 +171,7 @@ def test_words_and_their_evaluation_share_a_run(
     assert main(["words", "--prompts", str(prompts), *words]) == 0
 
 
+@pytest.mark.slow(reason="an evaluation of its own")
 def test_models_that_are_asked_about_words_are_asked_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,7 @@ def test_nothing_is_done_twice_and_an_axis_more_makes_no_image(
     assert sorted((measured / "images").iterdir()) == images
 
 
+@pytest.mark.slow(reason="a measurement of its own; causal/test_word_influence.py has the numbers")
 def test_many_prompts_say_which_words_matter_over_all(tmp_path: Path, capsys) -> None:
     listed = tmp_path / "p.txt"
     listed.write_text("a nurse\n# a comment\na chef\nan old nurse\n")
