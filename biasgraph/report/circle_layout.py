@@ -30,7 +30,7 @@ def bends(axes: int, clearance: float, apart: float) -> list[float]:
 
     The edges of an axis leave and reach it at angles that differ by half of that between two
     chords, so that none merges with another and opposite ones stay apart; where an edge would meet
-    an axis, it bends further inwards.
+    an axis, it bends further inwards, and so do longer ones that would merge with it.
 
     Args:
         axes: How many there are.
@@ -41,12 +41,16 @@ def bends(axes: int, clearance: float, apart: float) -> list[float]:
         (axes,) The `bend` of `bezier` for each number of steps, 0 for none.
     """
     result = [0.0] * axes
+    leaves = -math.inf  # the angle between the circle and the shallower edge at its ends
     for steps in range(1, axes // 2 + 1):
         chord = 2 * math.sin(math.pi * steps / axes)
         half = max(math.tan(math.pi / axes / 4) / 2, min(apart / chord, STEEPEST / 3))
-        shallow = -half
+        turn = math.pi * steps / axes
+        beside = math.tan(max(leaves + math.pi / axes / 4 - turn, -1.0)) / 2
+        shallow = min(max(-half, beside), STEEPEST)
         while shallow < STEEPEST and _nearest(axes, steps, shallow) < clearance:
             shallow += STEP
+        leaves = turn + math.atan(2 * shallow)
         result[steps] = shallow + 2 * half
         if 2 * steps < axes:
             result[axes - steps] = -shallow

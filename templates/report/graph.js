@@ -24,6 +24,7 @@
   const ROTATED = 16; // with more axes than this, names stand along the circle's rays
   const LABELLED = 24; // more edges than this carry no number unless they are looked at
   const ALONG = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74]; // where on an edge its number may stand
+  const COVERED = 36; // pixels of an edge, at least, that its number leaves free
   const LARGEST_SCALE = 1.5;
 
   function dashesOf(sign, width, mediated) {
@@ -335,7 +336,7 @@
         if (edge.is === null) return [];
         const text = shown(edge.is, 2, true);
         const box = { w: measure.measureText(text).width / 2 + 3, h: px * 0.75 };
-        const spots = ALONG.map((t) => ({ ...onScreen(edge, t), ...box })).filter((spot) => taken.every((other) => apart(spot, other)));
+        const spots = spotsOn(edge, box).filter((spot) => taken.every((other) => apart(spot, other)));
         const clear = spots.find((spot) => points.every((point) => point.id === edge.id || apart(spot, { ...point, w: 2, h: 2 })));
         const spot = clear || spots[0] || (strong.length > 1 ? null : { ...onScreen(edge, 0.5), ...box });
         if (!spot) return [];
@@ -343,6 +344,19 @@
         return [svg("g", { class: `number ${edge.sign}` },
           svg("rect", { x: round(spot.x - box.w), y: round(spot.y - box.h), width: round(2 * box.w), height: round(2 * box.h), rx: 4 }),
           svg("text", { x: round(spot.x), y: round(spot.y + px * 0.35), "text-anchor": "middle", "font-size": px }, text))];
+      }));
+    }
+
+    // Where an edge's number may stand: on the edge, or beside one that it would cover.
+    function spotsOn(edge, box) {
+      const [start, end] = [onScreen(edge, 0), onScreen(edge, 1)];
+      const long = Math.hypot(end.x - start.x, end.y - start.y) || 1;
+      if (long > 2 * box.w + COVERED) return ALONG.map((t) => ({ ...onScreen(edge, t), ...box }));
+      const [nx, ny] = [(start.y - end.y) / long, (end.x - start.x) / long];
+      const away = Math.abs(nx) * box.w + Math.abs(ny) * box.h + edge.width / 2 + 2;
+      return [away, -away].flatMap((far) => ALONG.map((t) => {
+        const { x, y } = onScreen(edge, t);
+        return { x: x + nx * far, y: y + ny * far, ...box };
       }));
     }
 
