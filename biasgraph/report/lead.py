@@ -14,10 +14,10 @@ from biasgraph.report.words import (
     between,
     counted,
     edge_rule,
-    enumerated,
     is_without_interventions,
     majority,
     name,
+    named,
     percent,
     with_ci,
 )
@@ -74,15 +74,14 @@ def is_hidden_by_sum(node: Record) -> bool:
 
 
 def _hidden(nodes: Sequence[Record], of: str) -> str:
-    """What the sum of the prompts hides, by their mean."""
-    told = [
-        f"{name(node['id'])} {with_ci(node['w1_mean_prompt'], node['w1_mean_prompt_ci'])} "
-        f"(their sum: {node['w1']:.3f})"
-        for node in nodes
-    ]
+    """What the sum of the prompts hides, by their mean; the numbers of the furthest axis."""
+    most, *others = nodes
+    mean = with_ci(most["w1_mean_prompt"], most["w1_mean_prompt_ci"])
+    also = f"; also {named([node['id'] for node in others])}" if others else ""
     return (
         f"One by one, the {of} are further from the ideal than their sum shows, because they lean "
-        f"different ways; mean distance of a prompt: {enumerated(told, 'axes')}."
+        f"different ways: {name(most['id'])}, on average {mean} "
+        f"(their sum: {most['w1']:.3f}){also}."
     )
 
 

@@ -8,13 +8,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from biasgraph.data.findings import is_empty
-from biasgraph.data.result import why_no_run
+from biasgraph.data.result import run_directory, why_no_run
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.report import html, verdict_words
 from biasgraph.report.graph_figure import graph_figure, graph_sheet
 from biasgraph.report.graph_summary import Told
 from biasgraph.report.overview import overviews
-from biasgraph.report.thumbnails import run_directory
 from biasgraph.report.words import Record, plain
 from biasgraph.runs.directory import read_run
 

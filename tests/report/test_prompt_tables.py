@@ -65,7 +65,7 @@ def test_the_lead_quotes_the_mean_where_the_sum_hides_it(result: biasgraph.Resul
     first, second = map(words.plain, seen(result.document))
     mean = words.with_ci(gender["w1_mean_prompt"], gender["w1_mean_prompt_ci"])
     assert first.startswith("One by one, the 4 prompts are further from the ideal than their sum")
-    assert f"gender {mean} (their sum: {gender['w1']:.3f})." in first
+    assert f"gender, on average {mean} (their sum: {gender['w1']:.3f})." in first
     assert second.startswith("Of 192 images of 4 prompts, the judge's answers say age: 7")
     assert "male" not in second
 

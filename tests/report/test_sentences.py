@@ -192,21 +192,26 @@ class Recount:
             assert ends == [min(valid), max(valid)]
 
     def _hold_hidden(self, text: str) -> None:
-        told = re.findall(rf"(?:prompt: |, )([^,:]+?) {INTERVAL} \(their sum: {NUMBER}\)", text)
-        assert told and self.result.prompts
-        for axis, mean, low, high, whole in told:
-            own = []
-            for part in map(Recount, self.result.prompts):
-                counts = part.initial(axis)
-                if part.nodes[axis]["w1"] is not None:
-                    own.append(part.distance(axis, counts / counts.sum()))
-            assert float(mean) == pytest.approx(np.mean(own), abs=6e-4)
-            assert float(low) <= float(mean) <= float(high)
-            counts = self.initial(axis)
-            assert float(whole) == pytest.approx(
-                self.distance(axis, counts / counts.sum()), abs=6e-4
-            )
-            assert float(mean) > float(whole)
+        form = rf"ways: ([^,:]+), on average {INTERVAL} \(their sum: {NUMBER}\)(?:; also (.+))?\.$"
+        found = re.search(form, text)
+        assert found and self.result.prompts
+        first, mean, low, high, whole, others = found.groups()
+        assert float(mean) == pytest.approx(self._mean_distance(first), abs=6e-4)
+        assert float(low) <= float(mean) <= float(high)
+        assert float(whole) == pytest.approx(self._distance(first), abs=6e-4)
+        told = re.sub(r" and \d+ more axes$", "", others).split(", ") if others else []
+        means = [self._mean_distance(axis) for axis in (first, *told)]
+        assert means == sorted(means, reverse=True)
+        assert all(self._mean_distance(axis) > self._distance(axis) for axis in told)
+
+    def _mean_distance(self, axis: str) -> float:
+        """Of the prompts' own initial images to the ideal."""
+        own = map(Recount, self.result.prompts)
+        return float(np.mean([p._distance(axis) for p in own if p.nodes[axis]["w1"] is not None]))
+
+    def _distance(self, axis: str) -> float:
+        counts = self.initial(axis)
+        return self.distance(axis, counts / counts.sum())
 
     def _hold_linked(self, text: str) -> None:
         tested = sum(pair["status"] != "insufficient" for pair in self.between)
