@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from biasgraph.data.file_names import FOUND, GRAPH, MINED, RECORD
+from biasgraph.data.file_names import FOUND, GRAPH, MINED, RECORD, REPORT
 from biasgraph.errors import InputError, shown
 from biasgraph.io.text_files import read_regular
 
@@ -27,6 +27,8 @@ DOCUMENTS = {
     "evaluation.json": "words",
 }
 """What a command that is done has written, and the command."""
+PAGES = (REPORT, "mined.html", "found.html", "openbias.html", "transfer.html")
+"""What there is to open in the directory of a run; the first that is there."""
 
 
 class _Part(BaseModel):
@@ -37,6 +39,7 @@ class _Part(BaseModel):
 
 class _Shares(_Part):
     distribution: list[FiniteFloat] | None
+    n_valid: int = 0
 
 
 class _Node(_Part):
@@ -58,11 +61,16 @@ class _Prompt(_Part):
     prompt: str
 
 
+class _Ideal(_Part):
+    source: str
+
+
 class _Graph(_Part):
     prompt: str | None
     model: str
     vqa: str | None
     toy: str | None
+    ideal: _Ideal
     images: _Images
     prompts: list[_Prompt] = Field(default_factory=list)
 
@@ -101,6 +109,7 @@ class RunRow:
         kind: The command that made it: build, mine, search ...
         state: finished, unfinished, or broken.
         problem: Why it is broken, in one line.
+        page: What there is to open in it; None where there is nothing.
         date: When it was built last, in ISO 8601 and UTC.
         prompt: The prompt; None of several.
         prompts: How many there are.
@@ -114,12 +123,15 @@ class RunRow:
         share: Of the initial images that show it, 0 to 1.
         w1: Its distance to the ideal, 0 to 1.
         w1_ci: The interval of that.
+        valid: How many initial images say something about the axis.
+        ideal: Where the ideals come from.
     """
 
     directory: str
     kind: str = BUILD
     state: str = "finished"
     problem: str | None = None
+    page: str | None = None
     date: str | None = None
     prompt: str | None = None
     prompts: int | None = None
@@ -133,6 +145,8 @@ class RunRow:
     share: float | None = None
     w1: float | None = None
     w1_ci: list[float] | None = None
+    valid: int | None = None
+    ideal: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The fields, in JSON types."""
@@ -164,19 +178,21 @@ def list_runs(folder: Path) -> list[RunRow]:
 
 
 def _row(run: Path, directory: str, files: Collection[str]) -> RunRow:
+    pages = (name for name in PAGES if name in files and not (run / name).is_symlink())
+    row = RunRow(directory, page=next(pages, None))
     try:
         about = _of_record(_read(_Record, run / RECORD)) if RECORD in files else {}
         done = next((kind for name, kind in DOCUMENTS.items() if name in files), None)
         if done != BUILD:
             kind = done or about.pop("kind")
             state = "finished" if done or kind not in DOCUMENTS.values() else "unfinished"
-            return RunRow(directory, **about | {"kind": kind, "state": state})
+            return replace(row, **about | {"kind": kind, "state": state})
         document = _read(_Document, run / GRAPH)
         changed = datetime.fromtimestamp((run / GRAPH).stat().st_mtime, UTC)
         date = {"date": changed.isoformat(timespec="seconds")}
-        return RunRow(directory, **date | about | _of_document(document))
+        return replace(row, **date | about | _of_document(document))
     except InputError as error:
-        return RunRow(directory, state="broken", problem=str(error))
+        return replace(row, state="broken", problem=str(error))
 
 
 def _of_record(record: _Record) -> dict[str, Any]:
@@ -202,6 +218,7 @@ def _of_document(document: _Document) -> dict[str, Any]:
         "toy": graph.toy,
         "images": images.initial + images.interventions + images.controls,
         "edges": len(document.links),
+        "ideal": graph.ideal.source,
         **(_of_axis(most) if most else {}),
     }
 
@@ -215,6 +232,7 @@ def _of_axis(node: _Node) -> dict[str, Any]:
         "share": None if attribute is None else shares[attribute],
         "w1": node.w1,
         "w1_ci": node.w1_ci,
+        "valid": node.initial.n_valid,
     }
 
 

@@ -38,6 +38,7 @@ COMMANDS = {
     "search": "Search for natural prompts that make images show an attribute (BGPS).",
     "show": "Show the graph in the directory RUN: axes, edges, and what could not be determined.",
     "validate": "Check what the finished RUN predicts of mitigations against what they do.",
+    "view": "Show all runs under DIR (outputs) as a page.",
     "words": "Tell which words of a prompt carry a bias (GradBias).",
 }
 """Each is a module here with a command of its name, whose help begins with this line."""

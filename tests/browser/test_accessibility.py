@@ -76,6 +76,18 @@ def labels(run: Path, folder: Path) -> Path:
     return copy / "label.html"
 
 
+def runs(run: Path, folder: Path) -> Path:
+    """The page of all runs: a whole one, others with a history, and a broken one."""
+    shutil.copytree(run, folder / "runs" / "toy", copy_function=shutil.copy2)
+    for seed in range(3):
+        table = librarian_table(images=30, seed=seed)
+        package.build(answers=table, output=folder / "runs" / str(seed), bootstrap=100)
+    (folder / "runs" / "broken").mkdir()
+    (folder / "runs" / "broken" / "graph.json").write_text("{}")
+    biasgraph("view", folder / "runs", "--static", folder / "runs.html")
+    return folder / "runs.html"
+
+
 def violations(page: Any) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
@@ -86,7 +98,7 @@ def violations(page: Any) -> list[str]:
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=DARK)])
 @pytest.mark.parametrize(
     "make",
-    [parts, many_prompts]
+    [parts, many_prompts, runs]
     + [pytest.param(one, marks=LARGE) for one in (report, comparison, mined, found, labels)],
 )
 def test_axe_finds_nothing(

@@ -1,0 +1,38 @@
+"""One page about all runs under a folder (`biasgraph view`)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from biasgraph.audits.run_list import list_runs
+from biasgraph.errors import InputError, shown
+from biasgraph.report.runs_page import runs_html
+
+
+def overview(folder: Path, page: Path | None = None) -> bytes:
+    """The page.
+
+    Args:
+        folder: What is searched for runs.
+        page: Where the page will stand; None at the top of the folder.
+
+    Raises:
+        InputError: The folder does not exist or cannot be read, or no address leads there from
+            the page.
+    """
+    rows = [row.to_json() for row in list_runs(folder)]
+    return runs_html(rows, title=folder.absolute().name or str(folder), above=_above(folder, page))
+
+
+def _above(folder: Path, page: Path | None) -> str:
+    """The address of the folder as seen from the page, with a slash behind it, or nothing."""
+    if page is None:
+        return ""
+    try:
+        way = Path(os.path.relpath(folder.resolve(), page.parent.resolve())).as_posix()
+    except ValueError:
+        raise InputError(
+            f"{shown(page)} is on another drive than {shown(folder)}: no link leads there"
+        ) from None
+    return "" if way == "." else f"{way}/"

@@ -1,0 +1,35 @@
+"""`biasgraph view`: all runs under a folder as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from biasgraph.commands.click_options import FilePath
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), default=Path("outputs"))
+@click.option(
+    "--static",
+    "target",
+    metavar="FILE",
+    type=FilePath(),
+    required=True,
+    help="Write the page to a file, which works offline and links to the runs' reports.",
+)
+def view(folder: Path, target: Path) -> None:
+    """Show all runs under DIR (outputs) as a page.
+
+    A table of runs, to sort and filter, each with a link to its report. No model is loaded; of a
+    run that cannot be read, the reason is shown.
+    """
+    from biasgraph.audits.run_overview import overview
+    from biasgraph.errors import shown
+    from biasgraph.io.writing import refuse_foreign, write_files
+    from biasgraph.report.html import is_page
+
+    refuse_foreign(target, is_page, "a page", option="--static")
+    write_files(target.parent, {target.name: overview(folder, target)}, option="--static")
+    click.echo(f"Wrote {shown(target)}")
