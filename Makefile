@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE # the tests start hundreds of interpreters
 # Whole files go to the cores, so that the runs that a file makes are made once.
 PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-all lint bench docs clean
+.PHONY: demo test test-all lint bench docs notebooks clean
 
 demo: $(VENV)/.demo ## audit "a librarian" with the built-in models
 	$(BIN)/biasgraph build --prompt "a librarian" $(ARGS)
@@ -34,6 +34,9 @@ bench: $(VENV)/.test ## run the benchmarks and print their ratios
 docs: $(VENV)/.test ## write docs/cli.md and the field tables of docs/files.md again
 	$(BIN)/python -m biasgraph.commands.cli_reference
 	$(BIN)/python -m biasgraph.data.field_reference
+
+notebooks: $(VENV)/.test ## run the notebooks of docs again and keep what they show
+	$(BIN)/python docs/run_notebooks.py
 
 $(VENV)/.demo: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
