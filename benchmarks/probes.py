@@ -1,4 +1,4 @@
-"""Trains probes of both sandbox generators and prints how right they are (docs/search.md).
+"""Trains probes of both sandbox generators and prints how right they are (docs/prompt-search.md).
 
     python -m benchmarks.probes
     python -m benchmarks.probes --images 4 --every 5   # a trial

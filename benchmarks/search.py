@@ -1,4 +1,4 @@
-"""What `biasgraph search` finds on the sandbox, and what it costs (docs/search.md).
+"""What `biasgraph search` finds on the sandbox, and what it costs (docs/prompt-search.md).
 
     python -m benchmarks.search --work outputs/search
 

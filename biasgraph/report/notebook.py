@@ -50,6 +50,8 @@ def graph_plot(result: Result) -> Figure:
     _show_figures()
     with graph_sheet(result.document, 2) as sheet:
         sheet.figure.set_dpi(SCREEN_DPI)
+        for text in sheet.figure.texts:
+            text.set_in_layout(True)  # notebooks cut off what is not
         return sheet.figure
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import dataclasses
+import io
 import re
 import sqlite3
 from contextlib import closing
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from IPython.core.pylabtools import print_figure
 from PIL import Image
 
 import biasgraph
@@ -91,6 +93,8 @@ def test_plot_is_a_figure_for_screens_that_saves_for_papers(
     texts = {text.get_text() for text in figure.axes[0].texts}
     assert {"gender", "age", "clothing"} <= texts
     assert any("a librarian" in text.get_text() for text in figure.texts)
+    with Image.open(io.BytesIO(print_figure(figure))) as shown:  # as notebooks do
+        assert shown.height > 0.97 * figure.get_figheight() * 150, "the caption is cut off"
     figure.savefig(tmp_path / "graph.png")
     with Image.open(tmp_path / "graph.png") as saved:
         assert saved.width == round(7.2 * 300)
