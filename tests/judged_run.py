@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from biasgraph.audits.agreement.trusted_answers import asked_of
+from biasgraph.audits.agreement.trusted_answers import read_questions
 from biasgraph.audits.analysis import analyze_answers
 from biasgraph.audits.build_options import BuildOptions
 from biasgraph.data.answers import Answers
@@ -49,7 +49,7 @@ def labels_of(directory: Path, tell: Teller = lambda image, question, own: own) 
     """Labels about every picture of a run, one for each question, in words."""
     judge, rows = FakeJudge(), []
     with closing(read_run(directory)) as run:
-        gate, axes = asked_of(run, judge.spec)
+        gate, axes = read_questions(run, judge.spec)
         parts = [(AxisQuestion("", (gate,), ()), gate)]
         parts += [(axis, question) for axis in axes for question in axis.questions]
         for image in run.ledger.images():

@@ -11,8 +11,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.compare.evidence import coded_like
-from biasgraph.audits.plan.verification import asked_besides, axis_set_of, own_fewer, planned_again
+from biasgraph.audits.compare.evidence import code_like
+from biasgraph.audits.plan.verification import ask_besides, axis_set_of, own_fewer, plan_again
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.result import why_no_run
 from biasgraph.errors import InputError, printable, shown
@@ -115,7 +115,7 @@ class FurtherImages:
                 )
         declared = axis_set_of(directory, result, axes)
         parts = result.prompts or (result,)
-        plans = [planned_again(directory, part, declared)[0] for part in parts]
+        plans = [plan_again(directory, part, declared)[0] for part in parts]
         job = Job.reopen(
             directory, vqa=graph["vqa"], makes_images=True, command=command, progress=progress
         )
@@ -159,7 +159,7 @@ class FurtherImages:
         )
         declared = axis_set_of(directory, result, axes)
         parts = result.prompts or (result,)
-        plans = [planned_again(directory, part, declared)[0] for part in parts]
+        plans = [plan_again(directory, part, declared)[0] for part in parts]
         plans = [replace(plan, counterfactuals=(), controls=()) for plan in plans]
         job.generator.check_prompts([plan.initial.text for plan in plans])
         wanted = [[plan.initial] for plan in plans]
@@ -198,9 +198,9 @@ class FurtherImages:
         """
         wanted = self.wanted, self.first + self.images
         own = ([plan.prompts for plan in self.plans], self.first) if self.first else None
-        with asked_besides(self.job, self.axes, wanted, own) as run:
+        with ask_besides(self.job, self.axes, wanted, own) as run:
             answers = run.answers(self.job.vqa)
-        return coded_like(self.result, _from_number(answers, self.first))
+        return code_like(self.result, _from_number(answers, self.first))
 
 
 def _from_number(answers: pd.DataFrame, first: int) -> pd.DataFrame:

@@ -136,7 +136,7 @@ def _size(image: Image) -> str:
     return f"{image.width}x{image.height} pixels"
 
 
-def shown(record: Mapping[str, Any]) -> str:
+def describe_trial(record: Mapping[str, Any]) -> str:
     """A record of `try_models` in a line."""
     return (
         f"{printable(record['spec'])} works ({record['role']}, {record['seconds']:.1f} s): "

@@ -10,7 +10,7 @@ import numpy as np
 from biasgraph.causal.intervals import noise_floor
 from biasgraph.causal.permuted_images import permuted_counts
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Floats, Pool, mixed
+from biasgraph.causal.tables import Floats, Pool, mix_arms
 from biasgraph.causal.transport import Ideal
 
 Pair = tuple[int, int]
@@ -94,8 +94,8 @@ def _noise(
     with np.errstate(invalid="ignore"):
         for y in sorted({y for _, y in pairs}):
             ideal = ideals[y]
-            before = ideal.distance(mixed(initial[y][:, None], "pooled"))
+            before = ideal.distance(mix_arms(initial[y][:, None], "pooled"))
             for x in (x for x, target in pairs if target == y):
-                after = ideal.distance(mixed(arms[x][y], settings.mix))
+                after = ideal.distance(mix_arms(arms[x][y], settings.mix))
                 totals += np.abs(before - after)
     return totals[np.isfinite(totals)]

@@ -73,7 +73,7 @@ class Agreement:
         counts = self.counts
         valid, answered = int(counts.sum()), int(self.table[:-2].sum())
         right = int(np.trace(counts))
-        draws = _resampled(counts, replicates, rng)
+        draws = _resample(counts, replicates, rng)
         flags = {"few_images": valid < FEW, "zero_width": _is_same(counts) and valid}
         truth, seen = self.table[:-2].sum(axis=1), self.table[:, :-2].sum(axis=0)
         return {
@@ -85,7 +85,7 @@ class Agreement:
             "f1": _number(macro_f1(counts)),
             "f1_ci": percentiles(macro_f1(draws)),
             **_kappa("kappa", counts, draws),
-            **_kappa("kappa_with_unknown", self.table, _resampled(self.table, replicates, rng)),
+            **_kappa("kappa_with_unknown", self.table, _resample(self.table, replicates, rng)),
             "kl_reference_judge": _number(divergence(truth, seen)),
             "kl_judge_reference": _number(divergence(seen, truth)),
             "tv": _number(total_variation(truth, seen)),
@@ -109,8 +109,8 @@ class Agreement:
         return {
             "n": int(self.table.sum()),
             "n_valid": int(counts.sum()),
-            **_kappa("kappa", counts, _resampled(counts, replicates, rng)),
-            **_kappa("kappa_with_unknown", self.table, _resampled(self.table, replicates, rng)),
+            **_kappa("kappa", counts, _resample(counts, replicates, rng)),
+            **_kappa("kappa_with_unknown", self.table, _resample(self.table, replicates, rng)),
         }
 
 
@@ -118,7 +118,7 @@ def _is_same(counts: Counts) -> bool:
     return int(np.trace(counts)) in (0, int(counts.sum()))
 
 
-def _resampled(counts: Counts, replicates: int, rng: np.random.Generator) -> Counts:
+def _resample(counts: Counts, replicates: int, rng: np.random.Generator) -> Counts:
     """(B, k, k) multinomial resamples of a table; B is 0 for an empty one."""
     n = int(counts.sum())
     # Resampling what never varied would say nothing of its error, as for every other number.

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from biasgraph.causal.independence import adjusted
+from biasgraph.causal.independence import adjust_p
 from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.matching import matched_distance
 from biasgraph.causal.paired import paired_answers, paired_counts, paired_resamples
 from biasgraph.causal.resampling import resample
 from biasgraph.causal.sensitivity import UNEQUAL, Matching
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, generator
-from biasgraph.causal.tables import Counts, Floats, Pool, mixed
+from biasgraph.causal.tables import Counts, Floats, Pool, mix_arms
 from biasgraph.causal.transport import Ideal
 
 CLASSES = ("changed", "in both", "undecided in the other", "in neither")
@@ -200,7 +200,7 @@ class Comparing:
     def _distance(self, sets: Counts, sizes: Sizes, y: int, rng: np.random.Generator) -> Floats:
         """(B,) W1 to the ideal of initial images (B, P, k), at the common numbers if need be."""
         if sizes.cut:  # a distance leans upwards the more, the fewer images it rests on
-            return _expected(sets, sizes.initial, self.ideals[y], rng)
+            return _expect(sets, sizes.initial, self.ideals[y], rng)
         pooled = sets.sum(axis=1)
         return self.ideals[y].distance(pooled / pooled.sum(axis=-1, keepdims=True))
 
@@ -218,10 +218,10 @@ class Comparing:
         arms = [pool.strata(x, y) for pool in self.pools]
         reason = self._reason(x, initials, arms)
         if reason is not None:
-            return [_undefined(reason) for _ in runs[1:]]
+            return [_undefine(reason) for _ in runs[1:]]
         sizes = Sizes.common(initials, arms)
         if not Matching.of(sizes.initial, sizes.arms).possible:
-            return [_undefined("too few valid answers to match sample sizes") for _ in runs[1:]]
+            return [_undefine("too few valid answers to match sample sizes") for _ in runs[1:]]
         first, *others = (self._estimate(run, x, y, starts[run], arms[run], sizes) for run in runs)
         return [_describe_change(first, other) | sizes.fields() for other in others]
 
@@ -246,8 +246,8 @@ class Comparing:
             before = self._distance(starts, sizes, y, rng)
             if sizes.cut:
                 groups = others.reshape(len(others), -1, others.shape[-1])
-                return np.asarray(before - _expected(groups, sizes.per_arm.ravel(), ideal, rng))
-            shares = mixed(others.sum(axis=1), self.settings.mix)
+                return np.asarray(before - _expect(groups, sizes.per_arm.ravel(), ideal, rng))
+            shares = mix_arms(others.sum(axis=1), self.settings.mix)
             return np.asarray(before - ideal.distance(shares))
 
         def matched(starts: Counts, others: Counts) -> Floats:
@@ -281,7 +281,7 @@ def first_shares(scores: Floats) -> Floats:
     return np.asarray((largest / largest.sum(axis=0)).mean(axis=1))
 
 
-def _expected(sets: Counts, kept: Counts, ideal: Ideal, rng: np.random.Generator) -> Floats:
+def _expect(sets: Counts, kept: Counts, ideal: Ideal, rng: np.random.Generator) -> Floats:
     sets, kept = sets[:, kept > 0], kept[kept > 0]
     return matched_distance(sets, kept, ideal, rng)
 
@@ -305,7 +305,7 @@ def _describe_change(first: PairEstimate, second: PairEstimate) -> Fields:
     }
 
 
-def _undefined(reason: str) -> Fields:
+def _undefine(reason: str) -> Fields:
     changes = ("difference", "difference_ci", "difference_matched", "difference_matched_ci", "p")
     sizes = ("n_initial", "n_interventions", "at_common_size")
     change = dict.fromkeys(("is_baseline", "is_run", *changes))
@@ -319,7 +319,7 @@ def _classify(
 ) -> None:
     """Adjust p over the comparable pairs and name what became of each."""
     known = [pair for pair in pairs if pair["p"] is not None]
-    values = adjusted([pair["p"] for pair in known])
+    values = adjust_p([pair["p"] for pair in known])
     for pair in pairs:
         here = pair["source"], pair["target"]
         pair |= {"p_adjusted": None, "edge_baseline": baseline[here], "edge_run": run[here]}

@@ -20,7 +20,7 @@ from biasgraph.causal.rows import CountRow, LinkRow, ManipulationCheck, NodeRow,
 from biasgraph.causal.sensitivity import distances_to_ideal
 from biasgraph.causal.sequential import first_images, rows_until_decided
 from biasgraph.causal.settings import AnalysisSettings, EdgeRule
-from biasgraph.causal.tables import CodedImages, Counts, Pool, Tallies, counts_rows, reduced
+from biasgraph.causal.tables import CodedImages, Counts, Pool, Tallies, counts_rows, reduce_table
 from biasgraph.causal.transport import Ideal
 from biasgraph.causal.unknown_answers import treat_unknown
 from biasgraph.causal.wording import Wording
@@ -118,7 +118,7 @@ def select_edges(pool: Pool, pairs: Sequence[PairRow]) -> list[LinkRow]:
         if isinstance(pair.look_images, int):
             tested = first_images(pool, pair.look_images).total
         arms = tested.arms_of(x)
-        table, rows, columns = reduced(tested.contingency(x, y))
+        table, rows, columns = reduce_table(tested.contingency(x, y))
         links.append(
             LinkRow(
                 **vars(pair),

@@ -17,7 +17,7 @@ import numpy as np
 from biasgraph.causal.intervals import Interval
 from biasgraph.causal.resampling import pool_counts
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Counts, Floats, Pool, mixed
+from biasgraph.causal.tables import Counts, Floats, Pool, mix_arms
 from biasgraph.causal.transport import Ideal
 
 ASSUMPTION = (
@@ -68,8 +68,8 @@ class Shifts:
         """From counts: initial[y] (B, k), arms[x][y] (B, J, k)."""
         with np.errstate(invalid="ignore"):  # a set of images may have lost every valid answer
             return cls(
-                [mixed(counts[:, None], "pooled") for counts in initial],
-                {x: [mixed(counts, mix) for counts in of_x] for x, of_x in arms.items()},
+                [mix_arms(counts[:, None], "pooled") for counts in initial],
+                {x: [mix_arms(counts, mix) for counts in of_x] for x, of_x in arms.items()},
                 edges,
             )
 

@@ -14,7 +14,7 @@ from scipy.special import chdtrc, chdtri, chndtrinc
 
 from biasgraph.causal.resampling import resample
 from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.causal.tables import Counts, Floats, reduced
+from biasgraph.causal.tables import Counts, Floats, reduce_table
 
 FEWEST_RESAMPLES = 9_999
 ENOUGH_HITS = 400  # a p-value from this many exceedances has a relative error of 5 %
@@ -79,7 +79,7 @@ def independence(
         alpha: The level that p is compared with.
         hits: See `monte_carlo_p`.
     """
-    table, _, _ = reduced(table)
+    table, _, _ = reduce_table(table)
     if min(table.shape) < 2:
         return DEGENERATE
     plain, expected = pearson(table)
@@ -179,7 +179,7 @@ def highest_v_resampled(
     expected = drawn.sum(axis=2, keepdims=True) * drawn.sum(axis=1, keepdims=True) / table.sum()
     statistics = ((drawn - expected) ** 2 / np.where(expected > 0, expected, 1)).sum(axis=(1, 2))
     # What was seen says how large V can be: answers that only resamples have would shrink it.
-    scale = table.sum() * max(1, min(reduced(table)[0].shape) - 1)
+    scale = table.sum() * max(1, min(reduce_table(table)[0].shape) - 1)
     highest = np.quantile(np.sqrt(statistics / scale), 1 - settings.bound_level)
     return min(1.0, float(highest))
 
@@ -264,7 +264,7 @@ def null_statistics(tables: Sequence[Counts], rng: np.random.Generator) -> Calla
     return draw
 
 
-def adjusted(
+def adjust_p(
     p: Sequence[float], method: Literal["bh", "by"] = "bh", looks: int = 1
 ) -> npt.NDArray[np.float64]:
     """Benjamini-Hochberg ("bh") or Benjamini-Yekutieli ("by") adjusted p-values.

@@ -17,7 +17,7 @@ from biasgraph.causal.independence import expected_low, monte_carlo_p, null_stat
 from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.resampling import image_counts
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Arm, CodedImages, Codes, Counts, Floats, Tallies, reduced
+from biasgraph.causal.tables import Arm, CodedImages, Codes, Counts, Floats, Tallies, reduce_table
 
 Check = dict[str, float | None]
 """A number and its bound: the residual and the band it should stay in, or the share explained."""
@@ -101,7 +101,7 @@ class Mediation:
     def _stratified(self, x: int, z: int, y: int) -> dict[str, Any]:
         """Whether y is independent of x within every answer about z; chi-square and dof summed."""
         joint = np.stack([self._joint(arm, z, y) for arm in self.tallies.arms_of(x)])
-        strata = [reduced(joint[:, stratum])[0] for stratum in range(joint.shape[1])]
+        strata = [reduce_table(joint[:, stratum])[0] for stratum in range(joint.shape[1])]
         strata = [table for table in strata if min(table.shape) >= 2]
         names = [self.images.variables[v].name for v in (x, z, y)]
         rng = generator(self.settings.seed, self.images.prompt, "stratified", *names)

@@ -18,7 +18,7 @@ from biasgraph.causal.graph import measure_axes
 from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.resampling import image_counts, one_hot
 from biasgraph.causal.settings import SHIFT_ALPHA, TAIL, AnalysisSettings, generator
-from biasgraph.causal.tables import UNKNOWN, Arm, CodedImages, Codes, Counts, Floats, Pool, mixed
+from biasgraph.causal.tables import UNKNOWN, Arm, CodedImages, Codes, Counts, Floats, Pool, mix_arms
 from biasgraph.causal.transport import Ideal
 
 Kind = Literal["fresh", "reweighted", "other_model"]
@@ -232,7 +232,7 @@ def try_mitigation(
     scale = _Scale.of(images, ideals, settings)
     predicted, observed = scale.both(images, mitigation, _halves(settings.seed, *names))
     _, whole = scale.both(images, mitigation, _whole)
-    _, drawn = scale.both(images, mitigation, _resampled(settings.seed, *names))
+    _, drawn = scale.both(images, mitigation, _resample(settings.seed, *names))
     change, high = whole[0], np.quantile(drawn, 1 - TAIL, axis=0)
     own = np.diagonal(np.quantile(drawn, TAIL, axis=0)) > ROUNDING
     tried = mitigation.tried(own) & np.isfinite(np.diagonal(change))
@@ -252,7 +252,7 @@ def try_mitigation(
         at_once=scale.at_once(
             images, mitigation, found, ~mitigation.meant(own), _halves(settings.seed, *names)
         ),
-        **claims.kept(mitigation, scale, found, _resampled(settings.seed, *names, "signs")),
+        **claims.kept(mitigation, scale, found, _resample(settings.seed, *names, "signs")),
         pairs=int(measured.sum()),
         harmed=int(harmed.sum()),
         harmed_clearly=int((harmed & (high < -ROUNDING)).sum()),
@@ -332,7 +332,7 @@ class _Scale:
             if source == x and len(codes)
         ]
         with np.errstate(invalid="ignore"):
-            return [mixed(np.stack(one, axis=1), self.mix) for one in zip(*drawn, strict=True)]
+            return [mix_arms(np.stack(one, axis=1), self.mix) for one in zip(*drawn, strict=True)]
 
     def _reweighted(self, codes: Codes, draw: Draw) -> Floats:
         """(R, V, V) distances when what images show of each variable weighs the same."""
@@ -361,7 +361,7 @@ def _even(tables: Counts) -> Floats:
 
 def _whole(name: str, codes: Codes, sizes: Sequence[int]) -> list[Counts]:
     """Of all images, as a single set."""
-    return _weighted(np.ones((1, len(codes))), codes, sizes)
+    return _weigh_counts(np.ones((1, len(codes))), codes, sizes)
 
 
 def _halves(seed: int, *names: str) -> Draw:
@@ -371,12 +371,12 @@ def _halves(seed: int, *names: str) -> Draw:
         rng = generator(seed, *names, "halves", name)
         order = rng.permuted(np.tile(np.arange(len(codes)), (SPLITS, 1)), axis=1)
         first = (order < len(codes) // 2).astype(np.float64)
-        return _weighted(np.concatenate([first, 1 - first]), codes, sizes)
+        return _weigh_counts(np.concatenate([first, 1 - first]), codes, sizes)
 
     return draw
 
 
-def _resampled(seed: int, *names: str) -> Draw:
+def _resample(seed: int, *names: str) -> Draw:
     """Of REPLICATES bootstrap samples of the images."""
 
     def draw(name: str, codes: Codes, sizes: Sequence[int]) -> list[Counts]:
@@ -388,6 +388,6 @@ def _resampled(seed: int, *names: str) -> Draw:
     return draw
 
 
-def _weighted(weights: Floats, codes: Codes, sizes: Sequence[int]) -> list[Counts]:
+def _weigh_counts(weights: Floats, codes: Codes, sizes: Sequence[int]) -> list[Counts]:
     counts = (weights @ one_hot(codes, sizes)).round().astype(np.int64)
     return np.split(counts, np.cumsum(sizes)[:-1], axis=1)

@@ -55,14 +55,14 @@ class Errors:
             rng: For drawing images at the ideal.
         """
         plain = draws - ideal.distance(shares)
-        moved = moved_to_ideal(shares, images, ideal)
+        moved = move_to_ideal(shares, images, ideal)
         if moved is None:
             return cls(plain, None)
         drawn = rng.multinomial(images, moved, size=len(draws)) / images
         return cls(plain, ideal.distance(drawn, drawn_ideal) - ideal.distance(moved))
 
 
-def moved_to_ideal(shares: Floats, images: int, ideal: Ideal) -> Floats | None:
+def move_to_ideal(shares: Floats, images: int, ideal: Ideal) -> Floats | None:
     """(k,) shares with those near the ideal moved onto it; None where none is near.
 
     Along an order (ordinal, index) it is cumulated shares that have kinks, and that are moved.

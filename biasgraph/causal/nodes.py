@@ -8,7 +8,7 @@ import numpy as np
 
 from biasgraph.causal.fields import UNSET
 from biasgraph.causal.intervals import ROUNDING, Interval, wilson
-from biasgraph.causal.resampling import smoothed
+from biasgraph.causal.resampling import smooth
 from biasgraph.causal.rows import Ends, InitialAnswers, NodeRow, NullBand, flag
 from biasgraph.causal.sensitivity import TargetDraws
 from biasgraph.causal.settings import AnalysisSettings, generator
@@ -95,7 +95,7 @@ def null_band(
     rng = generator(settings.seed, name, "null", variable.name)
     n, shares, goal = int(counts.sum()), ideal.shares, ideal.shares
     if ideal.reference is not None:
-        shares, of = smoothed(counts + ideal.reference), int(ideal.reference.sum())
+        shares, of = smooth(counts + ideal.reference), int(ideal.reference.sum())
         goal = rng.multinomial(of, shares, size=NULL_DRAWS) / of
     distances = ideal.distance(rng.multinomial(n, shares, size=NULL_DRAWS) / n, goal)
     return float(distances.mean()), float(np.quantile(distances, 0.95))

@@ -12,7 +12,7 @@ import numpy as np
 from biasgraph.causal.independence import (
     ENOUGH_HITS,
     Independence,
-    adjusted,
+    adjust_p,
     highest_v_resampled,
 )
 from biasgraph.causal.intervals import ROUNDING
@@ -215,12 +215,12 @@ class Pairs:
         p = list(family.values())
         # p <= alpha, as BiasConnect sec. 3.3 prunes what exceeds alpha. Without --fdr the adjusted
         # p stands beside it and decides nothing (STATISTICS (b)).
-        deciding = p if self.rule.fdr is None else adjusted(p, self.rule.fdr)
+        deciding = p if self.rule.fdr is None else adjust_p(p, self.rule.fdr)
         if self.rule.fdr is not None and self.settings.looks:  # e-values do: see `known`
             deciding = [np.inf] * len(p)
         level = self.rule.alpha if self.rule.fdr is None else FDR_LEVEL
         decided = list(rows)
-        by_looks = adjusted(p, looks=self.settings.shared)
+        by_looks = adjust_p(p, looks=self.settings.shared)
         for place, value, own in zip(family, by_looks, deciding, strict=True):
             row = replace(rows[place], p_adjusted=float(value))
             different = own <= level or (row.source, row.target) in known

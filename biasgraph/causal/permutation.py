@@ -56,7 +56,7 @@ def permutation_test(
 
     None where no stratum has two arms and two concepts that at least two images share.
     """
-    used = [found for found in map(_reduced, strata) if found is not None]
+    used = [found for found in map(_reduce, strata) if found is not None]
     if not used:
         return None
     statistics, drawn, strengths = [], np.zeros(permutations), []
@@ -78,7 +78,7 @@ def permutation_test(
     )
 
 
-def _reduced(stratum: Stratum) -> Stratum | None:
+def _reduce(stratum: Stratum) -> Stratum | None:
     """The concepts that several images share, and the images of arms about which any is said."""
     shared = (stratum.counts > 0).sum(axis=0) >= FEWEST_IMAGES
     counts = stratum.counts[:, shared]

@@ -59,7 +59,7 @@ def rank_strategies(
         into, y = [pair for pair in measured if pair["target"] == node["id"]], index[node["id"]]
         sources = [index[pair["source"]] for pair in into]
         best = _best_shares(pool, y, sources, ideals[y], settings)
-        axes.append(_ranked(node, into, best, settings))
+        axes.append(_rank_strategies(node, into, best, settings))
     recommended = [axis["recommended"] for axis in axes if axis["recommended"]]
     chosen = [name for name in index if name in recommended]
     for axis in axes:
@@ -71,7 +71,7 @@ def rank_strategies(
     }
 
 
-def _ranked(
+def _rank_strategies(
     node: Record, into: Sequence[Record], best: Floats, settings: AnalysisSettings
 ) -> dict[str, Any]:
     """An axis with its strategies, best first."""

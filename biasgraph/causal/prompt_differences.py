@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from biasgraph.causal.independence import adjusted, independence
+from biasgraph.causal.independence import adjust_p, independence
 from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.matching import as_gaps, hypergeometric
 from biasgraph.causal.nodes import NULL_DRAWS
@@ -50,15 +50,15 @@ def compare_prompts(
         each = {prompt: own[y] for prompt, own in sorted(prompts.items())}
         tests.append(_test(name, each, settings, FDR_LEVEL / len(nodes)))
         node = _with_mean(name, node, each, settings)
-        compared.append(_flagged(node, len(nodes)))
-    p = adjusted([float(test.p or 0.0) for test in tests])
+        compared.append(_flag_cancelling(node, len(nodes)))
+    p = adjust_p([float(test.p or 0.0) for test in tests])
     return [
         replace(node, prompts_test=replace(test, p_adjusted=float(value)))
         for node, test, value in zip(compared, tests, p, strict=True)
     ]
 
 
-def _flagged(node: NodeRow, axes: int) -> NodeRow:
+def _flag_cancelling(node: NodeRow, axes: int) -> NodeRow:
     """The node with `prompts_cancel`, if that is so."""
     mean, p = node.w1_mean_prompt, node.cancel_p
     if not isinstance(mean, float) or not isinstance(p, float) or node.w1 is None:

@@ -33,12 +33,12 @@ def resample(
     """
     sets = counts.reshape(-1, counts.shape[-1])
     n = sets.sum(axis=-1)
-    shares = smoothed(sets, pseudo / len(counts))
+    shares = smooth(sets, pseudo / len(counts))
     drawn = [rng.multinomial(size, p, size=replicates) for size, p in zip(n, shares, strict=True)]
     return np.stack(drawn, axis=1).reshape(replicates, *counts.shape)
 
 
-def smoothed(counts: Counts, pseudo: float = PSEUDO) -> Floats:
+def smooth(counts: Counts, pseudo: float = PSEUDO) -> Floats:
     """(..., k) shares of counts (..., k) with so many answers more, spread evenly."""
     n = counts.sum(axis=-1, keepdims=True)
     return np.asarray((counts + pseudo / counts.shape[-1]) / np.maximum(n + pseudo, 1))
@@ -87,10 +87,10 @@ def image_counts(
     if not replace:
         return counts
     valid = (codes >= 0).sum(axis=0)
-    return [_mingled(one, pseudo / (n + pseudo), rng) for one, n in zip(counts, valid, strict=True)]
+    return [_mingle(one, pseudo / (n + pseudo), rng) for one, n in zip(counts, valid, strict=True)]
 
 
-def _mingled(counts: Counts, share: float, rng: np.random.Generator) -> Counts:
+def _mingle(counts: Counts, share: float, rng: np.random.Generator) -> Counts:
     """Counts (R, k) of which this share is replaced by answers that are any of the attributes."""
     k = counts.shape[1]
     if k == 0:  # an axis for which nobody named an attribute
@@ -142,12 +142,12 @@ def pool_counts(
     initial = none
     arms: dict[int, dict[Arm, list[Counts]]] = {x: {} for x in sources}
     for images, numbers in zip(pool.prompts, take, strict=True):
-        initial = _added(initial, drawn(images.initial, numbers[None]))
+        initial = _add(initial, drawn(images.initial, numbers[None]))
         for x, of_x in arms.items():
             for arm in images.arms_of(x):
                 codes = images.initial if noise else images.arms[arm]
                 counts = drawn(codes, numbers[arm])
-                of_x[arm] = _added(of_x.get(arm, none), counts)
+                of_x[arm] = _add(of_x.get(arm, none), counts)
     stacked = {
         x: [np.stack(counts, axis=1) for counts in zip(*of_x.values(), strict=True)]
         for x, of_x in arms.items()
@@ -160,5 +160,5 @@ def image_sizes(images: CodedImages) -> dict[Arm | None, int]:
     return {None: len(images.initial)} | {arm: len(codes) for arm, codes in images.arms.items()}
 
 
-def _added(one: Sequence[Counts], other: Sequence[Counts]) -> list[Counts]:
+def _add(one: Sequence[Counts], other: Sequence[Counts]) -> list[Counts]:
     return [a + b for a, b in zip(one, other, strict=True)]

@@ -173,7 +173,7 @@ class FewerImages:
         """
         kinds, reason = self._kinds(size), self._too_few(size)
         if reason is not None:
-            return [_undefined(size, kind, reason) for kind in kinds], []
+            return [_leave_undefined(size, kind, reason) for kind in kinds], []
         drawn: dict[Kind, list[tuple[Claims, Claims]]] = {kind: [] for kind in kinds}
         apart: list[Claims] = []
         for draw in range(self._draws(size)):
@@ -201,7 +201,7 @@ class FewerImages:
         ]
         if "independent" not in kinds:
             reason = f"two audits of {size} need {2 * size} images, and the run has {self.most}"
-            rows.append(_undefined(size, "independent", reason))
+            rows.append(_leave_undefined(size, "independent", reason))
         return rows, apart
 
     def _of_fresh(self, size: int, rng: np.random.Generator) -> Claims:
@@ -357,7 +357,7 @@ def _sets(images: CodedImages) -> list[Codes]:
     return [images.initial, *images.arms.values()]
 
 
-def _undefined(size: int, kind: Kind, reason: str) -> Record:
+def _leave_undefined(size: int, kind: Kind, reason: str) -> Record:
     none = {name: spread([]) for name in MEASURES}
     return {
         "images": size, "kind": kind, "status": reason, "draws": 0, **none, "by_strength": [],

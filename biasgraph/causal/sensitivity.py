@@ -9,10 +9,10 @@ import numpy as np
 from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.matching import matched_distance
 from biasgraph.causal.near_ideal import Errors
-from biasgraph.causal.resampling import resample, smoothed
+from biasgraph.causal.resampling import resample, smooth
 from biasgraph.causal.rows import PairRow, Sign, flag
 from biasgraph.causal.settings import SHIFT_ALPHA, AnalysisSettings, SignRule
-from biasgraph.causal.tables import Counts, Floats, mixed
+from biasgraph.causal.tables import Counts, Floats, mix_arms
 from biasgraph.causal.transport import Ideal
 
 UNEQUAL = 0.10  # arms whose valid answers differ by more are cut to one size
@@ -44,7 +44,7 @@ class TargetDraws:
         total = initial.sum(axis=0)
         n = int(total.sum())
         distances = ideal.distance(counts.sum(axis=1) / n, shares)
-        errors = Errors.of(distances, smoothed(total), n, ideal, shares, rng)
+        errors = Errors.of(distances, smooth(total), n, ideal, shares, rng)
         return cls(counts, shares, distances, errors)
 
 
@@ -61,7 +61,7 @@ def distances_to_ideal(
 ) -> tuple[float, float]:
     """W1 to the ideal of the initial answers (P, k), and of the mixture of arms (P, J, k)."""
     before = ideal.distance(initial.sum(axis=0) / initial.sum())
-    return float(before), float(ideal.distance(mixed(arms.sum(axis=0), mix)))
+    return float(before), float(ideal.distance(mix_arms(arms.sum(axis=0), mix)))
 
 
 def measure_sensitivity(
@@ -89,7 +89,7 @@ def measure_sensitivity(
     value = before - after
     flags = []
     mitigated = resample(arms, settings.bootstrap, rng)
-    distances = ideal.distance(mixed(mitigated.sum(axis=1), settings.mix), draws.shares)
+    distances = ideal.distance(mix_arms(mitigated.sum(axis=1), settings.mix), draws.shares)
     errors = _errors_of_mixture(distances, arms.sum(axis=0), ideal, draws.shares, settings, rng)
     pairs = [(one, other) for one in draws.errors.cases for other in errors.cases]
     others = [one - other for one, other in pairs[1:]]
@@ -133,7 +133,7 @@ def _errors_of_mixture(
     """How far the distance of the mixture of arms (J, k) may be off, given its replicates (B,)."""
     sizes = arms.sum(axis=-1)
     pooled = settings.mix == "pooled"
-    shares = smoothed(arms.sum(axis=0)) if pooled else smoothed(arms).mean(axis=0)
+    shares = smooth(arms.sum(axis=0)) if pooled else smooth(arms).mean(axis=0)
     images = images_of_mixture(sizes, settings.mix)
     return Errors.of(distances, shares, max(1, round(images)), ideal, drawn_ideal, rng)
 

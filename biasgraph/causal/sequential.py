@@ -131,7 +131,7 @@ def until_decided(pairs: Pairs, before: Looked | None = None) -> Looked:
             )
         open_pairs = [place for place in open_pairs if not _decided(rows.get(place))]
     places = permutations(indices, 2)
-    return Looked([rows.get(place) or _unlooked(pairs, *place) for place in places], taken)
+    return Looked([rows.get(place) or _skip_look(pairs, *place) for place in places], taken)
 
 
 def rows_until_decided(pairs: Pairs) -> list[PairRow]:
@@ -223,7 +223,7 @@ def _is_beyond(row: PairRow, least: float) -> bool:
     return low is not None and high is not None and (low > least or high < -least)
 
 
-def _unlooked(pairs: Pairs, x: int, y: int) -> PairRow:
+def _skip_look(pairs: Pairs, x: int, y: int) -> PairRow:
     """A pair with too few images for the first look, or without any intervention."""
     row = pairs.row(x, y)
     waits = False if pairs.pool.total.arms_of(x) else None

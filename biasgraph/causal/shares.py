@@ -15,7 +15,7 @@ from scipy.special import betaincinv
 
 from biasgraph.causal.intervals import ROUNDING, Ends, wilson
 from biasgraph.causal.sensitivity import images_of_mixture
-from biasgraph.causal.tables import Counts, mixed
+from biasgraph.causal.tables import Counts, mix_arms
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def largest_change(initial: Counts, arms: Counts, mix: str, tail: float) -> Shar
         mix: How the arms are mixed.
         tail: What an interval leaves out on each side.
     """
-    shares, after = initial / initial.sum(), mixed(arms, mix)
+    shares, after = initial / initial.sum(), mix_arms(arms, mix)
     change = np.abs(after - shares)
     tied = change >= change.max() - ROUNDING
     place = int(np.where(tied, shares, -1.0).argmax())

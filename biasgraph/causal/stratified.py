@@ -24,7 +24,7 @@ from biasgraph.causal.independence import (
     with_strength,
 )
 from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.causal.tables import Counts, Floats, reduced
+from biasgraph.causal.tables import Counts, Floats, reduce_table
 from biasgraph.errors import InputError
 
 LARGEST = 2_500  # cells of a table whose covariance is still inverted in a few seconds
@@ -55,7 +55,7 @@ def stratified_independence(
     Raises:
         InputError: The table is too large to compute the covariance of its cells.
     """
-    pooled, rows, columns = reduced(strata.sum(axis=0))
+    pooled, rows, columns = reduce_table(strata.sum(axis=0))
     if pooled.size > LARGEST:
         raise InputError(
             f"A table of {pooled.shape[0]} x {pooled.shape[1]} attributes is too large for the "
@@ -91,7 +91,7 @@ class _Association:
 
     @classmethod
     def of(cls, strata: Sequence[Counts]) -> _Association | None:
-        tables = [table for table in strata if min(reduced(table)[0].shape) >= 2]
+        tables = [table for table in strata if min(reduce_table(table)[0].shape) >= 2]
         if not tables:
             return None
         cells = tables[0].size
@@ -123,7 +123,7 @@ class _Association:
 
         nulls = []
         for table in self.tables:
-            table, rows, columns = reduced(table)
+            table, rows, columns = reduce_table(table)
             places = (rows[:, None] * self.expected.shape[1] + columns).ravel()
             nulls.append((random_table(table.sum(axis=1), table.sum(axis=0)), places))
 

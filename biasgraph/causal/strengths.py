@@ -18,7 +18,7 @@ from biasgraph.causal.permuted_images import permuted_counts
 from biasgraph.causal.resampling import Take, image_sizes, pool_counts
 from biasgraph.causal.sensitivity import UNEQUAL
 from biasgraph.causal.settings import AnalysisSettings, generator
-from biasgraph.causal.tables import Counts, Floats, Pool, mixed
+from biasgraph.causal.tables import Counts, Floats, Pool, mix_arms
 from biasgraph.causal.transport import Ideal
 
 REPLICATES = 1000
@@ -160,11 +160,11 @@ class Strengths:
         sizes = np.zeros((len(initial[0]), len(self.ideals), len(self.ideals)))
         with np.errstate(invalid="ignore"):
             before = {
-                y: self.ideals[y].distance(mixed(initial[y][:, None], "pooled"))
+                y: self.ideals[y].distance(mix_arms(initial[y][:, None], "pooled"))
                 for y in sorted({y for _, y in self.pairs})
             }
             for x, y in self.pairs:
-                after = self.ideals[y].distance(mixed(arms[x][y], self.settings.mix))
+                after = self.ideals[y].distance(mix_arms(arms[x][y], self.settings.mix))
                 sizes[:, x, y] = np.abs(before[y] - after)
         return sizes
 

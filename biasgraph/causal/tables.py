@@ -239,7 +239,7 @@ class Pool:
         return np.stack([tallies.contingency(x, y, arms) for tallies in self.tallies])
 
 
-def reduced(table: Counts) -> tuple[Counts, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def reduce_table(table: Counts) -> tuple[Counts, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """The table without empty rows and columns, and the indices of those that were kept."""
     rows = np.flatnonzero(table.sum(axis=1))
     columns = np.flatnonzero(table.sum(axis=0))
@@ -275,7 +275,7 @@ def counts_rows(images: CodedImages, tallies: Tallies) -> list[CountRow]:
     ]
 
 
-def mixed(counts: Counts | Floats, mix: str) -> Floats:
+def mix_arms(counts: Counts | Floats, mix: str) -> Floats:
     """D^{Bx} (..., k) of arms (..., J, k): their equal mean, or their "pooled" counts' shares."""
     if mix == "pooled":
         pooled = counts.sum(axis=-2)

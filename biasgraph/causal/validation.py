@@ -182,10 +182,10 @@ def _estimate(
 
 def _ratio(sums: Floats) -> Floats:
     """(...) the first of (..., 2) numbers by the second, undefined where that is not positive."""
-    return _divided(sums[..., 0], sums[..., 1])
+    return _divide(sums[..., 0], sums[..., 1])
 
 
-def _divided(above: Floats, below: Floats) -> Floats:
+def _divide(above: Floats, below: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(below > ROUNDING, above / below, np.nan))
 
@@ -202,12 +202,12 @@ def _moment(sums: Floats, name: str) -> Floats:
 
 def _r(sums: Floats, together: str = "disjoint") -> Floats:
     spread = _root(_moment(sums, "predicted"), _moment(sums, "observed"))
-    return _divided(_moment(sums, together), spread)
+    return _divide(_moment(sums, together), spread)
 
 
 def _ceiling(sums: Floats) -> Floats:
     spread = _root(_moment(sums, "predicted"), _moment(sums, "observed"))
-    return _divided(_again(sums), spread)
+    return _divide(_again(sums), spread)
 
 
 def _again(sums: Floats) -> Floats:
@@ -215,7 +215,7 @@ def _again(sums: Floats) -> Floats:
 
 
 def _r_of_ceiling(sums: Floats) -> Floats:
-    return _divided(_moment(sums, "disjoint"), _again(sums))
+    return _divide(_moment(sums, "disjoint"), _again(sums))
 
 
 NAMES = [moment.name for moment in fields(Moments)]
@@ -224,7 +224,7 @@ STATISTICS: Mapping[str, tuple[Callable[[Floats], Floats], str]] = {
     "ceiling": (_ceiling, UNREPEATED),
     "r_of_ceiling": (_r_of_ceiling, UNREPEATED),
     "slope": (
-        lambda sums: _divided(_moment(sums, "disjoint"), _moment(sums, "predicted_again")),
+        lambda sums: _divide(_moment(sums, "disjoint"), _moment(sums, "predicted_again")),
         UNREPEATED,
     ),
     "r_shared": (lambda sums: _r(sums, "shared"), NO_SPREAD),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from biasgraph.causal.fields import UNSET
 from biasgraph.causal.flags import CLAIMS
-from biasgraph.causal.independence import adjusted
+from biasgraph.causal.independence import adjust_p
 from biasgraph.causal.rows import PairRow, Verdict, flag
 from biasgraph.causal.sensitivity import claim_direction
 from biasgraph.causal.settings import FDR_LEVEL, AnalysisSettings, EdgeRule
@@ -24,11 +24,11 @@ def judge(rows: Sequence[PairRow], settings: AnalysisSettings, rule: EdgeRule) -
     for row in _with_adjusted_shifts(rows, settings.shared):
         if row.source == row.target:
             seen = row.p is not None and row.p <= rule.alpha and row.is_ is not None
-            judged.append(_directed(row, settings) if seen else row)
+            judged.append(_set_direction(row, settings) if seen else row)
             continue
         if row.is_ is not None:
             if row.edge or _is_common_shift(row):
-                row = _directed(row, settings)
+                row = _set_direction(row, settings)
             row = replace(row, verdict=_verdict(row, settings))
         judged.append(row)
     return judged
@@ -37,7 +37,7 @@ def judge(rows: Sequence[PairRow], settings: AnalysisSettings, rule: EdgeRule) -
 def _with_adjusted_shifts(rows: Sequence[PairRow], looks: int) -> list[PairRow]:
     """The rows with shift_p adjusted over looks and the pairs of different axes, as p is."""
     known = [row.shift_p for row in rows if row.source != row.target]
-    values = iter(adjusted([p for p in known if p is not None], looks=looks))
+    values = iter(adjust_p([p for p in known if p is not None], looks=looks))
     return [
         row
         if row.source == row.target or row.shift_p is None
@@ -52,7 +52,7 @@ def _is_common_shift(row: PairRow) -> bool:
     return not row.edge and "below_min_is" not in row.flags and p is not None and p <= FDR_LEVEL
 
 
-def _directed(row: PairRow, settings: AnalysisSettings) -> PairRow:
+def _set_direction(row: PairRow, settings: AnalysisSettings) -> PairRow:
     """The row with its direction, which neutral rewordings have to confirm where there are any."""
     sign = claim_direction(row, settings.sign, settings.shift_alpha)
     unconfirmed = row.sign_controlled is not UNSET and row.sign_controlled != sign

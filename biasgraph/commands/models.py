@@ -35,7 +35,7 @@ def models(options: TrialOptions, output: Output) -> None:
         from biasgraph.audits import model_trial
 
         records = model_trial.try_models(used, how, output.progress())
-        lines = [(model_trial.shown(record), "") for record in records]
+        lines = [(model_trial.describe_trial(record), "") for record in records]
         output.print_document({"tried": records}, lambda console: _print(console, lines))
         return
     if how.record():

@@ -53,7 +53,7 @@ def code_images(
         InputError: names the row and column of an axis, attribute or answer that is not declared,
             or the axis that has no attributes or too many.
     """
-    variables = _declared(answers, axes) if axes else _inferred(answers)
+    variables = _read_declared(answers, axes) if axes else _infer(answers)
     refuse = (unlisted or ("error" if axes else "unknown")) == "error"
     codes, notes = _answer_codes(answers, variables, refuse=refuse)
     if axes is None:
@@ -129,13 +129,13 @@ def _refuse_others(answers: Answers, variables: tuple[Variable, ...], source: st
     )
 
 
-def _declared(answers: Answers, axes: AxisSet) -> tuple[Variable, ...]:
+def _read_declared(answers: Answers, axes: AxisSet) -> tuple[Variable, ...]:
     variables = tuple(map(variable_of, axes.axes))
     _refuse_others(answers, variables, f"axis set '{axes.name}'")
     return tuple(variable for variable in variables if variable.name in answers.axes)
 
 
-def _inferred(answers: Answers) -> tuple[Variable, ...]:
+def _infer(answers: Answers) -> tuple[Variable, ...]:
     frame = answers.frame
     answers.refuse(
         frame["attribute"].isin(list(RESERVED)).to_numpy(),

@@ -90,7 +90,7 @@ class Answers:
             InputError: names the source, the first bad row, its column, and how many more.
         """
         _refuse_missing_columns(frame.columns, source)
-        rows = _completed(_normalised(frame.reset_index(drop=True), source))
+        rows = _complete(_normalise(frame.reset_index(drop=True), source))
         if rows.empty:
             raise InputError(f"{source} has no rows: there is nothing to analyse")
         answers = cls(rows, source, place or (lambda row: f"row {row + 1}"))
@@ -282,7 +282,7 @@ def majority(votes: Iterable[tuple[Place, str]]) -> dict[Place, str]:
     }
 
 
-def _normalised(frame: pd.DataFrame, source: str) -> pd.DataFrame:
+def _normalise(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     """The columns that count, as categories of texts; rows without any cell left out."""
 
     def text(cell: str) -> str | None:
@@ -302,7 +302,7 @@ def _normalised(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     return rows[rows[[name for name in COLUMNS if name in rows]].notna().any(axis=1)]
 
 
-def _completed(rows: pd.DataFrame) -> pd.DataFrame:
+def _complete(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with every column of `COLUMNS`.
 
     Without interventions all images are initial; without roles, those that no intervention is

@@ -178,10 +178,10 @@ def load_axis_set(spec: str) -> AxisSet:
     What ends in .yaml or .yml or holds a path separator is a path. Raises InputError: an unknown
     name, a file that cannot be read, or every problem of its content, each with its line.
     """
-    return _once(spec) if spec in shipped_axis_sets() else _validated(axis_document(spec))
+    return _once(spec) if spec in shipped_axis_sets() else _validate(axis_document(spec))
 
 
-_once = functools.cache(lambda name: _validated(axis_document(name)))
+_once = functools.cache(lambda name: _validate(axis_document(name)))
 
 
 def shipped_axis_sets() -> list[str]:
@@ -203,7 +203,7 @@ def axis_document(spec: str) -> YamlDocument:
     return parse_yaml(resources.read_text("axes", f"{spec}.yaml"), spec, "axis set")
 
 
-def _validated(document: YamlDocument) -> AxisSet:
+def _validate(document: YamlDocument) -> AxisSet:
     try:
         return AxisSet.model_validate(document.data)
     except ValidationError as error:
@@ -280,7 +280,7 @@ def _set_problems(data: object) -> Iterator[Problem]:
     axes = _list(_dict(data).get("axes"))
     if "axes" in _dict(data) and not axes:
         yield ("axes",), "needs at least one axis"
-    yield from _repeated("axis", axes, ("axes",))
+    yield from _find_repeated("axis", axes, ("axes",))
     if _dict(data).get("prompt") is None:
         yield from _whole_prompts(axes)
     yield from _control_problems(_list(_dict(data).get("controls")), axes)
@@ -298,7 +298,7 @@ def _whole_prompts(axes: Sequence[object]) -> Iterator[Problem]:
 
 
 def _control_problems(controls: Sequence[object], axes: Sequence[object]) -> Iterator[Problem]:
-    yield from _repeated("control", controls, ("controls",), "phrase")
+    yield from _find_repeated("control", controls, ("controls",), "phrase")
     for index, phrase in _texts(_dict(control).get("phrase") for control in controls):
         if said := find_axis_word(phrase, axes):
             text = "control '{}' says '{}', a word of axis '{}'".format(phrase[:100], *said)
@@ -323,7 +323,7 @@ def _axis_problems(data: object) -> Iterator[Problem]:
     names = [_dict(attribute).get("name") for attribute in attributes]
     if "attributes" in axis and len(attributes) < 2:
         yield ("attributes",), "needs at least two attributes"
-    yield from _repeated("attribute", attributes, ("attributes",))
+    yield from _find_repeated("attribute", attributes, ("attributes",))
     yield from _shared_words(attributes, _list(axis.get("others")))
     for index, name in _texts(names):
         if name.casefold() in RESERVED_ANSWERS:
@@ -337,7 +337,7 @@ def _axis_problems(data: object) -> Iterator[Problem]:
         yield from _cost_problems(_list(axis["cost"]), len(attributes))
 
 
-def _repeated(
+def _find_repeated(
     what: str, records: Sequence[object], location: Location, key: str = "name"
 ) -> Iterator[Problem]:
     seen: set[str] = set()

@@ -49,7 +49,7 @@ def with_label(frame: pd.DataFrame, toy: str | None) -> pd.DataFrame:
 
 def pairs_frame(pairs: Sequence[PairRow]) -> pd.DataFrame:
     """All ordered pairs of axes, the diagonal included; undefined numbers are missing."""
-    records = [pair.record() | {"flags": _joined(pair.flags)} for pair in pairs]
+    records = [pair.record() | {"flags": _join_flags(pair.flags)} for pair in pairs]
     return _typed_pairs(pd.DataFrame.from_records(records))
 
 
@@ -61,10 +61,10 @@ def pairs_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _typed_pairs(frame: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame({name: _typed(str(name), frame[name]) for name in frame.columns})
+    return pd.DataFrame({name: _set_type(str(name), frame[name]) for name in frame.columns})
 
 
-def _typed(name: str, column: pd.Series) -> pd.Series:
+def _set_type(name: str, column: pd.Series) -> pd.Series:
     # Cell by cell: tables of pairs have many columns and few rows.
     cells = [None if lacks else cell for cell, lacks in zip(column, column.isna(), strict=True)]
     if name in PAIR_TEXTS:
@@ -172,8 +172,8 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def _list_as_text(name: str, value: Any) -> Any:
     if not isinstance(value, list):
         return value
-    return _joined(value) if name == "flags" else json.dumps(value, ensure_ascii=False)
+    return _join_flags(value) if name == "flags" else json.dumps(value, ensure_ascii=False)
 
 
-def _joined(flags: Sequence[str]) -> str:
+def _join_flags(flags: Sequence[str]) -> str:
     return ";".join(flags)

@@ -44,11 +44,11 @@ def to_graphml(document: Document) -> bytes:
     import networkx as nx
 
     buffer = io.BytesIO()
-    nx.write_graphml_xml(flattened(document), buffer, infer_numeric_types=True)
+    nx.write_graphml_xml(flatten(document), buffer, infer_numeric_types=True)
     return buffer.getvalue()
 
 
-def flattened(document: Document) -> nx.DiGraph[str]:
+def flatten(document: Document) -> nx.DiGraph[str]:
     """The graph as XML formats can hold it: texts and numbers only, in letters that XML has.
 
     The axes keep their order; should two get the same name, the later one gets a number behind it.
@@ -60,14 +60,14 @@ def flattened(document: Document) -> nx.DiGraph[str]:
     flat.graph.update(_flat(graph.graph))
     ids: dict[str, str] = {}
     for node, fields in graph.nodes(data=True):
-        ids[node] = _unused(xml_text(node), set(ids.values()))
+        ids[node] = _find_unused(xml_text(node), set(ids.values()))
         flat.add_node(ids[node], label=xml_text(node), **_flat(fields))
     for source, target, fields in graph.edges(data=True):
         flat.add_edge(ids[source], ids[target], **_flat(fields))
     return flat
 
 
-def _unused(name: str, taken: set[str]) -> str:
+def _find_unused(name: str, taken: set[str]) -> str:
     candidate, number = name, 2
     while candidate in taken:
         candidate, number = f"{name} ({number})", number + 1

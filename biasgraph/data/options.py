@@ -184,14 +184,14 @@ def settings(panel: str = "") -> Callable[[type[Made]], type[Made]]:
         for name, annotation in cls.__annotations__.items():
             declared = vars(cls).get(name)
             if isinstance(declared, Field) and _KEY in declared.metadata:
-                whole = _completed(declared.metadata[_KEY], annotation, panel)
+                whole = _complete(declared.metadata[_KEY], annotation, panel)
                 declared.metadata = {_KEY: whole}  # type: ignore[assignment]
         return dataclass(frozen=True, kw_only=True, eq=False)(cls)
 
     return decorate
 
 
-def _completed(declared: Option, annotation: str, panel: str) -> Option:
+def _complete(declared: Option, annotation: str, panel: str) -> Option:
     """The option with what the annotation of its field says: ``int | None``, ``Literal[...]``."""
     kinds = (kind for pattern, kind in _KINDS.items() if re.search(pattern, annotation))
     kind = declared.kind or next(kinds, str)

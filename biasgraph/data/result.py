@@ -251,7 +251,7 @@ def read_answers(folder: Path, document: graphs.Document) -> Answers:
 def _counts(folder: Path, document: graphs.Document) -> pd.DataFrame:
     above = _holder_of_tables(folder)
     path = (above or folder) / TABLES
-    counts = _typed(tables.counts_from_cells, path, tables.OLD_TABLE_COLUMNS)
+    counts = _read_typed(tables.counts_from_cells, path, tables.OLD_TABLE_COLUMNS)
     if above is None:
         return counts
     about = np.flatnonzero(counts["prompt"] == document["graph"]["prompt"])
@@ -339,10 +339,10 @@ def read_document(folder: Path, intact: bool = False) -> graphs.Document:
 def read_pairs(folder: Path) -> pd.DataFrame:
     """The frame of pairs.csv in `folder`; InputError as for `load`."""
     path = folder / "pairs.csv"
-    return _typed(tables.pairs_from_cells, path, tables.PAIR_COLUMNS)
+    return _read_typed(tables.pairs_from_cells, path, tables.PAIR_COLUMNS)
 
 
-def _typed(
+def _read_typed(
     reader: Callable[[pd.DataFrame], pd.DataFrame], path: Path, columns: Sequence[str]
 ) -> pd.DataFrame:
     refuse_pipe(path)

@@ -22,7 +22,7 @@ def cas(one: Floats, other: Floats) -> Floats:
     """
     shared = np.minimum(one, other).sum(axis=-1)
     largest = np.maximum(one, other).sum(axis=-1)
-    return _divided(shared, largest)
+    return _divide(shared, largest)
 
 
 def cas_normalised(one: Floats, other: Floats) -> Floats:
@@ -66,10 +66,10 @@ def mad(scores: Floats) -> Floats:
 
 
 def _shares(histogram: Floats) -> Floats:
-    return _divided(histogram, histogram.sum(axis=-1, keepdims=True))
+    return _divide(histogram, histogram.sum(axis=-1, keepdims=True))
 
 
-def _divided(numbers: Floats, by: Floats) -> Floats:
+def _divide(numbers: Floats, by: Floats) -> Floats:
     """NaN where `by` is 0."""
     undefined = np.full(np.shape(numbers), np.nan)
     return np.asarray(np.divide(numbers, by, out=undefined, where=by > 0))

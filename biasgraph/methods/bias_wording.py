@@ -68,7 +68,7 @@ class CaptionReader:
         return next((name for name in classes if self._is_said(name, stems, meant)), None)
 
     def _is_said(self, name: str, stems: str, meant: frozenset[Hashable]) -> bool:
-        phrases = filter(None, [words_in(name), *_shipped().get(words_in(name), ())])
+        phrases = filter(None, [words_in(name), *_read_shipped().get(words_in(name), ())])
         if any(_stems(phrase) in stems for phrase in phrases):
             return True
         return not meant.isdisjoint(self._senses(words_in(name)))
@@ -131,7 +131,7 @@ def _shipped_axes() -> tuple[tuple[str, Axis], ...]:
 
 
 @functools.cache
-def _shipped() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _read_shipped() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """The words of an attribute's name -> those of its phrase and synonyms, in all shipped sets."""
     phrases_of: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
     for _, axis in _shipped_axes():

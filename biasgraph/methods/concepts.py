@@ -110,7 +110,7 @@ class Mentions:
         Returns:
             (size, C) counts.
         """
-        return tallied(groups[self.text], self.concept, (size, len(self.concepts)))
+        return tally(groups[self.text], self.concept, (size, len(self.concepts)))
 
 
 def words_of(text: str) -> list[str]:
@@ -165,7 +165,7 @@ def among(words: Iterable[str], synonyms: Synonyms) -> SynonymTable:
     return SynonymTable((group for group in groups.values() if len(group) > 1), synonyms.source)
 
 
-def tallied(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Counts:
+def tally(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Counts:
     """Count how often each pair of row (M,) and column (M,) occurs, as an array of `shape`."""
     cells = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
     return cells.astype(np.int64).reshape(shape)

@@ -17,7 +17,7 @@ import numpy as np
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.data.axes import RESERVED_ANSWERS
 from biasgraph.methods.base import Media, MethodInput
-from biasgraph.methods.concepts import Indices, Mentions, Synonyms, tallied
+from biasgraph.methods.concepts import Indices, Mentions, Synonyms, tally
 from biasgraph.prompts.tibet_questions import CAPTION, PERSON, question_about
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class ImageSets:
         image, _, concept = self.mentions[self.mentions[:, 1] == question].T
         used, place = np.unique(concept, return_inverse=True)
         sizes = [len(images.counts) for images in self.sets.values()]
-        counts = tallied(image, place, (sum(sizes), len(used)))
+        counts = tally(image, place, (sum(sizes), len(used)))
         return dict(zip(self.sets, np.split(counts, np.cumsum(sizes)[:-1]), strict=True))
 
 
@@ -145,8 +145,8 @@ def _sets(
     interventions = list(dict.fromkeys(intervention for _, intervention in images))
     number = {intervention: place for place, intervention in enumerate(interventions)}
     set_of = np.array([number[intervention] for _, intervention in images], dtype=np.int64)
-    counts = tallied(image, concept, (len(images), len(concepts)))
-    about = tallied(
+    counts = tally(image, concept, (len(images), len(concepts)))
+    about = tally(
         set_of[image] * (len(axes) + 1) + question,
         concept,
         (len(interventions) * (len(axes) + 1), len(concepts)),

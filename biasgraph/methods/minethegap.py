@@ -28,7 +28,13 @@ from biasgraph.data.findings import (
 )
 from biasgraph.errors import InputError, printable
 from biasgraph.methods.base import Annotation, Media, MethodInput, MethodPlan
-from biasgraph.methods.variations import PROPOSED, conversation, proposed, usual_axes, variations
+from biasgraph.methods.variations import (
+    PROPOSED,
+    conversation,
+    propose_prompts,
+    usual_axes,
+    variations,
+)
 from biasgraph.methods.variations import said as said_by
 from biasgraph.models.registry import traits_of
 from biasgraph.prompts.mining_target import MiningTarget
@@ -141,7 +147,7 @@ class Varying:
             return ()
         messages, form = conversation(strip_brackets(typed)[0], self.count, self.target)
         replied: Any = media.proposed(f"{NAME}-variations", messages, form)
-        return proposed(replied.variations, self.count)
+        return propose_prompts(replied.variations, self.count)
 
     def spanned(
         self, prompt: str, images: Sequence[str], media: Media, typed: str | None = None
@@ -161,7 +167,7 @@ class Varying:
 
     def about(self, count: int, media: Media) -> str:
         """How it was got, in a sentence."""
-        source = combined(self.vary) if self.vary else f"proposed by {media.proposer}"
+        source = describe_variations(self.vary) if self.vary else f"proposed by {media.proposer}"
         return f"{count} variations: {source}; similarities by {printable(str(media.embedder))}."
 
 
@@ -214,7 +220,7 @@ class _Scoring:
 
     def of_prompt(self, prompt: str) -> Annotation:
         spanned = self._spanned(prompt)
-        scored = scored_of(spanned)
+        scored = score_spanned(spanned)
         numbers: dict[str, float | int | None] = {
             "score": scored.value,
             "n_images": len(spanned.images),
@@ -231,7 +237,7 @@ class _Scoring:
         said = [said_by(self.varying.axes, text, prompt) for text in spanned.texts]
         least = [(spanned.images[j], scored.best_text[j]) for j in least_aligned(scored)]
         parts += [
-            _ranking(spanned, scored, missed(scored), "with that similarity"),
+            _ranking(spanned, scored, find_missed(scored), "with that similarity"),
             Images(
                 [ShownImage(image, f"{similarity:.3f}") for image, similarity in least],
                 "Least-aligned images: those whose nearest variation is furthest",
@@ -246,7 +252,7 @@ class _Scoring:
 
     def ranking(self) -> Finding:
         spanned = [self._spanned(prompt) for prompt in self.given.prompts]
-        values = {own.prompt: scored_of(own).value for own in spanned}
+        values = {own.prompt: score_spanned(own).value for own in spanned}
         known = {prompt: value for prompt, value in values.items() if value is not None}
         mean = float(np.mean(list(known.values()))) if len(known) == len(values) else None
         reason = "" if mean is not None else "a prompt has no score"
@@ -309,12 +315,12 @@ class _Scoring:
         return Number(label, mean, low, high, SUBSAMPLE)
 
 
-def scored_of(spanned: Spanned) -> Score:
+def score_spanned(spanned: Spanned) -> Score:
     """Eq. 1; no value where there is no image."""
     return score(spanned.similarity) if spanned.images else Score(None, *_NOTHING)
 
 
-def missed(scored: Score, alpha: float = ALPHA) -> list[int]:
+def find_missed(scored: Score, alpha: float = ALPHA) -> list[int]:
     """The variations in the lowest alpha of their best images, the worst first."""
     count = max(1, math.ceil(alpha * len(scored.best_image)))
     return [int(place) for place in np.argsort(scored.best_image, kind="stable")[:count]]
@@ -331,7 +337,7 @@ def _ranking(spanned: Spanned, scored: Score, places: Sequence[int], what: str) 
     return Ranking([Bar(text, similarity) for text, similarity in texts], f"{MISSED}, {what}")
 
 
-def combined(axes: Sequence[str]) -> str:
+def describe_variations(axes: Sequence[str]) -> str:
     """What the variations are, in words."""
     every = "every attribute" if len(axes) == 1 else "every combination"
     return f"{every} of {' and '.join(axes)}"
@@ -367,7 +373,7 @@ def _about_axis(
             "Similarity of the nearest image, mean over the variations that say the attribute",
         )
     )
-    own = [place for place in missed(scored) if axis in said[place]]
+    own = [place for place in find_missed(scored) if axis in said[place]]
     if own:
         parts.append(_ranking(spanned, scored, own, "that say an attribute"))
     nearest = spanned.similarity.argmax(axis=0)

@@ -20,8 +20,8 @@ from biasgraph.methods.minethegap import (
     ALPHA,
     Spanned,
     cosines,
+    find_missed,
     least_aligned,
-    missed,
     score,
 )
 from biasgraph.prompts.counterfactuals import Prompt, plan_prompts
@@ -167,7 +167,7 @@ class BiasScore:
         evidence = {
             "missed": [
                 {"text": texts[place].text, "similarity": float(found.best_image[place])}
-                for place in missed(found, self.alpha)
+                for place in find_missed(found, self.alpha)
             ],
             "least_aligned": [
                 {"image": images[place], "similarity": float(found.best_text[place])}

@@ -42,7 +42,7 @@ def annotate(given: MethodInput) -> Annotation:
     A judge that answers in words of its own gives an open vocabulary, any other a closed one: its
     choices. The graph of several prompts gets the means over prompts.
     """
-    images, vocabulary = _described(given)
+    images, vocabulary = _describe_images(given)
     axes = {
         str(node["id"]): [str(name) for name in node["attributes"]]
         for node in given.document["nodes"]
@@ -64,7 +64,7 @@ def annotate(given: MethodInput) -> Annotation:
     return Annotation(graph=_summary(findings, shown, vocabulary), nodes=findings)
 
 
-def _described(given: MethodInput) -> tuple[dict[str, ImageSets], Text]:
+def _describe_images(given: MethodInput) -> tuple[dict[str, ImageSets], Text]:
     """The images of every prompt by their concepts, and where these come from."""
     media = given.media
     if media is None or media.describer is None:
@@ -111,7 +111,7 @@ def _about(
         "bav_ci_low": bav.low,
         "bav_ci_high": bav.high,
         "bav_null_q95": bav.reference,
-        "mad": _defined(scores.mad),
+        "mad": _null_if_undefined(scores.mad),
         "n_images": n,
         "n_prompts": len(images),
     }
@@ -121,7 +121,7 @@ def _about(
             None if bar.low is None or bar.high is None else (bar.low, bar.high) for bar in cas
         ],
         "cas_null_q05": [bar.reference for bar in cas],
-        "cas_normalised": [_defined(value) for value in scores.normalised],
+        "cas_normalised": [_null_if_undefined(value) for value in scores.normalised],
     }
     reason = "" if bav.value is not None else _why(cas, scores.reasons)
     parts: list[Part] = [Number(bav.label, bav.value, bav.low, bav.high, n, reason)]
@@ -146,7 +146,7 @@ def _about(
     return Finding(TITLE, ABOUT, parts, numbers, lists)
 
 
-def _defined(value: float) -> float | None:
+def _null_if_undefined(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 

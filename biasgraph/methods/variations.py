@@ -74,7 +74,7 @@ def turns(target: MiningTarget, request: str) -> list[Message]:
     return [Message("system", target.system), Message("user", request)]
 
 
-def proposed(texts: Sequence[str], count: int = PROPOSED) -> tuple[Prompt, ...]:
+def propose_prompts(texts: Sequence[str], count: int = PROPOSED) -> tuple[Prompt, ...]:
     """A language model's texts as prompts: as many as were asked for."""
     return tuple(Prompt(text, "other") for text in texts[:count])
 
@@ -88,16 +88,16 @@ def said(axes: AxisSet, variation: Prompt, prompt: str) -> dict[str, str]:
     if variation.axis:
         names, attributes = variation.axis.split(JOINT), variation.attribute.split(JOINT)
         return dict(zip(names, attributes, strict=True))
-    before = _fixed(axes, prompt)
+    before = _find_fixed(axes, prompt)
     known = {axis.name: axis.names for axis in axes.axes}
     return {
         axis: attribute
-        for axis, attribute in _fixed(axes, variation.text).items()
+        for axis, attribute in _find_fixed(axes, variation.text).items()
         if attribute in known[axis] and before.get(axis) != attribute
     }
 
 
-def _fixed(axes: AxisSet, text: str) -> Mapping[str, str]:
+def _find_fixed(axes: AxisSet, text: str) -> Mapping[str, str]:
     try:
         return plan_prompts(text, axes).fixed
     except InputError:

@@ -32,20 +32,20 @@ def word_table(influences: Sequence[WordInfluence]) -> Table:
     rows = [
         (_label(influence, several=several), *row)
         for influence in influences
-        for row in (*_ranked(influence), *_unranked(influence))
+        for row in (*_rank_rows(influence), *_unrank_rows(influence))
     ]
     columns = ("axis", "word", "rank", "share", "score", "")
     return Table(columns, rows, "Score: the word's influence, with its 95 % interval.", (2, 3, 4))
 
 
-def _ranked(influence: WordInfluence) -> Iterator[tuple[Cell, ...]]:
+def _rank_rows(influence: WordInfluence) -> Iterator[tuple[Cell, ...]]:
     for word in influence.ranked:
         share = "" if word.share is None else f"{word.share:.3f}"
         said = _said(word, influence, tied="tied with the first")
         yield word.word, str(word.rank), share, _score(word), said
 
 
-def _unranked(influence: WordInfluence) -> Iterator[tuple[Cell, ...]]:
+def _unrank_rows(influence: WordInfluence) -> Iterator[tuple[Cell, ...]]:
     """The words that have no rank, those of the same reason together."""
     words: dict[str, list[str]] = {}
     for word in influence.words:
@@ -70,7 +70,7 @@ def _label(influence: WordInfluence, *, several: bool) -> str:
 def _view(influence: WordInfluence, *, several: bool) -> MarkedView:
     starts = [*(word.start for word in influence.words), len(influence.prompt)]
     words = [
-        _marked(word, influence, influence.prompt[word.end : end])
+        _mark_word(word, influence, influence.prompt[word.end : end])
         for word, end in zip(influence.words, starts[1:], strict=True)
     ]
     if before := influence.prompt[: starts[0]].strip():
@@ -78,7 +78,7 @@ def _view(influence: WordInfluence, *, several: bool) -> MarkedView:
     return MarkedView(_label(influence, several=several), words, _note(influence))
 
 
-def _marked(word: WordScore, influence: WordInfluence, after: str) -> MarkedWord:
+def _mark_word(word: WordScore, influence: WordInfluence, after: str) -> MarkedWord:
     said = _said(word, influence)
     if word.share is None:
         return MarkedWord(word.word, after, note=said if word.rank is None and said else UNDEFINED)

@@ -101,7 +101,7 @@ class Form:
             rows: Of each image all arguments, their keys being equal.
         """
         joined = {path: self._join(path, [row[path] for row in rows]) for path in self.kinds}
-        args, kwargs = _exchanged(call, joined)
+        args, kwargs = _exchange(call, joined)
         return args, kwargs
 
     def _join(self, path: Path, values: Sequence[Any]) -> Any:
@@ -166,13 +166,13 @@ def _leaves(value: Any, whole: Collection[Path], path: Path = ()) -> Iterator[tu
         yield from _leaves(part, whole, (*path, key))
 
 
-def _exchanged(value: Any, leaves: Mapping[Path, Any], path: Path = ()) -> Any:
+def _exchange(value: Any, leaves: Mapping[Path, Any], path: Path = ()) -> Any:
     """A copy with other leaves."""
     if path in leaves:
         return leaves[path]
     if isinstance(value, Mapping):
-        return {key: _exchanged(part, leaves, (*path, key)) for key, part in value.items()}
-    parts = [_exchanged(part, leaves, (*path, place)) for place, part in enumerate(value)]
+        return {key: _exchange(part, leaves, (*path, key)) for key, part in value.items()}
+    parts = [_exchange(part, leaves, (*path, place)) for place, part in enumerate(value)]
     return tuple(parts) if isinstance(value, tuple) else parts
 
 

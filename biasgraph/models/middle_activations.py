@@ -23,9 +23,9 @@ from typing import Any, Protocol
 from biasgraph.errors import InputError, printable
 from biasgraph.models.prompt_trace import (
     DENOISERS,
+    exchange,
     generators,
-    replaced,
-    undecorated,
+    undecorate,
     working,
 )
 
@@ -176,7 +176,7 @@ class ObservedPipeline:
         told = {**self.call, **negatives, "prompt": list(prompts), **(given or {})}
         try:
             with working(self.spec), torch.set_grad_enabled(gradients), self.watched(watcher):
-                undecorated(self.pipeline)(self.pipeline, **told, generator=generators(seeds))
+                undecorate(self.pipeline)(self.pipeline, **told, generator=generators(seeds))
         except Enough:
             return
         finally:
@@ -195,7 +195,7 @@ class ObservedPipeline:
             stack.callback(hook.remove)
             if scheduler is not None:
                 step = _ending(scheduler.step, watcher)
-                stack.enter_context(replaced(scheduler, "step", step))
+                stack.enter_context(exchange(scheduler, "step", step))
             yield
 
     def release(self) -> None:
@@ -270,7 +270,7 @@ class _Watcher:
 
     def see(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """A forward hook of the middle."""
-        seen = pooled(output, args, kwargs).cpu()
+        seen = pool_channels(output, args, kwargs).cpu()
         self.passes += len(seen)
         self._given.append(seen)
 
@@ -307,7 +307,7 @@ def refuse_absent_steps(spec: str, steps: Sequence[int], of: int) -> None:
             )
 
 
-def pooled(output: Any, args: Any, kwargs: Any) -> Any:
+def pool_channels(output: Any, args: Any, kwargs: Any) -> Any:
     """What a middle gives, as four means of each channel.
 
     Args:

@@ -92,7 +92,7 @@ def write_hard_prompt(
     def look(rows: Any) -> tuple[float, Any]:
         vectors = vocabulary.vectors[rows].requires_grad_(True)
         with torch.enable_grad():
-            seen = _seen(shared, vocabulary, rows, vectors)
+            seen = _activate(shared, vocabulary, rows, vectors)
             loss = sum(
                 cross_entropy(probe.logits(seen, shared.step), place)
                 for (probe, _), place in zip(targets, places, strict=True)
@@ -148,7 +148,7 @@ def _untraceable(spec: str) -> InputError:
     )
 
 
-def _seen(shared: SharedLatents, vocabulary: _Vocabulary, rows: Any, vectors: Any) -> Any:
+def _activate(shared: SharedLatents, vocabulary: _Vocabulary, rows: Any, vectors: Any) -> Any:
     """(K, d) activations with new embeddings behind the opening; gradients reach them."""
     import torch
 

@@ -106,7 +106,7 @@ class PromptTrace:
         """
         recording = _Recording()
         given = {**call, "prompt": list(prompts), "output_type": "pt"}
-        with working(spec), _followed(pipeline, _Recorder(recording)):
+        with working(spec), _follow(pipeline, _Recorder(recording)):
             images = pipeline(**given, generator=generators(seeds)).images
         if not (recording.encoded and recording.denoised and recording.ends):
             raise InputError(
@@ -164,9 +164,9 @@ class PromptTrace:
         import torch
 
         self._leaves.clear()
-        call = undecorated(self.pipeline)
+        call = undecorate(self.pipeline)
         replayer = _Replayer(self._recording, step, noisy, self._leaves)
-        with torch.enable_grad(), working(self.spec), _followed(self.pipeline, replayer):
+        with torch.enable_grad(), working(self.spec), _follow(self.pipeline, replayer):
             images = call(self.pipeline, **self.call, generator=generators(self.seeds)).images
         if not (torch.is_tensor(images) and images.requires_grad):
             raise InputError(
@@ -209,7 +209,7 @@ def _rows(by_call: Mapping[int, tuple[Any, Any]], encoded: EncodedPrompt) -> Any
     return tuple(tensor[encoded.row, places] for tensor in by_call[encoded.call])
 
 
-def undecorated(pipeline: Any) -> Callable[..., Any]:
+def undecorate(pipeline: Any) -> Callable[..., Any]:
     """A pipeline's call, of which it is the first argument, without its torch.no_grad."""
     call: Callable[..., Any] = type(pipeline).__call__
     return getattr(call, "__wrapped__", call)
@@ -323,27 +323,27 @@ def working(spec: str) -> Iterator[None]:
 
 
 @contextmanager
-def _followed(pipeline: Any, follower: _Recorder | _Replayer) -> Iterator[None]:
+def _follow(pipeline: Any, follower: _Recorder | _Replayer) -> Iterator[None]:
     """The pipeline with its text encoders, denoiser and scheduler called by way of a follower."""
     denoiser = next((part for name in DENOISERS if (part := getattr(pipeline, name, None))), None)
     scheduler = getattr(pipeline, "scheduler", None)
     with ExitStack() as stack:
         remembered = getattr(pipeline, "encode_prompt", None)
         if isinstance(remembered, EncodingCache):
-            stack.enter_context(replaced(pipeline, "encode_prompt", remembered.encode))
+            stack.enter_context(exchange(pipeline, "encode_prompt", remembered.encode))
         for name in ("safety_checker", "watermark"):  # they look at pixels outside the graph
             if getattr(pipeline, name, None) is not None:
-                stack.enter_context(replaced(pipeline, name, None))
+                stack.enter_context(exchange(pipeline, name, None))
         freeze(pipeline)
         for name, encoder in encoders_of(pipeline).items():
             own = encoder.forward
-            stack.enter_context(replaced(encoder, "forward", by(follower.encode, name, own)))
+            stack.enter_context(exchange(encoder, "forward", by(follower.encode, name, own)))
         if denoiser is not None:
             own = denoiser.forward
-            stack.enter_context(replaced(denoiser, "forward", by(follower.denoise, own)))
+            stack.enter_context(exchange(denoiser, "forward", by(follower.denoise, own)))
         if scheduler is not None:
             own = scheduler.step
-            stack.enter_context(replaced(scheduler, "step", by(follower.step, scheduler, own)))
+            stack.enter_context(exchange(scheduler, "step", by(follower.step, scheduler, own)))
         yield
 
 
@@ -358,7 +358,7 @@ def by(follow: Callable[..., Any], *first: Any) -> Callable[..., Any]:
 
 
 @contextmanager
-def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+def exchange(owner: Any, name: str, value: Any) -> Iterator[None]:
     """An attribute exchanged for a while."""
     had = name in vars(owner)
     before = getattr(owner, name)

@@ -24,11 +24,11 @@ from biasgraph.models.denoiser_arguments import Call, Form, Path, Unlike, is_sam
 from biasgraph.models.middle_activations import (
     Enough,
     ObservedPipeline,
-    pooled,
+    pool_channels,
     refuse_absent_steps,
 )
 from biasgraph.models.prompt_encodings import EncodingCache
-from biasgraph.models.prompt_trace import by, replaced, working
+from biasgraph.models.prompt_trace import by, exchange, working
 
 if TYPE_CHECKING:
     from biasgraph.models.devices import Portions
@@ -228,11 +228,11 @@ class SharedLatents:
         remembered = getattr(pipeline, "encode_prompt", None)
         # It would encode one text after another, and keep them all.
         uncached = (
-            replaced(pipeline, "encode_prompt", remembered.encode)
+            exchange(pipeline, "encode_prompt", remembered.encode)
             if isinstance(remembered, EncodingCache)
             else nullcontext()
         )
-        with replaced(denoiser, "forward", forward), uncached:
+        with exchange(denoiser, "forward", forward), uncached:
             self.observed.run(catcher, prompts, seeds, **more)
         self.passes += catcher.passes
         return catcher.call
@@ -260,7 +260,7 @@ class Catcher:
 
     def see(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """Count rows."""
-        self.passes += len(pooled(output, args, kwargs))
+        self.passes += len(pool_channels(output, args, kwargs))
 
     def end(self, scheduler: Any) -> None:
         """Count steps. Raises InputError where the step is none, or has not the call."""
@@ -286,7 +286,7 @@ class _Once:
 
     def see(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """Pool and leave."""
-        self.seen = pooled(output, args, kwargs)
+        self.seen = pool_channels(output, args, kwargs)
         raise Enough
 
     def end(self, scheduler: Any) -> None:

@@ -97,7 +97,7 @@ def score_tokens(
 
     with torch.no_grad():
         final = _answers(judge, axes, trace.images)
-    wanted = {LIKELIEST: _likeliest(final), RANDOM: _drawn(final, trace.seeds)}
+    wanted = {LIKELIEST: _likeliest(final), RANDOM: _draw(final, trace.seeds)}
     # Of two choices the one's gradient is a multiple of the other's: no second way back is needed.
     twofold = [axis for axis in axes if not released and _is_twofold(final[axis])]
     keys = [
@@ -154,7 +154,7 @@ def _likeliest(final: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     return {axis: [logs.argmax(dim=1) for logs in own] for axis, own in final.items()}
 
 
-def _drawn(final: Mapping[str, Sequence[Any]], seeds: Sequence[int]) -> dict[str, list[Any]]:
+def _draw(final: Mapping[str, Sequence[Any]], seeds: Sequence[int]) -> dict[str, list[Any]]:
     """Choices drawn evenly, for each image by its own seed."""
     import torch
 

@@ -31,11 +31,11 @@ def find_tokens(
     start = next((at for at in range(len(read)) if read[at : at + len(ids)] == ids), None)
     if start is None:
         return None
-    spans = tuple(_trimmed(prompt, span) for span in whole[0].offsets)
+    spans = tuple(_trim(prompt, span) for span in whole[0].offsets)
     return spans, tuple(range(start, start + len(ids)))
 
 
-def _trimmed(prompt: str, span: Span) -> Span:
+def _trim(prompt: str, span: Span) -> Span:
     """A span without the spaces around its characters."""
     start, end = span
     while start < end and prompt[start].isspace():

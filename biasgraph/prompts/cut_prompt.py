@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 
-from biasgraph.prompts.grammar import capitalized_like, indefinite_article
+from biasgraph.prompts.grammar import capitalize_like, indefinite_article
 from biasgraph.prompts.tokens import PromptToken
 
 ARTICLES = ("a", "an")
@@ -43,7 +43,7 @@ def cut_prompt(
         if token.lower in ARTICLES and said[i] and (i + 1 in dropped or i + 1 in put):
             following = next(filter(None, said[i + 1 :]), "")
             article = indefinite_article(following.lower() if shouted else following)
-            said[i] = article.upper() if shouted else capitalized_like(token.text[0], article)
+            said[i] = article.upper() if shouted else capitalize_like(token.text[0], article)
     parts, end = [], 0
     for token, words in zip(tokens, said, strict=True):
         parts += [text[end : token.start], words]

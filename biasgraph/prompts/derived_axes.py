@@ -64,8 +64,8 @@ def find_difference(initial: str, text: str, head: int) -> Difference:
         None, [_plain(word) for word in old], [_plain(word) for word in new], autojunk=False
     )
     parts = [_slid(*block[1:], new) for block in matcher.get_opcodes() if block[0] != "equal"]
-    said = _joined([word for _, _, start, end in parts for word in new[start:end]])
-    gone = _joined([word for start, end, _, _ in parts for word in old[start:end]])
+    said = _join_words([word for _, _, start, end in parts for word in new[start:end]])
+    gone = _join_words([word for start, end, _, _ in parts for word in old[start:end]])
     before = all(start <= head for start, *_ in parts)
     phrase = printable(said or text.strip())[:LONGEST].strip()
     return Difference(phrase, "before" if before else "after", printable(gone)[:LONGEST].strip())
@@ -245,7 +245,7 @@ def _own_word(said: Sequence[Difference]) -> str:
     return next(own for own in replaced if own.casefold() == word)
 
 
-def _joined(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     words = [word.strip(".,;:!?") for word in words]
     while words and words[0].lower() in _ARTICLES:
         words = words[1:]

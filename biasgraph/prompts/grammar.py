@@ -71,7 +71,7 @@ def pluralize(noun: str) -> str:
     """Return the plural of a singular noun: nurse, policewoman, city, church, person."""
     lower, irregular = noun.lower(), _irregular_plurals()
     if lower in irregular:
-        return capitalized_like(noun, irregular[lower])
+        return capitalize_like(noun, irregular[lower])
     for singular, plural in _COMPOUND_ENDINGS:
         if lower.endswith(singular):
             return noun[: -len(singular)] + plural
@@ -101,7 +101,7 @@ def is_plural(noun: str) -> bool:
     return bool(re.search(r"..[^siu]s$", lower))
 
 
-def capitalized_like(model: str, word: str) -> str:
+def capitalize_like(model: str, word: str) -> str:
     """Give `word` the capitals of `model`: all, the first, or none."""
     if model.isupper() and len(model) > 1:
         return word.upper()

@@ -24,10 +24,10 @@ def instruction(paper: str, task: str, **values: str | int) -> str:
     Raises:
         KeyError: the paper has no such task.
     """
-    return filled(_instructions(paper)[task], **values)
+    return fill(_instructions(paper)[task], **values)
 
 
-def filled(text: str, **values: str | int) -> str:
+def fill(text: str, **values: str | int) -> str:
     """A text with its ``{places}`` filled; one without a value stays as it is."""
     return _PLACE.sub(lambda place: str(values.get(place[1], place[0])), text)
 

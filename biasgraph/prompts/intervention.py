@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from biasgraph.data.axes import Attribute, Axis
 from biasgraph.prompts.grammar import (
-    capitalized_like,
+    capitalize_like,
     indefinite_article,
     is_plural,
     pluralize,
@@ -140,14 +140,14 @@ class Intervention:
 
 def intervene(text: str, subject: Subject, axis: Axis) -> Intervention:
     """Take out of a prompt (without brackets) what it says of its subject along one axis."""
-    return _taken_out(Sentence.cut(text, subject), axis)
+    return _take_out(Sentence.cut(text, subject), axis)
 
 
 def intervene_jointly(text: str, subject: Subject, chosen: Sequence[tuple[Axis, Attribute]]) -> str:
     """Return the prompt (without brackets) with several axes set at once, in the order given."""
     sentence = Sentence.cut(text, subject)
     for axis, attribute in chosen:
-        sentence = _taken_out(sentence, axis).sentence(attribute)
+        sentence = _take_out(sentence, axis).sentence(attribute)
     return sentence.text
 
 
@@ -156,7 +156,7 @@ def reword(text: str, subject: Subject, phrase: str, placement: str) -> str:
     return _with_article(_insert(Sentence.cut(text, subject), phrase, placement)).text
 
 
-def _taken_out(sentence: Sentence, axis: Axis) -> Intervention:
+def _take_out(sentence: Sentence, axis: Axis) -> Intervention:
     vocabulary = vocabulary_of(axis)
     modifiers, in_modifiers = vocabulary.strip_modifiers(sentence.modifiers, sentence.head)
     noun, nouns = vocabulary.counterparts(sentence.noun)
@@ -178,7 +178,7 @@ def _taken_out(sentence: Sentence, axis: Axis) -> Intervention:
     if noun:
         bare = _with_noun(bare, noun)
     if sentence.starts_with_capital:
-        bare = _capitalized(bare)
+        bare = _capitalize(bare)
     fixed = next((meaning for meaning in meanings if meaning is not None), None)
     return Intervention(vocabulary, bare, nouns, fixed)
 
@@ -210,10 +210,10 @@ def _with_noun(sentence: Sentence, noun: str) -> Sentence:
     noun = pluralize(noun) if sentence.plural else noun
     if sentence.noun != sentence.head:
         return replace(sentence, head=sentence.head[: -len(sentence.noun)] + noun)
-    return replace(sentence, head=capitalized_like(sentence.head, noun))
+    return replace(sentence, head=capitalize_like(sentence.head, noun))
 
 
-def _capitalized(sentence: Sentence) -> Sentence:
+def _capitalize(sentence: Sentence) -> Sentence:
     if sentence.modifiers:
         modifiers = sentence.modifiers[0].upper() + sentence.modifiers[1:]
         return replace(sentence, modifiers=modifiers)
@@ -241,13 +241,13 @@ def _insert_before(sentence: Sentence, phrase: str) -> Sentence:
             break
         at = token.end
     left, right = sentence.modifiers[:at], sentence.modifiers[at:].lstrip()
-    phrase = _shouted(phrase, sentence)
+    phrase = _shout(phrase, sentence)
     if not left and sentence.starts_with_capital:
         phrase = phrase[0].upper() + phrase[1:]
         if right:
-            right = _uncapitalized(right)
+            right = _uncapitalize(right)
         else:
-            sentence = replace(sentence, head=_uncapitalized(sentence.head))
+            sentence = replace(sentence, head=_uncapitalize(sentence.head))
     return replace(sentence, modifiers=f"{left} {phrase} {right}".lstrip())
 
 
@@ -257,7 +257,7 @@ def _is_owner(lower: str) -> bool:
     return owner != lower and kind_of(owner) == "person" and not is_plural(owner)
 
 
-def _uncapitalized(text: str) -> str:
+def _uncapitalize(text: str) -> str:
     """Take the capital of a sentence's start off a common word; a name keeps it."""
     word = tokenize(text)[0]
     known = kind_of(word.lower) != "unknown" or is_adjective(word.lower)
@@ -266,7 +266,7 @@ def _uncapitalized(text: str) -> str:
 
 
 def _insert_after(sentence: Sentence, phrase: str) -> Sentence:
-    phrase = _shouted(agree(phrase, sentence.plural), sentence)
+    phrase = _shout(agree(phrase, sentence.plural), sentence)
     first = phrase.split()[0].lower()
     match = re.match(r"\s+([\w-]+)", sentence.after)
     following = match[1].lower() if match else ""
@@ -274,7 +274,7 @@ def _insert_after(sentence: Sentence, phrase: str) -> Sentence:
     # "working indoors who won".
     joined = is_clause(following) and (is_relative(first) or is_participle(first))
     joint = " and" if joined and (is_relative(first) or not is_relative(following)) else ""
-    return replace(sentence, after=f" {phrase}{_shouted(joint, sentence)}{sentence.after}")
+    return replace(sentence, after=f" {phrase}{_shout(joint, sentence)}{sentence.after}")
 
 
 def _insert_tag(sentence: Sentence, phrase: str) -> Sentence:
@@ -282,12 +282,10 @@ def _insert_tag(sentence: Sentence, phrase: str) -> Sentence:
     tag = agree(re.sub(r"^(who|that) is ", "", phrase), sentence.plural)
     own, comma, rest = sentence.after.partition(",")
     end = own.rstrip()
-    return replace(
-        sentence, after=f"{end}, {_shouted(tag, sentence)}{own[len(end) :]}{comma}{rest}"
-    )
+    return replace(sentence, after=f"{end}, {_shout(tag, sentence)}{own[len(end) :]}{comma}{rest}")
 
 
-def _shouted(phrase: str, sentence: Sentence) -> str:
+def _shout(phrase: str, sentence: Sentence) -> str:
     """Put a phrase in capitals where the whole prompt is."""
     return phrase.upper() if sentence.shouted else phrase
 
@@ -299,6 +297,6 @@ def _with_article(sentence: Sentence) -> Sentence:
     shouted = sentence.shouted
     following = sentence.modifiers + sentence.head
     article = indefinite_article(following.lower() if shouted else following)
-    article = article.upper() if shouted else capitalized_like(match[1][0], article)
+    article = article.upper() if shouted else capitalize_like(match[1][0], article)
     determiner = sentence.determiner[: match.start()] + article + match[2]
     return replace(sentence, determiner=determiner)

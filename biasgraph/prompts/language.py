@@ -39,13 +39,13 @@ def is_word(lower: str) -> bool:
     """Whether any list, or WordNet, has a word or its parts."""
     parts = [part for part in lower.replace("'s", "").replace("'", "").split("-") if part]
     return all(
-        part in _listed() or len(part) == 1 or lexicon.is_known(part) or lexicon.compound(part)
+        part in _read_words() or len(part) == 1 or lexicon.is_known(part) or lexicon.compound(part)
         for part in parts
     )
 
 
 @functools.cache
-def _listed() -> frozenset[str]:
+def _read_words() -> frozenset[str]:
     names = [
         name for name in resources.names("words", ".txt") if name not in ("foreign", "articles")
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 from biasgraph.io import resources
 from biasgraph.io.yaml_files import YamlDocument, parse_yaml
 from biasgraph.prompts.instruction_files import read_own, texts_in
-from biasgraph.prompts.instructions import filled
+from biasgraph.prompts.instructions import fill
 
 OPEN = "open"
 WORDS = 8
@@ -54,20 +54,20 @@ class MiningTarget:
                 content, each with its line.
         """
         if spec in shipped_targets():
-            return _shipped(spec)
+            return _read_shipped(spec)
         return _of(Path(spec).stem, read_own(spec, [*shipped_targets()], _WHAT))
 
     def random_prompts(self, count: int, words: int = WORDS) -> str:
         """The request for so many random prompts of at most so many words."""
-        return filled(self.random, count=count, words=words)
+        return fill(self.random, count=count, words=words)
 
     def mutations_of(self, prompt: str, count: int, words: int = WORDS) -> str:
         """The request for so many mutations of a prompt, of at most so many words."""
-        return filled(self.mutations, prompt=prompt, count=count, words=words)
+        return fill(self.mutations, prompt=prompt, count=count, words=words)
 
     def variations_of(self, prompt: str, count: int) -> str:
         """The request for so many variations of a prompt."""
-        return filled(self.variations, prompt=prompt, count=count)
+        return fill(self.variations, prompt=prompt, count=count)
 
 
 def shipped_targets() -> dict[str, str]:
@@ -77,7 +77,7 @@ def shipped_targets() -> dict[str, str]:
 
 
 @functools.cache
-def _shipped(name: str) -> MiningTarget:
+def _read_shipped(name: str) -> MiningTarget:
     text = resources.read_text("llm", f"{shipped_targets()[name]}.yaml")
     return _of(name, parse_yaml(text, name, _WHAT))
 

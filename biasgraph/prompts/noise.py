@@ -27,11 +27,11 @@ def mask_noise(text: str) -> str:
     text = _OPENING.sub(_blank, text, count=1) if text.lstrip().startswith("/imagine") else text
     text = _SEPARATING.sub(lambda match: "," + " " * (len(match[0]) - 1), text)
     while group := _GROUP.search(text):  # innermost groups first
-        text = text[: group.start()] + _ungrouped(group) + text[group.end() :]
+        text = text[: group.start()] + _ungroup(group) + text[group.end() :]
     return re.sub(r"[{}_]", " ", text)
 
 
-def _ungrouped(match: re.Match[str]) -> str:
+def _ungroup(match: re.Match[str]) -> str:
     """A group without its signs, where they are there for its weight or around a whole tag."""
     group, before, after = match[0], match.string[: match.start()], match.string[match.end() :]
     alone = re.search(r"(^|[,(])\s*$", before) and re.match(r"\s*([,)]|$)", after)

@@ -47,7 +47,7 @@ class PromptList:
             )
         path, shipped = Path(given), resources.names("prompts", ".txt")
         if given not in ("", *shipped) and os.path.isdir(path):
-            return cls(f"{path.resolve().name}-prompts", _searched(path))
+            return cls(f"{path.resolve().name}-prompts", _read_searched(path))
         if isinstance(given, Path) or path.suffix or path.name != given:
             return cls(path.stem, _lines(path))
         if given not in shipped:
@@ -93,7 +93,7 @@ class PromptList:
         return plans
 
 
-def _searched(run: Path) -> tuple[tuple[str, str], ...]:
+def _read_searched(run: Path) -> tuple[tuple[str, str], ...]:
     """The prompts that a run of `mine` or `search` found, each with its place in the file."""
     if os.path.exists(run / FOUND):
         name, prompts = FOUND, FoundFile.of(run).found

@@ -16,7 +16,7 @@ from biasgraph.data.axes import Axis
 from biasgraph.errors import InputError
 from biasgraph.prompts import lexicon
 from biasgraph.prompts.cut_prompt import cut_prompt
-from biasgraph.prompts.grammar import capitalized_like, pluralize, singular_in, words
+from biasgraph.prompts.grammar import capitalize_like, pluralize, singular_in, words
 from biasgraph.prompts.kinds import (
     COUNT_TAG,
     describes,
@@ -114,7 +114,7 @@ def leave_out(
         return Removal(None, "it is no word")
     subject = subject or _subject_of(prompt)
     if subject is not None and tokens[at].end == subject.end and not _is_long_name(subject):
-        return _generalized(prompt, tokens, at, subject, kind)
+        return _generalize(prompt, tokens, at, subject, kind)
     dropped, put = Removed(tokens, at, subject).changes()
     left = cut_prompt(prompt, tokens, dropped, put)
     kept = [token.lower for i, token in enumerate(tokens) if i not in dropped]
@@ -160,7 +160,7 @@ def _is_long_name(subject: Subject) -> bool:
     return subject.named and subject.head_start > subject.noun_start
 
 
-def _generalized(
+def _generalize(
     prompt: str, tokens: Sequence[PromptToken], at: int, subject: Subject, kind: str
 ) -> Removal:
     """The prompt with the noun of the subject's kind in the place of its own."""
@@ -176,7 +176,7 @@ def _generalized(
     plural = subject.plural or following in SINGULAR or _is_of_many(tokens, subject)
     said = pluralize(noun) if plural else noun
     note = f"the subject noun becomes '{said}'"
-    said = head[: -len(own)] + said if counted else capitalized_like(head, said)
+    said = head[: -len(own)] + said if counted else capitalize_like(head, said)
     if not (plural or counted) and subject.named and subject.noun_start == subject.start:
         said = ("A " if at == 0 and head[0].isupper() else "a ") + noun
     first = at

@@ -11,7 +11,7 @@ from typing import Any
 from biasgraph.errors import printable
 from biasgraph.io import resources
 from biasgraph.prompts.instruction_files import read_own, texts_in
-from biasgraph.prompts.instructions import filled
+from biasgraph.prompts.instructions import fill
 
 OCCUPATION = "occupation"
 _FILE = "bgps.yaml"
@@ -56,7 +56,7 @@ class SearchScenario:
                 content, each with its line.
         """
         if spec in shipped_scenarios():
-            return _shipped(spec)
+            return _read_shipped(spec)
         document = read_own(spec, shipped_scenarios(), _WHAT)
         texts = texts_in(document, _PLACES, _WHAT)
         if printable(texts["opening"]) != texts["opening"]:
@@ -71,7 +71,7 @@ class SearchScenario:
         """
         names = [*dict.fromkeys(axes)]
         of_race = any(_key("neutral", name) != _OTHER for name in names)
-        return _spaced(filled(self.request, **_places(names, of_race)))
+        return _space(fill(self.request, **_places(names, of_race)))
 
     def biased_instruction(
         self, axes: Sequence[str], attributes: Sequence[str], also: Iterable[str] = ()
@@ -87,7 +87,7 @@ class SearchScenario:
             "attributes": " and ".join(attributes),
             "neutral": " and ".join(_wording("neutral", name) for name in axes),
         }
-        return _spaced(filled(self.biased_request, **places))
+        return _space(fill(self.biased_request, **places))
 
 
 def shipped_scenarios() -> list[str]:
@@ -102,11 +102,9 @@ def _texts() -> dict[str, Any]:
 
 
 @functools.cache
-def _shipped(name: str) -> SearchScenario:
+def _read_shipped(name: str) -> SearchScenario:
     texts, own = _texts(), _texts()["scenarios"][name]
-    request, biased = (
-        filled(texts[key], person=own["person"]) for key in ("instruction", "biased")
-    )
+    request, biased = (fill(texts[key], person=own["person"]) for key in ("instruction", "biased"))
     return SearchScenario(name, request, biased, own["opening"])
 
 
@@ -120,8 +118,8 @@ def _key(kind: str, axis: str) -> str:
 
 
 def _wording(kind: str, axis: str) -> str:
-    return filled(_texts()[kind][_key(kind, axis)], axis=axis)
+    return fill(_texts()[kind][_key(kind, axis)], axis=axis)
 
 
-def _spaced(text: str) -> str:
+def _space(text: str) -> str:
     return " ".join(text.split())

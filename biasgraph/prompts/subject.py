@@ -49,7 +49,7 @@ def find_subject(text: str) -> Subject:
     """
     clean, bracket = strip_brackets(text)
     if bracket:
-        return _bracketed(clean, tokenize(clean), *bracket)
+        return _read_brackets(clean, tokenize(clean), *bracket)
     tokens = tokenize(mask_noise(clean))
     try:
         if script := other_script(clean):
@@ -100,7 +100,7 @@ def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
     return before + inner + after, (len(before), len(before) + len(inner))
 
 
-def _bracketed(text: str, tokens: Sequence[PromptToken], start: int, end: int) -> Subject:
+def _read_brackets(text: str, tokens: Sequence[PromptToken], start: int, end: int) -> Subject:
     """The subject within brackets, with the adjectives and determiners right before them."""
     inside = [i for i, token in enumerate(tokens) if token.start < end and token.end > start]
     first, last = inside[0], inside[-1]

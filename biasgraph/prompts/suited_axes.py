@@ -44,7 +44,7 @@ def suited_axes(prompt: str) -> AxisSet:
     return load_axis_set(name)
 
 
-def suited_to_all(prompts: Sequence[str]) -> AxisSet:
+def suit_all(prompts: Sequence[str]) -> AxisSet:
     """The shipped axis set that suits all of several prompts.
 
     Raises:

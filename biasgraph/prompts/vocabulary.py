@@ -123,7 +123,7 @@ class Vocabulary:
                 at = match.end()
                 continue
             owner = (
-                None if match["measure"] or not word else self._owners[self._before[_spaced(word)]]
+                None if match["measure"] or not word else self._owners[self._before[_space(word)]]
             )
             meaning = meaning or owner or match.group()
             left, right = modifiers[: match.start()].rstrip(), modifiers[match.end() :].lstrip()
@@ -183,7 +183,7 @@ class Vocabulary:
     def _meaning_behind(self, match: re.Match[str]) -> str:
         if match["measure"]:
             return match["measure"] + match["adjective"]
-        word = _spaced((match["adjective"] or match["phrase"]).casefold())
+        word = _space((match["adjective"] or match["phrase"]).casefold())
         word = self._behind.get(word, word)
         return self._owners[word] or word
 
@@ -297,7 +297,7 @@ def _pattern(expression: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{expression})(?![\w-])", re.IGNORECASE)
 
 
-def _spaced(text: str) -> str:
+def _space(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -307,7 +307,7 @@ def _may_be_owned(lower: str) -> bool:
 
 def _tidy(modifiers: str) -> str:
     """Clean up spaces, and commas and "and" that join nothing any more."""
-    text, before = _spaced(modifiers), None
+    text, before = _space(modifiers), None
     while text != before:
         before = text
         text = re.sub(r"^(?:[,&]|and\b)\s*|\s*(?:[,&]|\band)$", "", text)

@@ -65,7 +65,7 @@ def tree_order(
     found = [_place(word, visited) for word in ranked]
     order = sorted(range(len(ranked)), key=lambda i: (found[i], ranked[i].start))
     places = tuple(order.index(i) for i in range(len(ranked)))
-    return WordOrder(places, PHRASES if parser is None else _named(parser.meta))
+    return WordOrder(places, PHRASES if parser is None else _name_model(parser.meta))
 
 
 def _place(word: PromptWord, visited: Sequence[tuple[int, int]]) -> int:
@@ -106,7 +106,7 @@ def _size(name: str) -> tuple[int, str]:
     return next((i for i, end in enumerate(sizes) if name.endswith(end)), len(sizes)), name
 
 
-def _named(meta: Mapping[str, Any]) -> str:
+def _name_model(meta: Mapping[str, Any]) -> str:
     import spacy
 
     return f"spaCy {spacy.__version__}, {meta['lang']}_{meta['name']} {meta['version']}"

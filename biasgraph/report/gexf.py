@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
-from biasgraph.data.graph_document import Document, Scalar, flattened, graph_of, xml_text
+from biasgraph.data.graph_document import Document, Scalar, flatten, graph_of, xml_text
 from biasgraph.io.version import __version__
 from biasgraph.report import style
 from biasgraph.report.circle_layout import positions
@@ -21,7 +21,7 @@ def to_gexf(document: Document) -> bytes:
     """
     from networkx.readwrite.gexf import GEXFWriter
 
-    graph = flattened(document)
+    graph = flatten(document)
     _unite_types([fields for _, fields in graph.nodes(data=True)])
     _unite_types([fields for _, _, fields in graph.edges(data=True)])
     exact = graph_of(document)

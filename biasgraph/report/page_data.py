@@ -11,7 +11,7 @@ from urllib.parse import quote
 import numpy as np
 
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS, VERDICT_NAMES, VERDICT_WORDS
-from biasgraph.causal.tables import mixed
+from biasgraph.causal.tables import mix_arms
 from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import Images
 from biasgraph.errors import InputError
@@ -241,7 +241,7 @@ def _mixed(sets: Sequence[Record], axes: int, mix: str) -> list[list[list[float]
         arms = [one["counts"] for one in sets if one["axis"] == x]
         counts = [np.array([arm[y][: -len(LOST)] for arm in arms]) for y in range(axes)]
         mixtures.append(
-            [mixed(one, mix).tolist() if one.any(axis=1).all() else None for one in counts]
+            [mix_arms(one, mix).tolist() if one.any(axis=1).all() else None for one in counts]
             if arms
             else None
         )

@@ -31,7 +31,7 @@ from biasgraph.runs.wanted_images import (
     digest,
     given_images,
     image_id,
-    numbered,
+    number_pictures,
     prompt_rows,
     wanted_images,
 )
@@ -84,7 +84,7 @@ def open_run(
                 moved_to = _move_aside(folder, lock)
                 stack.callback(_lock(folder).release)
             before = runrecord.read_record(folder)
-            record = _agreed(folder, before, generator, judges, seed)
+            record = _agree(folder, before, generator, judges, seed)
             if before is None:  # first: a ledger without a record would be nobody's
                 runrecord.write_record(folder, record)
             ledger = stack.enter_context(closing(Ledger(folder / LEDGER)))
@@ -179,7 +179,7 @@ class Run:
         self._refuse_other_prompts({plan[0].text for plan in plans})
         record = runrecord.with_build(self._record, settings, command)
         with storing(self.directory):
-            pictures = numbered(given, self.ledger.given(), images, self.directory)
+            pictures = number_pictures(given, self.ledger.given(), images, self.directory)
             self.ledger.record_request(
                 list(rows.values()), images=images, targets=targets, given=pictures, fewer=fewer
             )
@@ -357,7 +357,7 @@ def refuse_what_is_no_run(folder: Path) -> None:
             )
 
 
-def _agreed(
+def _agree(
     folder: Path,
     record: Record | None,
     generator: ConfiguredModel,

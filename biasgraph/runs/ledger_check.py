@@ -33,7 +33,7 @@ def find_damage(ledger: sqlite3.Connection, version: int) -> str | None:
 
     Every row is looked at, in SQLite itself. version: of the ledger's schema, from `READABLE`.
     """
-    tables = _expected().items()
+    tables = _expect_columns().items()
     expected = {name: of for name, of in tables if SINCE.get(name, READABLE) <= version}
     for kind, name, sql in ledger.execute("SELECT type, name, sql FROM sqlite_master"):
         ours = name in expected and not str(sql).upper().startswith("CREATE VIRTUAL")
@@ -57,7 +57,7 @@ def find_damage(ledger: sqlite3.Connection, version: int) -> str | None:
 
 
 @cache
-def _expected() -> dict[str, list[Column]]:
+def _expect_columns() -> dict[str, list[Column]]:
     with closing(sqlite3.connect(":memory:")) as model:
         model.executescript(SCHEMA)
         tables = model.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()

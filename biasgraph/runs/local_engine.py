@@ -109,11 +109,11 @@ def make_missing(
         if following is not None:
             following.know(made.values())
         with showing(progress, work.capitalize(), total=len(wanted), done=len(made)) as shown:
-            engine.run(_drawn(run, generator, batches, plan, following, shown), shown)
+            engine.run(_draw(run, generator, batches, plan, following, shown), shown)
     return len(damaged) + len(wanted) - len(made)
 
 
-def _drawn(
+def _draw(
     run: Run,
     generator: ImageGenerator,
     batches: Sequence[Batch[NewImage]],

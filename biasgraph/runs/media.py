@@ -16,11 +16,11 @@ from biasgraph.models.base import Describer
 from biasgraph.models.image_files import reduce_to_kept
 from biasgraph.models.registry import traits_of
 from biasgraph.runs.local_engine import ask
-from biasgraph.runs.other_images import OtherImages, imagine, paired
+from biasgraph.runs.other_images import OtherImages, imagine, pair_texts
 from biasgraph.runs.progress import showing
 from biasgraph.runs.questions import questions_about
 from biasgraph.runs.traced_images import ByAxis, TracedImages, why_no_gradients
-from biasgraph.runs.transcripts import answered, written_by
+from biasgraph.runs.transcripts import answer, describe_writer
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -87,7 +87,7 @@ class RunMedia:
         for portion in self._portions(list(new.values()), "Embeddings", len(rows)):
             vectors = embedding.embed_images([self._picture(row) for row in portion])
             self._keep([row.file.sha256 for row in portion], vectors, known)
-        return _stacked([known[row.file.sha256] for row in rows])
+        return _stack([known[row.file.sha256] for row in rows])
 
     def embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
         """The texts' unit vectors, (n, d)."""
@@ -97,7 +97,7 @@ class RunMedia:
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if new:
             self._keep(list(new), embedding.embed_texts(list(new.values())), known)
-        return _stacked([known[key] for key in keys])
+        return _stack([known[key] for key in keys])
 
     def described(self, ids: Sequence[str], question: str) -> list[str]:
         """What the judge says of each image in its own words."""
@@ -123,14 +123,14 @@ class RunMedia:
     @property
     def proposer(self) -> str | None:
         """What the language model is called in reports."""
-        return None if self.language_model is None else written_by(self.language_model)
+        return None if self.language_model is None else describe_writer(self.language_model)
 
     def proposed(self, task: str, messages: Sequence[Message], form: type[Schema]) -> Schema:
         """What the language model replies, in the form asked for."""
         model = self.language_model
         if model is None:
             raise InputError("a language model is needed: name one with --llm")
-        return answered(self.run.directory, task, model, messages, form)
+        return answer(self.run.directory, task, model, messages, form)
 
     def imagined(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
         """The vectors of images made of other texts, outside the tables."""
@@ -184,7 +184,7 @@ class RunMedia:
         self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int
     ) -> dict[str, dict[str, dict[str, tuple[str, ...]]]]:
         """What the judge says of images of prompts, and of other texts from the same seeds."""
-        return self.judged(paired(texts), axes, count)
+        return self.judged(pair_texts(texts), axes, count)
 
     def token_scores(
         self,
@@ -199,7 +199,7 @@ class RunMedia:
         job = self.job
         if why := why_no_gradients(job.generator, job.judge):
             raise InputError(why)
-        pairs = self._made(paired(dict.fromkeys(prompts, ())), count)
+        pairs = self._made(pair_texts(dict.fromkeys(prompts, ())), count)
         shown = {
             prompt: [row for row in own[prompt] if row.withheld is None]
             for prompt, own in pairs.by_text().items()
@@ -254,7 +254,7 @@ def _refuse_another_number(spec: str, asked: int, given: int) -> None:
         raise ModelError(f"{printable(spec)} was asked about {asked} and answered about {given}")
 
 
-def _stacked(blobs: Sequence[bytes]) -> np.ndarray:
+def _stack(blobs: Sequence[bytes]) -> np.ndarray:
     """(n, d) float32 of vectors as the ledger holds them; (0, 0) of none."""
     if not blobs:
         return np.empty((0, 0), dtype=np.float32)

@@ -62,7 +62,7 @@ def imagine(
     return made()
 
 
-def paired(texts: Mapping[str, Sequence[str]]) -> list[list[Prompt]]:
+def pair_texts(texts: Mapping[str, Sequence[str]]) -> list[list[Prompt]]:
     """Initial prompts with the texts that belong to each, whose images have its own seeds."""
     return [
         [Prompt(initial, "initial")]

@@ -27,13 +27,19 @@ from biasgraph.models.registry import LANGUAGE_MODEL, load_language_model, refus
 from biasgraph.prompts.derived_axes import derived_axes
 from biasgraph.prompts.instructions import Counterfactuals, instruction
 from biasgraph.prompts.subject import strip_brackets
-from biasgraph.prompts.suited_axes import note_guesses, suited_to_all
+from biasgraph.prompts.suited_axes import note_guesses, suit_all
 from biasgraph.runs.directory import refuse_what_is_no_run
 from biasgraph.runs.job import JOURNAL, llm_of
 from biasgraph.runs.pictures.picture_sets import AXES_FILE as FILE
 from biasgraph.runs.progress import Quiet, hear
 from biasgraph.runs.storage import storing
-from biasgraph.runs.transcripts import converse, found, key_of, transcript_path, written_by
+from biasgraph.runs.transcripts import (
+    converse,
+    describe_writer,
+    find_reply,
+    key_of,
+    transcript_path,
+)
 
 if TYPE_CHECKING:
     from biasgraph.runs.directory import Run
@@ -78,7 +84,7 @@ class Proposal:
             if path.exists():
                 if _holds(path, self.axes):
                     return
-                path.rename(_unused(path))
+                path.rename(_find_unused(path))
             write_atomically(path, as_yaml(self.axes, self.notes).encode())
 
 
@@ -108,7 +114,7 @@ def proposed_axes(
         BiasgraphError: as the model or the disk does.
     """
     if way == AUTO:
-        axes = suited_to_all(prompts)
+        axes = suit_all(prompts)
         note = f"The axes are those of the shipped set '{axes.name}', chosen by rules over word "
         note += "lists; no language model was asked"
         return Proposal(axes, (note, *note_guesses(prompts)))
@@ -137,9 +143,9 @@ def _by_language_model(
     """What the model proposes, or proposed before; then a file, `edited`, goes before it."""
     schema = _usable(prompt)
     clean, _ = strip_brackets(prompt)
-    key = key_of(model, _asked(clean), schema.model_json_schema())
+    key = key_of(model, _list_asked(clean), schema.model_json_schema())
     path = transcript_path(directory, TASK, key)
-    said = found(directory, TASK, key, schema)
+    said = find_reply(directory, TASK, key, schema)
     is_edited = said is not None and edited is not None and edited.is_file()
     if said is None:
         said = _ask(model, clean, schema, directory, key, progress, dry_run=dry_run)
@@ -150,7 +156,7 @@ def _by_language_model(
         remarks = (*remarks, *note_guesses([prompt]))
     axes = load_axis_set(str(edited)) if is_edited else axes
     where = f"{path.parent.name}/{path.name}"
-    notes = (f"{written_by(model)} proposed the axes ({where})", *remarks)
+    notes = (f"{describe_writer(model)} proposed the axes ({where})", *remarks)
     return Proposal(axes, notes, path)
 
 
@@ -227,7 +233,7 @@ def conversation(
     Raises BrokenOff, with what was said so far, where the model fails, ReplyError where it says
     nothing of use.
     """
-    first, second, third = _asked(prompt)
+    first, second, third = _list_asked(prompt)
     turns = [Message("user", first)]
     try:
         for following in (second, third):
@@ -248,7 +254,7 @@ def conversation(
     return exchange
 
 
-def _asked(prompt: str) -> list[str]:
+def _list_asked(prompt: str) -> list[str]:
     tasks = ("axes", "counterfactuals", "json")
     return [instruction("tibet", task, prompt=prompt) for task in tasks]
 
@@ -280,7 +286,7 @@ def _holds(path: Path, axes: AxisSet) -> bool:
         return False
 
 
-def _unused(path: Path) -> Path:
+def _find_unused(path: Path) -> Path:
     number = 1
     while (aside := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
         number += 1

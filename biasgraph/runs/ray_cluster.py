@@ -31,7 +31,7 @@ MODE, TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
 
 
 @contextmanager
-def connected(address: str, cpus: int) -> Iterator[Any]:
+def connect(address: str, cpus: int) -> Iterator[Any]:
     """Ray: joined at an address, or started with so many CPU cores where that is empty.
 
     A Python program that has connected itself keeps its connection. Raises ModelError where there
@@ -40,12 +40,12 @@ def connected(address: str, cpus: int) -> Iterator[Any]:
     if "ray" in sys.modules and sys.modules["ray"].is_initialized():
         yield sys.modules["ray"]
         return
-    with joined(address) if address else started(cpus):
+    with join(address) if address else start(cpus):
         yield sys.modules["ray"]
 
 
 @contextmanager
-def started(cpus: int) -> Iterator[None]:
+def start(cpus: int) -> Iterator[None]:
     """A Ray of this machine alone, for as long as the block runs; it leaves nothing behind.
 
     Raises ModelError where it does not start.
@@ -68,7 +68,7 @@ def started(cpus: int) -> Iterator[None]:
 
 
 @contextmanager
-def joined(address: str) -> Iterator[None]:
+def join(address: str) -> Iterator[None]:
     """The cluster at an address, ``auto`` or ``HOST:PORT``, for as long as the block runs.
 
     Raises ModelError where it cannot be joined.

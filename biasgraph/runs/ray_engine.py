@@ -26,7 +26,7 @@ from biasgraph.models.backend import summarize_error
 from biasgraph.models.base import Remote
 from biasgraph.models.registry import traits_of
 from biasgraph.runs.engines import Task
-from biasgraph.runs.ray_cluster import connected, has_died
+from biasgraph.runs.ray_cluster import connect, has_died
 from biasgraph.runs.ray_worker import BatchWorker, Failure, Terms
 from biasgraph.runs.record import identity
 from biasgraph.runs.recorded_generator import RecordedGenerator
@@ -198,7 +198,7 @@ class RayEngine:
         options = self._options
         with ExitStack() as stack:
             cores = max(os.cpu_count() or 1, options.workers or 1)
-            ray = stack.enter_context(connected(options.cluster or "", cores))
+            ray = stack.enter_context(connect(options.cluster or "", cores))
             has = ray.cluster_resources()
             cpus, gpus = int(has.get("CPU", 1)), has.get("GPU", 0.0)
             each = options.gpus_per_worker

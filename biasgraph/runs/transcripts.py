@@ -23,7 +23,7 @@ FOLDER = "transcripts"
 """The folder of a run that holds them."""
 
 
-def answered(
+def answer(
     directory: Path,
     task: str,
     model: LanguageModel,
@@ -40,7 +40,7 @@ def answered(
         BiasgraphError: what the model or the disk raises.
     """
     key = key_of(model, [[turn.role, turn.text] for turn in messages], schema.model_json_schema())
-    before = found(directory, task, key, schema)
+    before = find_reply(directory, task, key, schema)
     if before is not None:
         return before
     return converse(directory, task, key, model, lambda: chat(model, messages, schema))
@@ -57,7 +57,7 @@ def converse(
     try:
         exchange = conversation()
     except BrokenOff as error:
-        raise failed(directory, task, key, model, error) from error
+        raise record_failure(directory, task, key, model, error) from error
     keep(directory, task, key, model, exchange)
     return exchange.value
 
@@ -68,7 +68,7 @@ def key_of(model: LanguageModel, *asked: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def found(directory: Path, task: str, key: str, schema: type[Schema]) -> Schema | None:
+def find_reply(directory: Path, task: str, key: str, schema: type[Schema]) -> Schema | None:
     """What was answered before; None where it was not, or the file says so no more."""
     try:
         record = json.loads(read_regular(transcript_path(directory, task, key)))
@@ -85,16 +85,16 @@ def keep(
     """Write a conversation into the run; returns its file. Raises ModelError as the disk does."""
     value = exchange.value.model_dump(mode="json")
     record = _record(task, key, model, exchange.transcript) | {"value": value}
-    return _written(transcript_path(directory, task, key), record, directory)
+    return _write(transcript_path(directory, task, key), record, directory)
 
 
-def failed(
+def record_failure(
     directory: Path, task: str, key: str, model: LanguageModel, error: BrokenOff
 ) -> BrokenOff:
     """Write a conversation that came to nothing; returns the error, which names the file now."""
     record = _record(task, key, model, error.transcript) | {"failed": str(error)}
     path = transcript_path(directory, task, key)
-    path = _written(path.with_name(f"{path.stem}-failed.json"), record, directory)
+    path = _write(path.with_name(f"{path.stem}-failed.json"), record, directory)
     line = f"{error}; the transcript is in {shown(path)}"
     kept = (
         ReplyError(line, error.transcript, error.forget)
@@ -115,7 +115,7 @@ def _record(task: str, key: str, model: LanguageModel, transcript: Sequence[Any]
     return {"task": task, "model": identity(model), "turns": list(transcript), "key": key}
 
 
-def _written(path: Path, record: dict[str, Any], directory: Path) -> Path:
+def _write(path: Path, record: dict[str, Any], directory: Path) -> Path:
     with storing(directory):
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
@@ -129,7 +129,7 @@ def _harmless(character: str) -> str:
     return json.dumps(character)[1:-1] if unseen else character
 
 
-def written_by(model: LanguageModel) -> str:
+def describe_writer(model: LanguageModel) -> str:
     """Who proposed something, for people: its spec, and what it is where it is no model."""
     toy = model.settings.get("written_by")
     return printable(model.spec) + (f" ({printable(str(toy))})" if toy else "")

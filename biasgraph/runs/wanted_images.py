@@ -93,7 +93,7 @@ def _in_order(prompts: Sequence[PromptRow], counts: Counts) -> Iterator[tuple[Pr
             yield from ((prompt, number) for prompt in own if number < each[prompt.id])
 
 
-def numbered(
+def number_pictures(
     now: Mapping[str, Sequence[Given]] | None, before: Numbered, count: int, directory: Path
 ) -> dict[str, dict[int, Given]]:
     """The first `count` pictures of each prompt with their numbers.

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from biasgraph.models.base import Message
 from biasgraph.models.json_chat import Exchange
 from biasgraph.runs.progress import showing
-from biasgraph.runs.transcripts import converse, found, key_of
+from biasgraph.runs.transcripts import converse, find_reply, key_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +58,7 @@ def said_yes(
         return Exchange(YesShares(shares=shares), tuple(turns))
 
     key = key_of(model, VERSION, list(texts))
-    before = found(directory, TASK, key, YesShares)
+    before = find_reply(directory, TASK, key, YesShares)
     return (before or converse(directory, TASK, key, model, ask)).shares
 
 

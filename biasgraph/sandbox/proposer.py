@@ -81,7 +81,7 @@ class Proposer:
         """
         asked = [message.text for message in messages if message.role == "user"]
         for at in range(len(asked) - 1, -1, -1):
-            answer = _known(asked[: at + 1])
+            answer = _reply_if_known(asked[: at + 1])
             if answer is not None:
                 return answer
         raise InputError(
@@ -90,7 +90,7 @@ class Proposer:
         )
 
 
-def _known(asked: Sequence[str]) -> str | None:
+def _reply_if_known(asked: Sequence[str]) -> str | None:
     """The reply to the last of a user's turns; None where its instruction is not known."""
     last = asked[-1]
     if found := read_instruction("tibet", "axes", last):
@@ -102,11 +102,11 @@ def _known(asked: Sequence[str]) -> str | None:
             return _variations(found["prompt"], found["count"])
         if found := read_instruction(paper, "random", last):
             every = every_prompt(most_words=_number(found["words"]))
-            return _drawn([every], found["count"], last)
+            return _draw([every], found["count"], last)
         if found := read_instruction(paper, "mutations", last):
             around = _around(found["prompt"], _number(found["words"]))
-            return _drawn(around, found["count"], last)
-    for task, answer in (("counterfactuals", _listed), ("json", _dictionary)):
+            return _draw(around, found["count"], last)
+    for task, answer in (("counterfactuals", _list_axes), ("json", _dictionary)):
         if read_instruction("tibet", task, last) is None:
             continue
         for earlier in reversed(asked):
@@ -120,7 +120,7 @@ def _axes(prompt: str) -> str:
     return f"({ABOUT[0].upper()}{ABOUT[1:]}.) Axes of bias: {', '.join(names)}."
 
 
-def _listed(prompt: str) -> str:
+def _list_axes(prompt: str) -> str:
     return "\n".join("\n- ".join((f"{axis}:", *texts)) for axis, texts in _by_axis(prompt).items())
 
 
@@ -161,7 +161,7 @@ def _variations(prompt: str, count: str) -> str:
     plan = plan_prompts(prompt, axes)
     wanted = _number(count)
     texts: dict[str, None] = {}
-    for text in _varied(plan, axes, prompt):
+    for text in _vary(plan, axes, prompt):
         if len(texts) == wanted:
             break
         if text != plan.initial.text:
@@ -169,7 +169,7 @@ def _variations(prompt: str, count: str) -> str:
     return json.dumps({"variations": list(texts)}, ensure_ascii=False)
 
 
-def _varied(plan: PromptPlan, axes: AxisSet, prompt: str) -> Iterator[str]:
+def _vary(plan: PromptPlan, axes: AxisSet, prompt: str) -> Iterator[str]:
     """Prompts with one attribute set, the axes taking turns; then with two."""
     free = [axis for axis in axes.axes if axis.name not in plan.fixed]
     single = [
@@ -201,7 +201,7 @@ def _by_words(most_words: int) -> Mapping[tuple[str, ...], WordedPrompt]:
     return {same_words(prompt.text): prompt for prompt in every_prompt(most_words=most_words)}
 
 
-def _drawn(kinds: Sequence[Sequence[WordedPrompt]], count: str, request: str) -> str:
+def _draw(kinds: Sequence[Sequence[WordedPrompt]], count: str, request: str) -> str:
     """So many prompts, without replacement, the kinds taking turns.
 
     Kinds, and prompts of a kind, stand in the order of their hashes with the request's number.

@@ -29,7 +29,7 @@ Counts = Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]]
 """(axis, attribute), or ("", "") for the initial prompt -> target -> answer -> images."""
 
 
-def measured(model: str = "sandbox:stereotyped", table: Path | None = None) -> tuple[str, ...]:
+def known_prompts(model: str = "sandbox:stereotyped", table: Path | None = None) -> tuple[str, ...]:
     """The initial prompts whose realised truth is known."""
     return tuple(dict.fromkeys(prompt for spec, prompt, _ in _read(table) if spec == model))
 
@@ -42,7 +42,7 @@ def realised_counts(prompt: str, model: str, judge: str, table: Path | None = No
     """
     known = _read(table)
     if (model, prompt, judge) not in known:
-        prompts = measured(model, table)
+        prompts = known_prompts(model, table)
         raise InputError(
             f"no realised truth of '{printable(prompt)}' for {printable(model)} and the judge "
             f"{printable(judge)}: measured are {', '.join(prompts) or 'none'}."

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from biasgraph.audits.model_trial import shown, try_models
+from biasgraph.audits.model_trial import describe_trial, try_models
 from biasgraph.errors import InputError, ModelError
 from biasgraph.models.base import Answer, Picture
 from biasgraph.models.inference_options import ModelOptions
@@ -57,7 +57,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> None:
 def _said(role: str, **used: str) -> str:
     specs = {name.replace("_", " "): f"service:{mood}" for name, mood in used.items()}
     records = try_models(specs, ModelOptions())
-    line = next(shown(record) for record in records if record["role"] == role)
+    line = next(describe_trial(record) for record in records if record["role"] == role)
     assert line.isprintable()
     return line.partition("): ")[2]
 

@@ -17,7 +17,7 @@ import networkx as nx
 import pandas as pd
 import pytest
 
-from biasgraph.audits.agreement.trusted_answers import asked_of
+from biasgraph.audits.agreement.trusted_answers import read_questions
 from biasgraph.commands import main
 from biasgraph.data.result import load
 from biasgraph.models.pixels import pixels_digest
@@ -85,7 +85,7 @@ def test_labels_of_other_pictures_are_named_and_change_nothing(small: Path, tmp_
 def test_answers_of_people_are_no_unchecked_judge(small: Path, tmp_path: Path) -> None:
     directory, labels = copy_of(small, tmp_path), tmp_path / "labels.csv"
     with closing(read_run(directory)) as run, labels.open("w", newline="") as file:
-        gate, axes = asked_of(run, "sandbox")
+        gate, axes = read_questions(run, "sandbox")
         writer = csv.writer(file)
         writer.writerow(("picture", "question", "answer", "annotator"))
         for image in run.ledger.images():

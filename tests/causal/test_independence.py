@@ -20,7 +20,7 @@ from statsmodels.stats.contingency_tables import Table
 from statsmodels.stats.multitest import multipletests
 
 from biasgraph.causal.independence import (
-    adjusted,
+    adjust_p,
     cramers_v_corrected,
     detectable_statistics,
     expected_low,
@@ -315,13 +315,13 @@ def test_the_smallest_detectable_effect_is_where_p_meets_alpha() -> None:
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=56))
 def test_adjustment_is_scipys_and_statsmodels(p: list[float]) -> None:
-    assert adjusted(p) == pytest.approx(false_discovery_control(p))
-    assert adjusted(p) == pytest.approx(multipletests(p, method="fdr_bh")[1])
-    assert adjusted(p, "by") == pytest.approx(multipletests(p, method="fdr_by")[1])
+    assert adjust_p(p) == pytest.approx(false_discovery_control(p))
+    assert adjust_p(p) == pytest.approx(multipletests(p, method="fdr_bh")[1])
+    assert adjust_p(p, "by") == pytest.approx(multipletests(p, method="fdr_by")[1])
 
 
 def test_adjusting_nothing_is_nothing() -> None:
-    assert adjusted([]).shape == (0,)
+    assert adjust_p([]).shape == (0,)
 
 
 @pytest.mark.parametrize("times", [2, 5])

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 from biasgraph.causal.intervals import Interval
-from biasgraph.causal.near_ideal import Errors, moved_to_ideal
-from biasgraph.causal.resampling import smoothed
+from biasgraph.causal.near_ideal import Errors, move_to_ideal
+from biasgraph.causal.resampling import smooth
 from biasgraph.causal.rows import PairRow
 from biasgraph.causal.sensitivity import TargetDraws, measure_sensitivity
 from biasgraph.causal.settings import AnalysisSettings, MetricName
@@ -23,53 +23,47 @@ def nominal(*shares: float) -> Ideal:
 
 
 def test_shares_far_from_the_ideal_stay() -> None:
-    assert moved_to_ideal(np.array([0.8, 0.2]), 48, nominal(0.5, 0.5)) is None
+    assert move_to_ideal(np.array([0.8, 0.2]), 48, nominal(0.5, 0.5)) is None
     # Two standard errors of 48 images are .144.
-    assert moved_to_ideal(np.array([0.645, 0.355]), 48, nominal(0.5, 0.5)) is None
-    assert moved_to_ideal(np.array([0.643, 0.357]), 48, nominal(0.5, 0.5)) is not None
-    assert moved_to_ideal(np.array([0.643, 0.357]), 60, nominal(0.5, 0.5)) is None
+    assert move_to_ideal(np.array([0.645, 0.355]), 48, nominal(0.5, 0.5)) is None
+    assert move_to_ideal(np.array([0.643, 0.357]), 48, nominal(0.5, 0.5)) is not None
+    assert move_to_ideal(np.array([0.643, 0.357]), 60, nominal(0.5, 0.5)) is None
 
 
 def test_those_near_it_are_moved_and_the_others_keep_their_proportions() -> None:
-    found = moved_to_ideal(np.array([0.35, 0.55, 0.10]), 48, nominal(*THIRDS))
+    found = move_to_ideal(np.array([0.35, 0.55, 0.10]), 48, nominal(*THIRDS))
     assert found == pytest.approx([1 / 3, 0.55 * (2 / 3) / 0.65, 0.10 * (2 / 3) / 0.65])
-    assert moved_to_ideal(np.array([0.35, 0.3, 0.35]), 48, nominal(*THIRDS)) == pytest.approx(
-        THIRDS
-    )
+    assert move_to_ideal(np.array([0.35, 0.3, 0.35]), 48, nominal(*THIRDS)) == pytest.approx(THIRDS)
 
 
 @pytest.mark.parametrize("metric", ["ordinal", "index"])
 def test_along_an_order_cumulated_shares_are_moved(metric: MetricName) -> None:
-    found = moved_to_ideal(np.array([0.34, 0.60, 0.06]), 48, Ideal(metric, THIRDS))
+    found = move_to_ideal(np.array([0.34, 0.60, 0.06]), 48, Ideal(metric, THIRDS))
     assert found == pytest.approx([1 / 3, 0.94 - 1 / 3, 0.06])
     # Share by share all three are near; cumulated the first is, and the second is not.
-    assert moved_to_ideal(np.array([0.45, 0.40, 0.15]), 400, Ideal(metric, THIRDS)) is None
+    assert move_to_ideal(np.array([0.45, 0.40, 0.15]), 400, Ideal(metric, THIRDS)) is None
     # What is moved stays a distribution: cumulated shares never fall.
-    below = moved_to_ideal(
-        np.array([0.6, 0.02, 0.38]), 48, Ideal(metric, np.array([0.2, 0.3, 0.5]))
-    )
+    below = move_to_ideal(np.array([0.6, 0.02, 0.38]), 48, Ideal(metric, np.array([0.2, 0.3, 0.5])))
     assert below == pytest.approx([0.6, 0.0, 0.4])
 
 
 def test_shares_that_the_ideal_lacks() -> None:
     ideal = nominal(0.7, 0.3, 0.0)
-    found = moved_to_ideal(smoothed(np.array([34, 14, 0])), 48, ideal)
+    found = move_to_ideal(smooth(np.array([34, 14, 0])), 48, ideal)
     assert found == pytest.approx(ideal.shares)
-    half = moved_to_ideal(smoothed(np.array([20, 28, 0])), 48, ideal)
+    half = move_to_ideal(smooth(np.array([20, 28, 0])), 48, ideal)
     assert half is not None and half[2] == 0 and half.sum() == pytest.approx(1)
-    assert moved_to_ideal(smoothed(np.array([48, 0])), 48, nominal(1.0, 0.0)) == pytest.approx(
-        [1, 0]
-    )
-    assert moved_to_ideal(np.array([1.0]), 48, nominal(1.0)) == pytest.approx([1])
+    assert move_to_ideal(smooth(np.array([48, 0])), 48, nominal(1.0, 0.0)) == pytest.approx([1, 0])
+    assert move_to_ideal(np.array([1.0]), 48, nominal(1.0)) == pytest.approx([1])
 
 
 def test_an_ideal_from_few_images_is_near_from_farther_away() -> None:
     shares, half = np.array([0.7, 0.3]), np.array([0.5, 0.5])
-    assert moved_to_ideal(shares, 48, Ideal("nominal", half)) is None
+    assert move_to_ideal(shares, 48, Ideal("nominal", half)) is None
     few = Ideal("nominal", half, reference=np.array([10, 10]))
-    assert moved_to_ideal(shares, 48, few) == pytest.approx(half)
+    assert move_to_ideal(shares, 48, few) == pytest.approx(half)
     many = Ideal("nominal", half, reference=np.array([1000, 1000]))
-    assert moved_to_ideal(shares, 48, many) is None
+    assert move_to_ideal(shares, 48, many) is None
 
 
 def test_an_order_whose_last_attribute_is_not_wanted() -> None:

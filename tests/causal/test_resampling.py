@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from biasgraph.causal.graph import analyze
-from biasgraph.causal.resampling import image_counts, pool_counts, resample, smoothed
+from biasgraph.causal.resampling import image_counts, pool_counts, resample, smooth
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Counts, Pool, Variable
 from tests.causal.worlds import audit, codes, column, independent, variables
@@ -22,7 +22,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 def test_a_resample_is_multinomial_of_the_answers_and_two_more(counts: list[int]) -> None:
     n, k = sum(counts), len(counts)
     p = (np.array(counts) + 2 / k) / (n + 2)
-    assert smoothed(np.array(counts)) == pytest.approx(p)
+    assert smooth(np.array(counts)) == pytest.approx(p)
     drawn = resample(np.array([counts]), 20_000, rng())[:, 0]
     assert (drawn.sum(axis=-1) == n).all()
     assert drawn.mean(axis=0) == pytest.approx(n * p, abs=0.08)

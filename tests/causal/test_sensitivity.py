@@ -14,7 +14,7 @@ from biasgraph.causal.sensitivity import (
     TargetDraws,
     claim_direction,
     measure_sensitivity,
-    mixed,
+    mix_arms,
 )
 from biasgraph.causal.settings import AnalysisSettings, MetricName, SignRule
 from biasgraph.causal.shift import shift_p
@@ -87,13 +87,13 @@ def test_0_115_is_11_of_96_under_nominal_and_22_of_192_under_values(
 
 def test_the_mix_of_the_arms() -> None:
     arms = np.array([[30, 10], [10, 10]])
-    assert mixed(arms, "equal").tolist() == pytest.approx([0.625, 0.375])
-    assert mixed(arms, "pooled").tolist() == pytest.approx([40 / 60, 20 / 60])
+    assert mix_arms(arms, "equal").tolist() == pytest.approx([0.625, 0.375])
+    assert mix_arms(arms, "pooled").tolist() == pytest.approx([40 / 60, 20 / 60])
     even = np.array([[30, 10], [15, 25]])
-    assert mixed(even, "equal") == pytest.approx(mixed(even, "pooled"))
+    assert mix_arms(even, "equal") == pytest.approx(mix_arms(even, "pooled"))
     stacked = np.stack([arms, even])
-    assert mixed(stacked, "equal")[0] == pytest.approx(mixed(arms, "equal"))
-    assert mixed(stacked, "pooled")[1] == pytest.approx(mixed(even, "pooled"))
+    assert mix_arms(stacked, "equal")[0] == pytest.approx(mix_arms(arms, "equal"))
+    assert mix_arms(stacked, "pooled")[1] == pytest.approx(mix_arms(even, "pooled"))
 
 
 def test_pooling_weighs_the_arms_by_their_answers() -> None:

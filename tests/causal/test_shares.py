@@ -8,7 +8,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from biasgraph.causal.settings import TAIL
 from biasgraph.causal.shares import largest_change, widest_gap
-from biasgraph.causal.tables import mixed
+from biasgraph.causal.tables import mix_arms
 
 TRIALS = 1500
 WORLDS = {
@@ -25,7 +25,7 @@ def test_a_change_is_that_of_the_mixture_the_distance_is_of() -> None:
     initial, arms = np.array([23, 1, 0]), np.array([[8, 8, 0], [30, 1, 1]])
     for mix in ("equal", "pooled"):
         change = largest_change(initial, arms, mix, TAIL)
-        after = mixed(arms, mix)
+        after = mix_arms(arms, mix)
         assert change.attribute == int(np.abs(after - initial / 24).argmax())
         assert change.after.value == pytest.approx(after[change.attribute])
         assert change.before.value == pytest.approx(initial[change.attribute] / 24)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from biasgraph.causal.tables import GATED, UNKNOWN, Pool, Tallies, counts_rows, reduced, tally
+from biasgraph.causal.tables import GATED, UNKNOWN, Pool, Tallies, counts_rows, reduce_table, tally
 from tests.causal.worlds import audit, codes, column, independent, variables
 
 
@@ -81,7 +81,7 @@ def test_controls_that_cannot_be_are_refused(controls: np.ndarray) -> None:
 
 
 def test_empty_rows_and_columns_go() -> None:
-    table, rows, columns = reduced(np.array([[3, 0, 1], [0, 0, 0], [2, 0, 2]]))
+    table, rows, columns = reduce_table(np.array([[3, 0, 1], [0, 0, 0], [2, 0, 2]]))
     assert table.tolist() == [[3, 1], [2, 2]]
     assert rows.tolist() == [0, 2]
     assert columns.tolist() == [0, 2]
@@ -89,7 +89,7 @@ def test_empty_rows_and_columns_go() -> None:
 
 @given(hnp.arrays(np.int64, hnp.array_shapes(min_dims=2, max_dims=2), elements=st.integers(0, 3)))
 def test_reducing_keeps_every_answer(table: np.ndarray) -> None:
-    small, rows, columns = reduced(table)
+    small, rows, columns = reduce_table(table)
     assert small.sum() == table.sum()
     assert (small.sum(axis=0) > 0).all() and (small.sum(axis=1) > 0).all()
     assert (table[np.ix_(rows, columns)] == small).all()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from biasgraph.data.axes import Attribute, Axis, AxisSet, _validated, load_axis_set
+from biasgraph.data.axes import Attribute, Axis, AxisSet, _validate, load_axis_set
 from biasgraph.errors import InputError
 from biasgraph.io.yaml_files import parse_yaml
 
@@ -319,7 +319,7 @@ def test_axes_built_in_python_are_checked_too() -> None:
 )
 def test_no_data_breaks_the_validation(data: object) -> None:
     with pytest.raises(InputError):
-        _validated(parse_yaml(yaml.safe_dump({"axes": [data, {"attributes": data}]}), "x", "set"))
+        _validate(parse_yaml(yaml.safe_dump({"axes": [data, {"attributes": data}]}), "x", "set"))
 
 
 def test_a_file_with_a_random_byte_changed_is_read_or_refused(tmp_path: Path) -> None:

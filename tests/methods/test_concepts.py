@@ -24,7 +24,7 @@ from biasgraph.methods.concepts import (
     SynonymTable,
     among,
     homes_of,
-    tallied,
+    tally,
     top,
     words_of,
 )
@@ -158,9 +158,9 @@ def test_merging_keeps_every_mention(texts) -> None:
 
 def test_tallies() -> None:
     rows, columns = np.array([0, 0, 1, 0]), np.array([1, 1, 2, 0])
-    assert tallied(rows, columns, (2, 3)).tolist() == [[1, 2, 0], [0, 0, 1]]
+    assert tally(rows, columns, (2, 3)).tolist() == [[1, 2, 0], [0, 0, 1]]
     nothing = np.zeros(0, dtype=np.int64)
-    assert tallied(nothing, nothing, (0, 3)).shape == (0, 3)
+    assert tally(nothing, nothing, (0, 3)).shape == (0, 3)
 
 
 def test_top_concepts_occur_and_are_in_order() -> None:

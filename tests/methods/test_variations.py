@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.methods.base import Media
-from biasgraph.methods.minethegap import Score, Varying, missed
-from biasgraph.methods.variations import conversation, proposed, said, variations
+from biasgraph.methods.minethegap import Score, Varying, find_missed
+from biasgraph.methods.variations import conversation, propose_prompts, said, variations
 from biasgraph.models.base import Message, Setting
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.prompts.mining_target import MiningTarget
@@ -106,7 +106,7 @@ def test_variations_are_asked_for_as_the_target_has_it() -> None:
 
 
 def test_more_than_was_asked_for_is_cut() -> None:
-    assert [one.text for one in proposed(["a", "b", "c"], 2)] == ["a", "b"]
+    assert [one.text for one in propose_prompts(["a", "b", "c"], 2)] == ["a", "b"]
 
 
 def test_whole_prompts_of_one_axis_are_its_variations() -> None:
@@ -139,5 +139,5 @@ def test_a_quarter_is_missed() -> None:
     import numpy as np
 
     best = np.array([0.5, 0.1, 0.4, 0.2, 0.3])
-    assert missed(Score(1.0, best, best)) == [1, 3]
-    assert missed(Score(1.0, best[:1], best)) == [0]
+    assert find_missed(Score(1.0, best, best)) == [1, 3]
+    assert find_missed(Score(1.0, best[:1], best)) == [0]

@@ -6,7 +6,7 @@ import pytest
 
 from biasgraph.io.resources import lines, names
 from biasgraph.prompts.grammar import (
-    capitalized_like,
+    capitalize_like,
     indefinite_article,
     is_plural,
     pluralize,
@@ -76,9 +76,9 @@ def test_nouns_are_found_in_either_number() -> None:
 
 
 def test_capitals() -> None:
-    assert capitalized_like("Woman", "man") == "Man"
-    assert capitalized_like("WOMAN", "man") == "MAN"
-    assert capitalized_like("woman", "man") == "man"
+    assert capitalize_like("Woman", "man") == "Man"
+    assert capitalize_like("WOMAN", "man") == "MAN"
+    assert capitalize_like("woman", "man") == "man"
 
 
 @pytest.mark.parametrize("name", names("words", ".txt"))

@@ -11,13 +11,13 @@ import pytest
 
 from biasgraph.data.axes import load_axis_set
 from biasgraph.errors import ModelError
-from biasgraph.methods.minethegap import Varying, scored_of
+from biasgraph.methods.minethegap import Varying, score_spanned
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.runs.directory import Run, open_run
 from biasgraph.runs.job import Job
 from biasgraph.runs.local_engine import generate
 from biasgraph.runs.media import RunMedia
-from biasgraph.runs.other_images import OtherImages, imagine, paired
+from biasgraph.runs.other_images import OtherImages, imagine, pair_texts
 from tests.fake_models import TARGETS, FakeGenerator, FakeJudge, plan_of
 
 TEXTS = [Prompt(f"a nurse, {i}", "other") for i in range(6)]
@@ -92,7 +92,7 @@ def test_a_text_short_of_a_word_takes_the_seeds_of_its_prompt(run: Run) -> None:
     generate(run, FakeGenerator())
     before = {row.id: row for row in run.ledger.images()}
     made(run, 6)  # variations keep the seeds of their own
-    pairs = OtherImages.of(run, paired(SHORT), 3)
+    pairs = OtherImages.of(run, pair_texts(SHORT), 3)
     generator = FakeGenerator()
     pairs.make(generator)
     found = pairs.by_text()
@@ -112,7 +112,7 @@ def test_a_text_short_of_a_word_takes_the_seeds_of_its_prompt(run: Run) -> None:
 def test_a_text_may_also_be_a_variation_with_seeds_of_its_own(run: Run) -> None:
     text = TEXTS[0].text
     own = {row.id: row.seed for row in made(run, 6)}
-    pairs = OtherImages.of(run, paired({"a nurse": [text]}), 1)
+    pairs = OtherImages.of(run, pair_texts({"a nurse": [text]}), 1)
     pairs.make(FakeGenerator())
     (image,) = pairs.by_text()["a nurse"][text]
     assert image.id not in own and image.seed not in own.values()
@@ -127,16 +127,16 @@ def test_pairs_are_made_once_and_more_extend_them(run: Run) -> None:
 
     first = Failing()
     with pytest.raises(ModelError, match="out of order"):
-        OtherImages.of(run, paired(SHORT), 3).make(first)
+        OtherImages.of(run, pair_texts(SHORT), 3).make(first)
     generator = FakeGenerator()
-    OtherImages.of(run, paired(SHORT), 3).make(generator)
+    OtherImages.of(run, pair_texts(SHORT), 3).make(generator)
     once = [item for model in (first, generator) for batch in model.batches for item in {*batch}]
     assert len(once) == len({*once}) == 6 * 3
-    before = OtherImages.of(run, paired(SHORT), 3).there()
-    OtherImages.of(run, paired(SHORT), 5).make(generator)
-    assert {*before} < {*OtherImages.of(run, paired(SHORT), 5).there()}
+    before = OtherImages.of(run, pair_texts(SHORT), 3).there()
+    OtherImages.of(run, pair_texts(SHORT), 5).make(generator)
+    assert {*before} < {*OtherImages.of(run, pair_texts(SHORT), 5).there()}
     calls = len(generator.batches)
-    OtherImages.of(run, paired(SHORT), 5).make(generator)
+    OtherImages.of(run, pair_texts(SHORT), 5).make(generator)
     assert len(generator.batches) == calls
 
 
@@ -179,9 +179,9 @@ def test_pictures_that_are_withheld_are_not_scored(run: Run, word: str, images: 
     assert len(found.images) == images
     if images:  # cosines of all images: 0 with "a male nurse", .6 with "a female nurse"
         assert found.similarity.tolist() == pytest.approx(np.array([[0.0] * 3, [0.6] * 3]))
-        assert scored_of(found).value == pytest.approx((0.0 + 0.6) / 2 / 0.3)
+        assert score_spanned(found).value == pytest.approx((0.0 + 0.6) / 2 / 0.3)
     else:
-        assert scored_of(found).value is None
+        assert score_spanned(found).value is None
     assert varying.ceiling(replace(found, images=tuple(ids)), media).value == (
         pytest.approx(1.0) if images else None
     )

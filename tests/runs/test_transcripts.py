@@ -18,7 +18,7 @@ from biasgraph.models.registry import load_language_model
 from biasgraph.prompts.instructions import Biases, instruction
 from biasgraph.runs import transcripts
 from biasgraph.runs.job import llm_of
-from biasgraph.runs.transcripts import answered
+from biasgraph.runs.transcripts import answer
 from biasgraph.sandbox.proposer import ABOUT
 from tests.fake_models import Variations
 
@@ -42,12 +42,12 @@ class Writer:
 
 def test_the_same_is_asked_once(tmp_path: Path) -> None:
     writer = Writer(['{"variations": ["a librarian in Oslo"]}'])
-    first = answered(tmp_path, "variations", writer, ASKED, Variations)
-    assert first == answered(tmp_path, "variations", writer, ASKED, Variations)
+    first = answer(tmp_path, "variations", writer, ASKED, Variations)
+    assert first == answer(tmp_path, "variations", writer, ASKED, Variations)
     assert writer.asked == 1
-    answered(tmp_path, "variations", writer, [Message("user", "And now?")], Variations)
-    answered(tmp_path, "others", writer, ASKED, Variations)
-    answered(tmp_path, "variations", Writer(writer.says, fingerprint="2"), ASKED, Variations)
+    answer(tmp_path, "variations", writer, [Message("user", "And now?")], Variations)
+    answer(tmp_path, "others", writer, ASKED, Variations)
+    answer(tmp_path, "variations", Writer(writer.says, fingerprint="2"), ASKED, Variations)
     assert writer.asked == 3
     assert len(list((tmp_path / "transcripts").iterdir())) == 4
 
@@ -58,21 +58,21 @@ def test_a_transcript_says_who_said_what(tmp_path: Path) -> None:
         Message("system", instruction("openbias", "system")),
         Message("user", instruction("openbias", "prompt", prompt="a dog")),
     ]
-    found = answered(tmp_path, "proposals", proposer, asked, Biases)
+    found = answer(tmp_path, "proposals", proposer, asked, Biases)
     (path,) = (tmp_path / "transcripts").glob("proposals-*.json")
     record = json.loads(path.read_text("utf-8"))
     assert record["model"]["spec"] == "sandbox"
     assert record["model"]["settings"]["written_by"] == ABOUT
     assert [turn["role"] for turn in record["turns"]] == ["system", "user", "assistant"]
     assert record["value"] == found.model_dump(mode="json")
-    assert transcripts.written_by(proposer) == f"sandbox ({ABOUT})"
+    assert transcripts.describe_writer(proposer) == f"sandbox ({ABOUT})"
 
 
 def test_what_comes_to_nothing_is_kept_too(tmp_path: Path) -> None:
     writer = Writer(["I would rather not.\x9b31m\u202e", "[]", '{"variations": []}'])
     line = r"the transcript is in .*variations-\w{8}-failed.json$"
     with pytest.raises(ReplyError, match=line) as raised:
-        answered(tmp_path, "variations", writer, ASKED, Variations)
+        answer(tmp_path, "variations", writer, ASKED, Variations)
     (path,) = (tmp_path / "transcripts").iterdir()
     assert raised.value.in_run.endswith(f"the transcript is in transcripts/{path.name}")
     written = path.read_text("utf-8")
@@ -83,11 +83,11 @@ def test_what_comes_to_nothing_is_kept_too(tmp_path: Path) -> None:
     assert said == list(writer.says)
     assert "no usable reply in 3 attempts" in record["failed"]
     with pytest.raises(ReplyError):  # a failure is no answer
-        answered(tmp_path, "variations", writer, ASKED, Variations)
+        answer(tmp_path, "variations", writer, ASKED, Variations)
     assert writer.asked == 6
     writer.says = ['["a librarian in Oslo"]']
-    answered(tmp_path, "variations", writer, ASKED, Variations)
-    answered(tmp_path, "variations", writer, ASKED, Variations)
+    answer(tmp_path, "variations", writer, ASKED, Variations)
+    answer(tmp_path, "variations", writer, ASKED, Variations)
     assert writer.asked == 7
 
 
@@ -97,11 +97,11 @@ def test_what_comes_to_nothing_is_kept_too(tmp_path: Path) -> None:
 )
 def test_a_damaged_transcript_is_none(tmp_path: Path, content: bytes) -> None:
     writer = Writer(['["a librarian in Oslo"]'])
-    answered(tmp_path, "variations", writer, ASKED, Variations)
+    answer(tmp_path, "variations", writer, ASKED, Variations)
     (path,) = (tmp_path / "transcripts").iterdir()
     whole = path.read_bytes()
     path.write_bytes(content)
-    answered(tmp_path, "variations", writer, ASKED, Variations)
+    answer(tmp_path, "variations", writer, ASKED, Variations)
     assert writer.asked == 2
     assert path.read_bytes() == whole
 
@@ -109,21 +109,21 @@ def test_a_damaged_transcript_is_none(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
 def test_a_pipe_in_its_place_is_none(tmp_path: Path) -> None:
     writer = Writer(['["a librarian in Oslo"]'])
-    answered(tmp_path, "variations", writer, ASKED, Variations)
+    answer(tmp_path, "variations", writer, ASKED, Variations)
     (path,) = (tmp_path / "transcripts").iterdir()
     path.unlink()
     os.mkfifo(path)
-    answered(tmp_path, "variations", writer, ASKED, Variations)
+    answer(tmp_path, "variations", writer, ASKED, Variations)
     assert writer.asked == 2 and path.is_file()
 
 
 def test_another_conversation_of_the_same_name_is_none(tmp_path: Path) -> None:
     writer = Writer(['["a librarian in Oslo"]'])
-    answered(tmp_path, "variations", writer, ASKED, Variations)
+    answer(tmp_path, "variations", writer, ASKED, Variations)
     (path,) = (tmp_path / "transcripts").iterdir()
     record = json.loads(path.read_text())
     path.write_text(json.dumps({**record, "key": record["key"][:-1] + "x"}))
-    answered(tmp_path, "variations", writer, ASKED, Variations)
+    answer(tmp_path, "variations", writer, ASKED, Variations)
     assert writer.asked == 2
 
 
@@ -141,4 +141,4 @@ def test_who_is_asked() -> None:
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "transcripts").write_text("a file")
     with pytest.raises(ModelError, match="cannot work in"):
-        answered(tmp_path, "variations", Writer(['["a dog"]']), ASKED, Variations)
+        answer(tmp_path, "variations", Writer(['["a dog"]']), ASKED, Variations)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from biasgraph.errors import InputError
 from biasgraph.runs.ledger_rows import Given, PromptRow
-from biasgraph.runs.wanted_images import given_images, numbered
+from biasgraph.runs.wanted_images import given_images, number_pictures
 
 HERE = Path("run")
 SEEDS = st.lists(st.integers(0, 5), max_size=12)
@@ -26,10 +26,10 @@ def seeds_of(numbers: dict[int, Given]) -> list[int]:
 
 @given(SEEDS, SEEDS, st.randoms())
 def test_a_grown_folder_extends_what_was_there(old: list[int], new: list[int], random) -> None:
-    first = numbered({"p": pictures(old)}, {}, 99, HERE)
+    first = number_pictures({"p": pictures(old)}, {}, 99, HERE)
     both = [*old, *new]
     random.shuffle(both)
-    then = numbered({"p": pictures(both)}, first, 99, HERE)["p"]
+    then = number_pictures({"p": pictures(both)}, first, 99, HERE)["p"]
     assert seeds_of(then)[: len(old)] == old
     assert sorted(seeds_of(then)) == sorted(both)
     assert [*sorted(then)] == list(range(len(both)))
@@ -37,21 +37,21 @@ def test_a_grown_folder_extends_what_was_there(old: list[int], new: list[int], r
 
 @given(SEEDS, st.integers(1, 9), st.integers(1, 9))
 def test_the_first_are_taken_and_later_the_next(seeds: list[int], few: int, more: int) -> None:
-    first = numbered({"p": pictures(seeds)}, {}, few, HERE)
-    then = numbered({"p": pictures(seeds)}, first, few + more, HERE)["p"]
+    first = number_pictures({"p": pictures(seeds)}, {}, few, HERE)
+    then = number_pictures({"p": pictures(seeds)}, first, few + more, HERE)["p"]
     assert sorted(seeds_of(then)) == sorted(seeds[: few + more])
     assert seeds_of(then)[:few] == seeds[:few]
-    again = numbered({"p": pictures(seeds)}, {"p": then}, few, HERE)["p"]
+    again = number_pictures({"p": pictures(seeds)}, {"p": then}, few, HERE)["p"]
     assert seeds_of(again) == seeds[:few]
 
 
 def test_what_is_gone_is_named() -> None:
-    before = numbered({"p": pictures([1, 2, 2, 3, 4, 5])}, {}, 9, HERE)
+    before = number_pictures({"p": pictures([1, 2, 2, 3, 4, 5])}, {}, 9, HERE)
     with pytest.raises(InputError, match=r"run cannot go on: 2\.png is not there any more"):
-        numbered({"p": pictures([1, 2, 3, 4, 5])}, before, 9, HERE)
+        number_pictures({"p": pictures([1, 2, 3, 4, 5])}, before, 9, HERE)
     with pytest.raises(InputError, match=r"0\.png, 1\.png, 2\.png and 3 more are not there"):
-        numbered({"p": []}, before, 9, HERE)
-    assert seeds_of(numbered({"p": pictures([1])}, before, 1, HERE)["p"]) == [1]
+        number_pictures({"p": []}, before, 9, HERE)
+    assert seeds_of(number_pictures({"p": pictures([1])}, before, 1, HERE)["p"]) == [1]
 
 
 def test_images_go_round_the_prompts() -> None:

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from biasgraph.errors import InputError
-from biasgraph.sandbox.realised_truth import COLUMNS, measured, realised_counts, realised_truth
+from biasgraph.sandbox.realised_truth import (
+    COLUMNS,
+    known_prompts,
+    realised_counts,
+    realised_truth,
+)
 from biasgraph.sandbox.world import AXES
 
 MODEL, PROMPT, JUDGE = "sandbox:stereotyped", "a librarian", "sandbox"
@@ -38,8 +43,8 @@ def test_counts_are_read_as_they_stand(table: Path) -> None:
     assert len(counts) == 27
     assert counts["", ""]["gender"] == {"male": 90, "unknown": 10}
     assert counts["gender", "female"]["age"] == {"young": 60, "old": 30, "gated": 10}
-    assert measured(MODEL, table) == (PROMPT,)
-    assert measured("sandbox:debiased", table) == ()
+    assert known_prompts(MODEL, table) == (PROMPT,)
+    assert known_prompts("sandbox:debiased", table) == ()
 
 
 def test_the_truth_leaves_unknown_and_gated_answers_out(table: Path) -> None:

@@ -73,7 +73,7 @@ def check(
     result, options = load(directory), options or CheckOptions()
     models = models or ModelOptions()
     graph, axes = result.document["graph"], _axes_of(result, options.only)
-    files, judges = _sorted([references] if isinstance(references, str) else references)
+    files, judges = _sort_references([references] if isinstance(references, str) else references)
     if not judges and (models.record() or models.engine or options.sample is not None):
         raise InputError(f"{shown(files[0])} is a file: leave out options of models, and --sample")
     found = from_files(files, directory, graph["vqa"], axes)
@@ -86,10 +86,10 @@ def check(
         if one.sample and len(found) > 1:
             raise InputError(f"{printable(one.name)} holds corrections, no sample: name it alone")
     ordered = {node["id"] for node in result.document["nodes"] if node["metric"] in ORDERED}
-    return compared(result.answers, axes, graph, found, options, ordered)
+    return compare_answers(result.answers, axes, graph, found, options, ordered)
 
 
-def _sorted(references: Sequence[str]) -> tuple[list[Path], list[str]]:
+def _sort_references(references: Sequence[str]) -> tuple[list[Path], list[str]]:
     """What `--with` named: files, and judges. Raises InputError for what can be neither."""
     files, judges = [], []
     # Labels named as a judge are still labels: what nobody labelled is no answer of theirs.
@@ -133,7 +133,7 @@ def with_agreement(result: Result, agreement: Record) -> Result:
     return replace(result, document={**document, "graph": graph}, prompts=prompts)
 
 
-def kept(directory: Path | None, about: Mapping[str, Any]) -> Record | None:
+def read_kept(directory: Path | None, about: Mapping[str, Any]) -> Record | None:
     """The agreement that lies in a directory, if it is about this very judge and model.
 
     about: what a graph says of its origin. Raises InputError when the file is damaged.
@@ -146,7 +146,7 @@ def kept(directory: Path | None, about: Mapping[str, Any]) -> Record | None:
     return record if tuple(own) == tuple(graph) else None
 
 
-def compared(
+def compare_answers(
     answers: pd.DataFrame,
     axes: Axes,
     about: Mapping[str, Any],
@@ -162,7 +162,7 @@ def compared(
     """
     reference = trusted[0]
     raters = raters_of(answers, about, trusted)
-    frame = _joined(answers, reference)
+    frame = _join(answers, reference)
     if frame.empty:
         raise InputError(
             f"no image has answers of both: {printable(reference.name)} is about other images or "
@@ -225,7 +225,7 @@ def _axes_of(result: Result, only: Sequence[str]) -> Axes:
     return {name: axes[name] for name in wanted_axes(axes, only)}
 
 
-def _joined(answers: pd.DataFrame, reference: TrustedAnswers) -> pd.DataFrame:
+def _join(answers: pd.DataFrame, reference: TrustedAnswers) -> pd.DataFrame:
     """image, target, role, answer and truth of every answer that the reference has one beside."""
     frame = answers[["image", "target", "role", "answer"]].astype(str)
     pairs = zip(frame["image"], frame["target"], strict=True)

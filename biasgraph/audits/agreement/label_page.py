@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.agreement.sampling import sample
-from biasgraph.audits.agreement.trusted_answers import asked_of, wanted_axes
+from biasgraph.audits.agreement.trusted_answers import read_questions, wanted_axes
 from biasgraph.audits.pipeline_options import LabelOptions
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.result import read_document, why_no_run
@@ -68,7 +68,7 @@ def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:
 
 
 def _questions(run: Run, judge: str, only: Sequence[str]) -> list[dict[str, Any]]:
-    gate, axes = asked_of(run, judge)
+    gate, axes = read_questions(run, judge)
     kept = wanted_axes([axis.axis for axis in axes], only)
     own = [(axis.axis, part) for axis in axes if axis.axis in kept for part in axis.questions]
     return [_question(axis, question) for axis, question in [("", gate), *own]]

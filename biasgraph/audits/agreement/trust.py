@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 
 from biasgraph.audits.agreement.agreement_file import SCHEMA_NAME, Record, read
-from biasgraph.audits.agreement.check import NO_SAMPLE, compared, is_of_corrections, kept
+from biasgraph.audits.agreement.check import (
+    NO_SAMPLE,
+    compare_answers,
+    is_of_corrections,
+    read_kept,
+)
 from biasgraph.audits.agreement.trusted_answers import Axes, from_files
 from biasgraph.audits.pipeline_options import CheckOptions
 from biasgraph.causal.correction import confusion
@@ -52,7 +57,7 @@ class Trust:
         Raises InputError: the file is neither, is about another judge, or can correct no axis.
         """
         judge, fingerprint = about.get("vqa"), about.get("vqa_fingerprint")
-        before = kept(directory, about)
+        before = read_kept(directory, about)
         if correct is None:
             return cls(before)
         path = Path(correct)
@@ -61,7 +66,7 @@ class Trust:
         if found is None:
             found_in = from_files([path], directory or Path(), judge, axes)
             seed = about.get("seed") or 0
-            found = compared(answers.frame, axes, about, found_in, CheckOptions(seed=seed))
+            found = compare_answers(answers.frame, axes, about, found_in, CheckOptions(seed=seed))
         if is_of_corrections(found):
             raise InputError(f"{shown(path)} cannot correct: {NO_SAMPLE}")
         labelled, left_out = usable(found, axes)

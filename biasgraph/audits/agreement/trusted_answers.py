@@ -192,14 +192,14 @@ def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -
             f"its images instead ({', '.join(ANSWER_COLUMNS)})"
         )
     with closing(read_run(directory)) as run:
-        gate, questions = asked_of(run, judge)
+        gate, questions = read_questions(run, judge)
         texts = {gate.text, *(part.text for axis in questions for part in axis.questions)}
         if not texts & labels.questions:
             raise InputError(
                 f"{labels.source} answers none of the questions that {shown(directory)} asked, as "
                 f"'{printable(gate.text)}': labels are matched by a question's very words"
             )
-        found = dict(_labelled(run, labels))
+        found = dict(_match_labels(run, labels))
     if not found:
         raise InputError(
             f"{labels.source} is about other pictures: none of its {len(labels.pictures):,} is in "
@@ -221,7 +221,7 @@ def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -
     return TrustedAnswers(name, "labels", labels.fingerprint, said_in(labels), notes, people=people)
 
 
-def _labelled(run: Run, labels: Labels) -> Iterator[tuple[str, str]]:
+def _match_labels(run: Run, labels: Labels) -> Iterator[tuple[str, str]]:
     """The images that have a label, with their digests; those that the file names come first."""
     left = set(labels.pictures)
     for image in sorted(run.ledger.images(), key=lambda image: image.id not in labels.images):
@@ -244,7 +244,7 @@ def _label(labels: Labels, picture: str, gate: Question, axis: AxisQuestion) -> 
     return axis.verdict([labels.answer(picture, question) for question in axis.questions]).answer
 
 
-def asked_of(run: Run, judge: str) -> tuple[Question, list[AxisQuestion]]:
+def read_questions(run: Run, judge: str) -> tuple[Question, list[AxisQuestion]]:
     """The gate question and those about the requested axes, in the words that a judge was asked.
 
     Raises InputError when this judge was never asked.
@@ -286,7 +286,7 @@ def from_judge(
     except InputError as error:  # it names the option that judges are usually given by
         raise InputError(str(error).replace("--vqa ", "--with ", 1)) from None
     with job.opened() as run:
-        gate, questions = asked_of(run, judge)
+        gate, questions = read_questions(run, judge)
         only = None if sampled is None else {image.id for image in sample(run, judge, *sampled)}
         ask(
             run, job.asked, questions, gate, generator=job.generator, engine=job.engine,

@@ -115,7 +115,7 @@ def comparable(results: Sequence[Result], *, common: bool) -> tuple[list[Compare
     if problems:
         raise InputError("\n".join(problems))
     notes = [*(f"Left out: {problem}" for problem in excused), *_notes(runs)]
-    return [_compared(run, variables, prompts) for run in runs], notes
+    return [_make_comparable(run, variables, prompts) for run in runs], notes
 
 
 def unique_names(results: Sequence[Result]) -> list[str]:
@@ -197,7 +197,7 @@ def _differences(
         mine, its = first.ideal_about(variable), other.ideal_about(variable)
         if mine.metric != its.metric:
             yield differ(f"the metrics of {axis}", mine.metric, its.metric)
-        ours, theirs = _counted_from(mine), _counted_from(its)
+        ours, theirs = _describe_source(mine), _describe_source(its)
         if not np.allclose(mine.shares, its.shares, atol=TOLERANCE):
             yield differ(f"the ideals of {axis}", _shares(mine), _shares(its))
         elif ours != theirs:
@@ -226,7 +226,7 @@ def _shares(ideal: Ideal) -> str:
     return ", ".join(f"{share:.4g}" for share in ideal.shares)
 
 
-def _counted_from(ideal: Ideal) -> str:
+def _describe_source(ideal: Ideal) -> str:
     if ideal.reference is None:
         return "declared shares"
     return f"{int(ideal.reference.sum()):,} of a reference"
@@ -250,14 +250,14 @@ def _notes(runs: Sequence[_Candidate]) -> Iterator[str]:
         yield f"The runs are about different prompts: {listed(prompts)}"
 
 
-def _compared(
+def _make_comparable(
     run: _Candidate, variables: tuple[Variable, ...], prompts: Sequence[str | None]
 ) -> ComparedRun:
     """The run over the axes and prompts that all have, computed again where it has others."""
     evidence, document, pairs = run.evidence, run.result.document, run.result.pair_records()
     by_prompt = {images.prompt: images for images in evidence.images}
     kept = [evidence.images[0] if prompt is None else by_prompt[prompt] for prompt in prompts]
-    images = [_aligned(one, variables) for one in kept]
+    images = [_align(one, variables) for one in kept]
     ideals = [run.ideal_about(variable) for variable in variables]
     graph = run.graph
     if len(variables) < len(evidence.axes) or len(images) < len(evidence.images):
@@ -270,7 +270,7 @@ def _compared(
     return ComparedRun(*drawn, run.name, images, ideals, evidence.settings, graph)
 
 
-def _aligned(images: CodedImages, variables: tuple[Variable, ...]) -> CodedImages:
+def _align(images: CodedImages, variables: tuple[Variable, ...]) -> CodedImages:
     """The answers about some of the variables, with their attributes in another order."""
     names = [variable.name for variable in images.variables]
     columns = [names.index(variable.name) for variable in variables]

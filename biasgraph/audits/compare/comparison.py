@@ -150,7 +150,9 @@ def compare_results(
         "notes": notes,
         "distances": _distances(runs, distances),
         "strengths": _strengths(runs, strengths),
-        "amplification": [_named(runs, one, drop=("growth", "growth_ci")) for one in amplification],
+        "amplification": [
+            _name_row(runs, one, drop=("growth", "growth_ci")) for one in amplification
+        ],
         "comparisons": [
             _changes(runs, place, pairs, [row[place] for row in distances], amplification[place])
             | {"same_answers": _have_same_answers(results[0], results[place])}
@@ -181,9 +183,9 @@ def _changes(
     """What changed in the run at `place` against the baseline."""
     return {
         "run": runs[place].name,
-        "classes": _counted(pairs),
+        "classes": _count_classes(pairs),
         "new_edges": _new_edges(pairs),
-        "pairs": [_named(runs, pair) for pair in pairs],
+        "pairs": [_name_row(runs, pair) for pair in pairs],
         "distances": [
             {
                 "axis": runs[0].axes[row["axis"]],
@@ -258,7 +260,7 @@ def _strengths(runs: Sequence[ComparedRun], strengths: Sequence[Sequence[Record]
     ]
 
 
-def _named(runs: Sequence[ComparedRun], row: Record, drop: Sequence[str] = ()) -> Record:
+def _name_row(runs: Sequence[ComparedRun], row: Record, drop: Sequence[str] = ()) -> Record:
     """A row with names for the numbers of axes and runs."""
     axes = runs[0].axes
     names = {"source": axes, "target": axes, "run": [run.name for run in runs]}
@@ -269,7 +271,7 @@ def _named(runs: Sequence[ComparedRun], row: Record, drop: Sequence[str] = ()) -
     }
 
 
-def _counted(pairs: Sequence[Record]) -> dict[str, int]:
+def _count_classes(pairs: Sequence[Record]) -> dict[str, int]:
     counts = Counter(pair["class"] for pair in pairs)
     return {**{name: counts[name] for name in CLASSES}, "not comparable": counts[None]}
 

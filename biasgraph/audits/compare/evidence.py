@@ -52,7 +52,7 @@ def evidence_of(result: Result) -> Evidence:
     document = result.document
     settings = AnalysisSettings.of_record(document["graph"]["settings"])
     ideals = [_ideal(node) for node in document["nodes"]]
-    evidence = Evidence(coded_like(result, result.answers), ideals, settings)
+    evidence = Evidence(code_like(result, result.answers), ideals, settings)
     if _counts(evidence) != [node["initial"]["counts"] for node in document["nodes"]] or (
         sum(len(codes) for one in evidence.images for codes in one.arms.values())
         != document["graph"]["images"]["interventions"]
@@ -63,7 +63,7 @@ def evidence_of(result: Result) -> Evidence:
     return evidence
 
 
-def coded_like(result: Result, answers: pd.DataFrame) -> list[CodedImages]:
+def code_like(result: Result, answers: pd.DataFrame) -> list[CodedImages]:
     """Answers as codes, one `CodedImages` for each initial prompt, as a result's own were coded.
 
     Raises:

@@ -12,7 +12,7 @@ from biasgraph.audits.ideals.ideal_file import read_ideal
 from biasgraph.audits.ideals.reference import (
     Counts,
     Reference,
-    admitted,
+    admit,
     is_folder_of_images,
     read_reference,
 )
@@ -185,5 +185,5 @@ def _declared_shares(
     """The shares that options declare, and the name of where they come from."""
     if not isinstance(options.ideal, str | Path):
         return options.ideal, None if options.ideal is None else "given"
-    allowed = admitted(variables, unknown_class=options.unknown == "class")
+    allowed = admit(variables, unknown_class=options.unknown == "class")
     return read_ideal(options.ideal, allowed), Path(options.ideal).name

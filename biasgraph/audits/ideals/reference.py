@@ -195,7 +195,7 @@ class Reference:
         return [reduce(add, column) for column in zip(*rows, strict=True)]
 
 
-def admitted(variables: Sequence[Variable], *, unknown_class: bool) -> Sequence[Variable]:
+def admit(variables: Sequence[Variable], *, unknown_class: bool) -> Sequence[Variable]:
     """The variables with the attributes that an ideal may name: unknown too, if it is one."""
     if not unknown_class:
         return variables
@@ -224,7 +224,7 @@ def read_reference(
     Raises InputError: it cannot be read, is not finished, or does not fit the variables; a file's
     problems are named with their lines.
     """
-    allowed = admitted(variables, unknown_class=unknown_class)
+    allowed = admit(variables, unknown_class=unknown_class)
     if not isinstance(given, str | Path):
         return Reference.of_counts(given_counts(given, allowed), variables, "given")
     path = Path(given)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from biasgraph.data.findings import Banner, Cell, Facts, ScreenPart, Sentences, Table
-from biasgraph.methods.minethegap import combined
+from biasgraph.methods.minethegap import describe_variations
 from biasgraph.report import words
 
 Record = Mapping[str, Any]
@@ -39,7 +39,7 @@ def _origin(document: Record) -> Iterator[tuple[str, str]]:
     yield "Images", f"{settings['images']} of {each}{words.counted(prompts, 'prompt')}"
     if settings.get("vary"):
         number = max((row["n_variations"] for row in document["prompts"]), default=0)
-        yield "Variations", f"{number:,}: {combined(settings['vary'])}"
+        yield "Variations", f"{number:,}: {describe_variations(settings['vary'])}"
     else:
         yield "Variations", f"{settings['variations']} proposed by {document['proposed_by']}"
     yield "Embedder", document["embedder"]

@@ -16,7 +16,14 @@ from biasgraph.errors import InputError, printable
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import slug
 from biasgraph.io.writing import write_files
-from biasgraph.methods.minethegap import ALPHA, Spanned, Varying, least_aligned, missed, scored_of
+from biasgraph.methods.minethegap import (
+    ALPHA,
+    Spanned,
+    Varying,
+    find_missed,
+    least_aligned,
+    score_spanned,
+)
 from biasgraph.methods.variations import said, usual_axes
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.json_chat import ReplyError
@@ -28,7 +35,7 @@ from biasgraph.runs.directory import Run
 from biasgraph.runs.job import AXES, MODEL, Job, companion_of, directory_for
 from biasgraph.runs.media import RunMedia
 from biasgraph.runs.record import installed_versions
-from biasgraph.runs.transcripts import written_by
+from biasgraph.runs.transcripts import describe_writer
 from biasgraph.runs.wanted_images import image_id, prompt_rows
 
 if TYPE_CHECKING:
@@ -87,7 +94,7 @@ def rank(
         )
         job.complete(run)
         media = RunMedia(run, job, job.embedder, next(iter(work.llms), None))
-        rows = _ranked(_scored(work, media))
+        rows = _rank(_score(work, media))
         ranking = PromptRanking(_document(work, run, rows), job.directory)
         files = {DOCUMENT: to_json(ranking.document), RANKING: to_csv(ranking.frame())}
         write_files(job.directory, files)
@@ -132,7 +139,7 @@ class _Scoring:
             command=command,
             progress=progress,
         )
-        return cls(options, job, _checked(listed, varying, job.generator), varying, truth)
+        return cls(options, job, _check(listed, varying, job.generator), varying, truth)
 
     @property
     def llms(self) -> list[LanguageModel]:
@@ -162,7 +169,7 @@ def _varying(options: ScoreOptions, axes: AxisSet) -> Varying:
     return Varying(axes, tuple(options.vary or usual_axes(axes)))
 
 
-def _checked(listed: PromptList, varying: Varying, generator: ImageGenerator) -> dict[str, str]:
+def _check(listed: PromptList, varying: Varying, generator: ImageGenerator) -> dict[str, str]:
     """The prompts, as typed and without brackets; raises InputError with the place."""
     prompts: dict[str, str] = {}
     for text, place in listed.prompts:
@@ -179,7 +186,7 @@ def _checked(listed: PromptList, varying: Varying, generator: ImageGenerator) ->
     return prompts
 
 
-def _scored(work: _Scoring, media: RunMedia) -> list[Record]:
+def _score(work: _Scoring, media: RunMedia) -> list[Record]:
     """A record for each prompt. Raises ReplyError where no prompt has variations."""
     ids: dict[str, list[str]] = {}
     for prompt in work.prompts.values():
@@ -225,7 +232,7 @@ def _without(prompt: str, reason: str) -> Record:
 def _record(work: _Scoring, media: RunMedia, found: Spanned) -> Record:
     if not found.images:
         return _without(found.prompt, "all images were withheld")
-    scored = scored_of(found)
+    scored = score_spanned(found)
     record = {
         "prompt": found.prompt,
         "score": scored.value,
@@ -238,7 +245,7 @@ def _record(work: _Scoring, media: RunMedia, found: Spanned) -> Record:
                 "similarity": float(scored.best_image[place]),
                 "says": said(work.varying.axes, found.texts[place], found.prompt),
             }
-            for place in missed(scored)
+            for place in find_missed(scored)
         ],
         "least_aligned": [
             {"image": found.images[place], "similarity": float(scored.best_text[place])}
@@ -250,7 +257,7 @@ def _record(work: _Scoring, media: RunMedia, found: Spanned) -> Record:
     return record
 
 
-def _ranked(rows: list[Record]) -> list[Record]:
+def _rank(rows: list[Record]) -> list[Record]:
     """The most biased first; those without a score last."""
     order = sorted(rows, key=lambda row: (row["score"] is None, row["score"] or 0, row["prompt"]))
     return [
@@ -271,7 +278,7 @@ def _document(work: _Scoring, run: Run, rows: list[Record]) -> Record:
         "schema": SCHEMA,
         "toy": job.toy,
         **job.identities(),
-        "proposed_by": next(map(written_by, work.llms), None),
+        "proposed_by": next(map(describe_writer, work.llms), None),
         "settings": work.settings(),
         "truth": None if work.truth is None else _against(work.truth, rows),
         "prompts": rows,

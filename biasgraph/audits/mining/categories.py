@@ -11,7 +11,7 @@ from biasgraph.models.base import Message
 from biasgraph.models.json_chat import BrokenOff
 from biasgraph.prompts.instructions import MOST_CATEGORIES, Categories, instruction
 from biasgraph.prompts.mined_prompts import words_of
-from biasgraph.runs.transcripts import answered, written_by
+from biasgraph.runs.transcripts import answer, describe_writer
 
 if TYPE_CHECKING:
     from biasgraph.models.base import LanguageModel
@@ -42,15 +42,15 @@ def bias_categories(
     if not any(missed.values()):
         return _without("the evidence names no missed concepts")
     if "written_by" in model.settings:
-        return _without(f"{written_by(model)} is no language model")
+        return _without(f"{describe_writer(model)} is no language model")
     try:
-        proposed = answered(directory, "mine-categories", model, [_request(missed)], Categories)
+        proposed = answer(directory, "mine-categories", model, [_request(missed)], Categories)
     except BrokenOff as error:
         return _without(error.in_run)
     except ModelError as error:  # what the search found is not lost to it
         return _without(printable(str(error)))
     return {
-        "proposed_by": written_by(model),
+        "proposed_by": describe_writer(model),
         "reason": "",
         "categories": [one.model_dump() for one in proposed.categories],
         "of_prompts": {

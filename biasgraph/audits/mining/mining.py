@@ -40,7 +40,7 @@ from biasgraph.runs.job import AXES, MODEL, Job, companion_of, directory_for, ju
 from biasgraph.runs.media import RunMedia
 from biasgraph.runs.other_images import readable
 from biasgraph.runs.record import installed_versions
-from biasgraph.runs.transcripts import written_by
+from biasgraph.runs.transcripts import describe_writer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -322,7 +322,7 @@ class Mining:
             "schema": SCHEMA,
             "toy": job.toy,
             **job.identities(),
-            "proposed_by": written_by(self.llm),
+            "proposed_by": describe_writer(self.llm),
             "settings": self.settings(),
             "objective": describe_objective(self.objective),
             **found.record(),

@@ -29,7 +29,7 @@ def summarize_mined(document: Record) -> Iterator[ScreenPart]:
     """
     yield Banner(document["toy"])
     yield Facts(list(_origin(document)))
-    yield _mined(document)
+    yield _tabulate_mined(document)
     yield Sentences("To keep in mind", [*document["notes"], *_remarks(document)])
 
 
@@ -47,7 +47,7 @@ def _origin(document: Record) -> Iterator[tuple[str, str]]:
             yield {"vqa": "Judge", "embedder": "Embedder"}[role], document[role]
 
 
-def _mined(document: Record) -> Table:
+def _tabulate_mined(document: Record) -> Table:
     rows: list[list[Cell]] = [
         [
             str(row["rank"]),

@@ -19,7 +19,7 @@ from biasgraph.models.json_chat import ReplyError
 from biasgraph.prompts.mined_prompts import same_words, unlike, words_of
 from biasgraph.prompts.mining_target import WORDS, MiningTarget
 from biasgraph.prompts.tokens import excerpt
-from biasgraph.runs.transcripts import answered
+from biasgraph.runs.transcripts import answer
 
 REQUESTS = 3
 """How often a call asks, at most, where too few of the proposed prompts can be used."""
@@ -149,7 +149,7 @@ class PromptWriter:
         self._requests += 1
         latest = [*self._seen.values()][-SHOWN_AGAIN:]
         asked = turns(self.target, unlike(request, int.from_bytes(drawn[:4], "big"), latest))
-        return answered(self.directory, f"mine-{task}", self.model, asked, Prompts).prompts
+        return answer(self.directory, f"mine-{task}", self.model, asked, Prompts).prompts
 
     def _usable(
         self, replied: list[str], count: int, refused: Counter[tuple[str, str]]

@@ -241,7 +241,7 @@ class Evaluation:
                 "origin": origin.name,
                 "own": is_own,
                 **_mean([row["score"] for row in rows]),
-                **_named("difference", change if is_own else mean_interval(differences)),
+                **_name_interval("difference", change if is_own else mean_interval(differences)),
                 "n_images": sum(row["n_images"] for row in rows),
                 "prompts": rows,
             }
@@ -299,7 +299,7 @@ def _directory(options: MineOptions, origins: Sequence[Origin]) -> Path:
     return directory
 
 
-def _named(name: str, interval: Sequence[float | None]) -> Record:
+def _name_interval(name: str, interval: Sequence[float | None]) -> Record:
     return dict(zip((name, f"{name}_low", f"{name}_high"), interval, strict=True))
 
 

@@ -23,7 +23,7 @@ MIN_VALID = 16
 """Fewest valid answers about a bias (STATISTICS.md, a)."""
 
 
-def assessed(
+def assess_biases(
     found: Iterable[tuple[KnownBias, pd.DataFrame]], replicates: int, seed: int
 ) -> list[Record]:
     """A record for each bias with its answers, the most intense first, those without one last."""
@@ -36,7 +36,7 @@ def assessed(
     return sorted(records, key=place)
 
 
-def described(bias: KnownBias) -> Record:
+def describe_bias(bias: KnownBias) -> Record:
     """What was proposed about a bias."""
     return {
         "bias": bias.name,
@@ -54,7 +54,7 @@ def _record(bias: KnownBias, answers: pd.DataFrame, replicates: int, seed: int) 
     valid = counts.sum(axis=1) > 0
     n = int(counts.sum())
     said = answers["answer"].astype(str)
-    record = described(bias) | {
+    record = describe_bias(bias) | {
         "n_captions_valid": int(valid.sum()),
         "n_images": len(answers),
         "n_unknown": int((said == UNKNOWN).sum()),
@@ -64,7 +64,7 @@ def _record(bias: KnownBias, answers: pd.DataFrame, replicates: int, seed: int) 
     }
     rng = generator(seed, "openbias", bias.name, *bias.classes)
     score = assess(counts[valid], replicates, rng) if n else None
-    whole = _whole(score, bias.classes) if score and n >= MIN_VALID else _undefined(n)
+    whole = _whole(score, bias.classes) if score and n >= MIN_VALID else _leave_undefined(n)
     return record | whole | {"captions": _captions(bias, counts, score)}
 
 
@@ -93,7 +93,7 @@ def _whole(score: Assessment, classes: Sequence[str]) -> Record:
     }
 
 
-def _undefined(n: int) -> Record:
+def _leave_undefined(n: int) -> Record:
     names = ("intensity", "intensity_context_aware_mean")
     numbers = [f"{name}{end}" for name in names for end in ("", "_ci_low", "_ci_high")]
     return dict.fromkeys(numbers) | {

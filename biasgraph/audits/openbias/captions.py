@@ -55,7 +55,7 @@ class Captions:
         places: dict[str, str] = {}
         given = 0
         for text, place in found:
-            caption = _checked(text, place)
+            caption = _check(text, place)
             if caption:
                 given += 1
                 places.setdefault(caption, place)
@@ -64,7 +64,7 @@ class Captions:
         return cls(source, places, given)
 
 
-def _checked(text: Any, place: str) -> str:
+def _check(text: Any, place: str) -> str:
     if not isinstance(text, str):
         raise InputError(f"{place}: a caption must be a text, not {printable(repr(text)[:60])}")
     caption = " ".join(text.split())

@@ -17,7 +17,7 @@ from biasgraph.models.registry import traits_of
 from biasgraph.prompts.instructions import Bias, Biases
 from biasgraph.runs.progress import Progress, showing
 from biasgraph.runs.questions import AxisQuestion
-from biasgraph.runs.transcripts import answered
+from biasgraph.runs.transcripts import answer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def propose(
     with showing(progress, "Proposals", total=len(captions), done=0) as work:
         for caption in captions:
             try:
-                found[caption] = answered(
+                found[caption] = answer(
                     directory, TASK, model, conversation(caption), Biases
                 ).biases
                 failed = []

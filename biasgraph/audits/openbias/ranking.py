@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasgraph.audits.openbias.assessment import assessed, described
+from biasgraph.audits.openbias.assessment import assess_biases, describe_bias
 from biasgraph.audits.openbias.captions import Captions
 from biasgraph.audits.openbias.inquiry import Inquiry, Proposals, propose
 from biasgraph.audits.pipeline_options import OpenBiasOptions
@@ -27,7 +27,7 @@ from biasgraph.runs.directory import Run
 from biasgraph.runs.job import MODEL, Job, directory_for, judge_of, llm_of
 from biasgraph.runs.other_images import readable
 from biasgraph.runs.record import installed_versions
-from biasgraph.runs.transcripts import written_by
+from biasgraph.runs.transcripts import describe_writer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,15 +125,15 @@ def audit(
             **job.identities(),
             "llm": llm.spec,
             "llm_fingerprint": llm.fingerprint,
-            "proposed_by": written_by(llm),
+            "proposed_by": describe_writer(llm),
             "synonyms": reader.source,
             "settings": settings,
             "unseen_words": job.generator.unseen_words(base.captions),
             "notes": _notes(job, run, base),
             "versions": installed_versions(),
             "captions": _about_captions(captions, refused, proposals, base),
-            "biases": assessed(found, options.bootstrap, options.seed),
-            "others": [described(bias) | {"reason": reason} for bias, reason in base.others],
+            "biases": assess_biases(found, options.bootstrap, options.seed),
+            "others": [describe_bias(bias) | {"reason": reason} for bias, reason in base.others],
         }
         report = Report(document, _by_bias(found, answers), job.directory)
         write_files(job.directory, report.files())

@@ -38,7 +38,7 @@ def summarize_plan(document: Record) -> Iterator[ScreenPart]:
     yield Heading("Which single intervention brings each axis closest to its ideal")
     yield _strategies(axes)
     yield Sentences("No recommendation", list(_open(axes)))
-    yield Sentences("No intervention of its own called for", list(_spared(axes)))
+    yield Sentences("No intervention of its own called for", list(_describe_spared(axes)))
     yield Sentences("Brought along, but not all the way", list(_brought(axes)))
     effects = list(_effects(strategies))
     yield Sentences("What the recommended interventions do to other axes", effects)
@@ -98,7 +98,7 @@ def _open(axes: Sequence[Record]) -> Iterator[str]:
             yield f"{name(best['axis'])}: {FLAG_WORDS['weak_intervention']}."
 
 
-def _spared(axes: Sequence[Record]) -> Iterator[str]:
+def _describe_spared(axes: Sequence[Record]) -> Iterator[str]:
     for axis in axes:
         chance = f"chance alone gives up to {axis['by_chance'] or 0:.3f}"
         if axis["verdict"] == "near_ideal":

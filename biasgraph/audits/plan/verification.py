@@ -94,7 +94,7 @@ class JointPlan:
         with closing(read_run(directory)) as run:
             usual = int(run.settings["images"])
         axis_set = axis_set_of(directory, result, axes)
-        plan, text = planned_again(directory, result, axis_set)
+        plan, text = plan_again(directory, result, axis_set)
         prompts = joint_prompts(text, [axis for axis in axis_set.axes if axis.name in chosen])
         job = Job.reopen(
             directory, vqa=graph["vqa"], makes_images=True, command=command, progress=progress
@@ -126,7 +126,7 @@ class JointPlan:
         """
         wanted = [[self.plan.initial, *self.prompts]], self.images
         own = [self.plan.prompts], self.usual_images
-        with asked_besides(self.job, self.axes, wanted, own) as run:
+        with ask_besides(self.job, self.axes, wanted, own) as run:
             return self._codes(run, variables)
 
     def _codes(self, run: Run, variables: Sequence[Variable]) -> list[Codes]:
@@ -156,7 +156,7 @@ FEWER = "fewer"
 
 
 @contextmanager
-def asked_besides(job: Job, axes: AxisSet, wanted: Request, own: Request | None) -> Iterator[Run]:
+def ask_besides(job: Job, axes: AxisSet, wanted: Request, own: Request | None) -> Iterator[Run]:
     """A run with images beside its own made and asked about.
 
     Args:
@@ -234,7 +234,7 @@ def axis_set_of(directory: Path, result: Result, given: str | None) -> AxisSet:
     return axes
 
 
-def planned_again(directory: Path, result: Result, axes: AxisSet) -> tuple[PromptPlan, str]:
+def plan_again(directory: Path, result: Result, axes: AxisSet) -> tuple[PromptPlan, str]:
     """The run's prompts, and its initial prompt with brackets where it had some.
 
     Brackets are not recorded: they are tried around the subject until the prompts are the same.
@@ -242,7 +242,7 @@ def planned_again(directory: Path, result: Result, axes: AxisSet) -> tuple[Promp
     graph = result.document["graph"]
     prompts = result.answers["image"].astype(str).str.rpartition("-")[0]
     made, controls = {*prompts}, prompts[(result.answers["role"] == "control")].nunique()
-    for text in (graph["prompt"], *_bracketed(graph["prompt"], graph["subject"])):
+    for text in (graph["prompt"], *_bracket(graph["prompt"], graph["subject"])):
         try:
             plan = plan_prompts(text, axes, controls)
         except InputError:
@@ -255,7 +255,7 @@ def planned_again(directory: Path, result: Result, axes: AxisSet) -> tuple[Promp
     )
 
 
-def _bracketed(prompt: str, subject: str) -> list[str]:
+def _bracket(prompt: str, subject: str) -> list[str]:
     """The prompt with brackets around the subject, wherever it stands."""
     places = [i for i in range(len(prompt)) if prompt.startswith(subject, i)]
     return [f"{prompt[:i]}[{subject}]{prompt[i + len(subject) :]}" for i in places]

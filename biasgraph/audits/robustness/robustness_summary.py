@@ -82,7 +82,7 @@ def section(document: Record) -> Finding:
 
 def _sections(document: Record) -> Iterator[tuple[str, Sequence[Table | Sentences]]]:
     rows, verdicts = document["images"], document["verdicts"]
-    missing = Sentences("Not to be had", list(_undefined(rows)))
+    missing = Sentences("Not to be had", list(_describe_undefined(rows)))
     yield "With fewer images", (_sizes(rows), missing)
     yield "Missed and false edges by strength", (_strengths(rows),)
     for kind, answer in ERRORS.items():
@@ -196,7 +196,7 @@ def spread(record: Record, digits: int = 1, unit: str = "") -> tuple[str, ...]:
     return mean, f"[{record['low']:.{digits}f}, {record['high']:.{digits}f}]"
 
 
-def _undefined(rows: Sequence[Record]) -> Iterator[str]:
+def _describe_undefined(rows: Sequence[Record]) -> Iterator[str]:
     reasons: dict[tuple[int, str], list[str]] = {}
     for row in rows:
         if row["status"] != "ok":

@@ -77,7 +77,7 @@ def train(
         labelled = {axis.name: images.labelled(work, axis) for axis in work.axes.axes}
         for axis in work.axes.axes:
             _refuse_unseen(axis, labelled[axis.name])
-        probes, records = _trained(work, labelled)
+        probes, records = _train(work, labelled)
         document = work.document(run, images, records)
         path = work.path
         write_files(path.parent, {path.name: probe_file(document, list(probes.values()))})
@@ -262,7 +262,7 @@ def _refuse_unseen(axis: Axis, images: LabelledImages) -> None:
         )
 
 
-def _trained(
+def _train(
     work: _Training, labelled: Mapping[str, LabelledImages]
 ) -> tuple[dict[str, Probe], list[Record]]:
     """The probes by axis, and what is told of each."""

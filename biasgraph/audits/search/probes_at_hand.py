@@ -39,7 +39,7 @@ def find_probes(
                 job.progress.note(f"No probes of {axis.name} yet: training some, {path}")
             train(_training(options, axis.name, path), job.progress, job.command)
         probes |= load_probes(path, job.generator, own)
-        told.append(_told(path, axis.name))
+        told.append(_describe_probe(path, axis.name))
     return probes, told
 
 
@@ -58,7 +58,7 @@ def _training(options: SearchOptions, axis: str, path: Path) -> ProbeOptions:
     )  # fmt: skip
 
 
-def _told(path: Path, axis: str) -> Record:
+def _describe_probe(path: Path, axis: str) -> Record:
     record = read_probe_record(path)
     own = next(one for one in record["probes"] if one["axis"] == axis)
     return {"axis": axis, "sha256": record["sha256"], "steps": own["steps"]}

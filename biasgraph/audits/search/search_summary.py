@@ -39,7 +39,7 @@ def summarize_found(document: Record) -> Iterator[ScreenPart]:
     yield Facts([*_facts(document)])
     yield _cells(document)
     yield _best(document)
-    yield _injected(document)
+    yield _tabulate_injected(document)
     remarks = [plain(one) for one in search_words.remarks(document)]
     yield Sentences("To keep in mind", [*document["notes"], *remarks])
 
@@ -109,7 +109,7 @@ def _own_share(row: Record, axis: str) -> str:
     return "-" if share is None else f"{share:.2f} (n {row['n_valid'].get(axis, 0):,})"
 
 
-def _injected(document: Record) -> Table:
+def _tabulate_injected(document: Record) -> Table:
     axis = document["targets"][0]["axis"]
     rows: list[list[Cell]] = []
     for cell in search_words.found_cells(document):

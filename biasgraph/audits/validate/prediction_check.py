@@ -64,7 +64,7 @@ def validate(
             "be validated"
         )
     audits: Sequence[_Audit] = [_Audit.of(part) for part in result.prompts or (result,)]
-    named = _named(audits[0].evidence.axes, options.mitigated_axes)
+    named = _name_axes(audits[0].evidence.axes, options.mitigated_axes)
     further = _Further.of(result, options, named, command, progress)
     audits, tried = further.mitigations(audits, progress)
     trials = _try_all(audits, tried, progress)
@@ -75,7 +75,7 @@ def validate(
     return document
 
 
-def _named(axes: Sequence[str], named: Sequence[str]) -> list[str]:
+def _name_axes(axes: Sequence[str], named: Sequence[str]) -> list[str]:
     """The axes that were named, each once; InputError for one that the run does not have."""
     for one in named:
         if one not in axes:

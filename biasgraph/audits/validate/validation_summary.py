@@ -100,7 +100,7 @@ def _parts(document: Record) -> Iterator[Part]:
 def _about(document: Record) -> str:
     graph, prompts = document["graph"], document["prompts"]
     tried = "; ".join(
-        f"{KINDS[one['kind']]}{_made(document, one['kind'])}: {WORDS[one['kind']]}"
+        f"{KINDS[one['kind']]}{_describe_images(document, one['kind'])}: {WORDS[one['kind']]}"
         for one in document["mitigations"]
     )
     return (
@@ -110,7 +110,7 @@ def _about(document: Record) -> str:
     )
 
 
-def _made(document: Record, kind: str) -> str:
+def _describe_images(document: Record, kind: str) -> str:
     """Which images a mitigation has beside the run's own."""
     made = document["further"].get(kind)
     if made is None:
@@ -123,19 +123,19 @@ def _made(document: Record, kind: str) -> str:
 def _agreement(what: str, found: Sequence[Record]) -> Iterator[list[Cell]]:
     yield [f"{what} (prompts)", *(f"{one['pairs']} ({one['prompts']})" for one in found)]
     for field, title in NUMBERS.items():
-        yield [title, *(_shown(one[field]) for one in found)]
+        yield [title, *(_show_estimate(one[field]) for one in found)]
 
 
 def _outcomes(mitigations: Sequence[Record]) -> Iterator[list[Cell]]:
     yield ["axes mitigated", *(str(one["axes"]) for one in mitigations)]
-    yield ["their distance", *(_moved(one) for one in mitigations)]
+    yield ["their distance", *(_describe_move(one) for one in mitigations)]
     yield ["directions claimed", *(str(one["signs"]) for one in mitigations)]
-    yield ["came true", *(_shown(one["signs_kept"]) for one in mitigations)]
+    yield ["came true", *(_show_estimate(one["signs_kept"]) for one in mitigations)]
     yield ["seen clearly", *(str(one["clear_signs"]) for one in mitigations)]
-    yield ["came true of these", *(_shown(one["clear_signs_kept"]) for one in mitigations)]
+    yield ["came true of these", *(_show_estimate(one["clear_signs_kept"]) for one in mitigations)]
     yield ["pairs", *(str(one["pairs"]) for one in mitigations)]
-    yield ["moved away", *(_shown(one["harmed"]) for one in mitigations)]
-    yield ["clearly so", *(_shown(one["harmed_clearly"]) for one in mitigations)]
+    yield ["moved away", *(_show_estimate(one["harmed"]) for one in mitigations)]
+    yield ["clearly so", *(_show_estimate(one["harmed_clearly"]) for one in mitigations)]
 
 
 def _outcome_caption() -> str:
@@ -148,7 +148,7 @@ def _outcome_caption() -> str:
     )
 
 
-def _moved(one: Record) -> str:
+def _describe_move(one: Record) -> str:
     if one["before"] is None:
         return "-"
     return f"{one['before']:.3f} to {one['after']:.3f}"
@@ -193,7 +193,7 @@ def _reasons(mitigations: Sequence[Record]) -> Iterator[str]:
             yield f"{reason} ({', '.join(kinds)})"
 
 
-def _shown(estimate: Record) -> Cell:
+def _show_estimate(estimate: Record) -> Cell:
     """A number with its interval below it."""
     value, low, high = (estimate[name] for name in ("value", "low", "high"))
     if value is None:

@@ -47,7 +47,7 @@ from biasgraph.prompts.subject import find_subject, strip_brackets
 from biasgraph.report.bar_figure import Panel, bar_figure
 from biasgraph.runs.job import MODEL, Job, companion_of, judge_of
 from biasgraph.runs.media import RunMedia
-from biasgraph.runs.other_images import OtherImages, paired
+from biasgraph.runs.other_images import OtherImages, pair_texts
 from biasgraph.runs.questions import questions_about
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.unloaded import load_or_name
@@ -271,7 +271,7 @@ class _Evaluating:
     ) -> BaselineScores | None:
         """What the judge makes of the words; None where all images were withheld."""
         count = self.options.gradient_images
-        rows = OtherImages.of(run, paired({prompt: ()}), count).by_text()[prompt][prompt]
+        rows = OtherImages.of(run, pair_texts({prompt: ()}), count).by_text()[prompt][prompt]
         shown = [row for row in rows if row.withheld is None]
         asked = judge_questions(prompt, words, axis)
         shares = yes_beside_images(RunMedia(run, job), shown, asked)

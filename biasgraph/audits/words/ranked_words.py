@@ -95,7 +95,7 @@ def accuracies(pairs: Sequence[WordPair], seed: int) -> Iterator[WordAccuracyRow
     for least in LEAST:
         there = [pair for pair in pairs if pair.words and pair.largest >= least]
         if not there:
-            yield from _undefined(pairs, least)
+            yield from _leave_undefined(pairs, least)
         for within_chance in (True, False):
             ranked = [
                 ranked_pair(
@@ -111,7 +111,7 @@ def accuracies(pairs: Sequence[WordPair], seed: int) -> Iterator[WordAccuracyRow
                     yield _row(row, least, counted if row.ties == "any" else "first")
 
 
-def _undefined(pairs: Sequence[WordPair], least: float) -> Iterator[WordAccuracyRow]:
+def _leave_undefined(pairs: Sequence[WordPair], least: float) -> Iterator[WordAccuracyRow]:
     """The rows of every method where no pair has so large an influence."""
     reason = f"no pair of prompt and axis has an influence of at least {least:g}"
     none = MeanOverPrompts(None, None, None, 0, 0, reason=reason)

@@ -58,7 +58,7 @@ def summarize_words(document: Record) -> Iterator[ScreenPart]:
             yield Sentences("Without a word", list(_short(left)))
     else:
         yield _over(document)
-        named = list(_named(influences))
+        named = list(_name_influences(influences))
         more = len(named) - MOST_NAMED
         rest = [f"and {more:,} more, in words.json"] if more > 0 else []
         yield Sentences("Words that stand out", [*named[:MOST_NAMED], *rest] or [NONE])
@@ -158,7 +158,7 @@ def _most(rows: list[Record]) -> Iterator[Record]:
         yield from own[: max(3, MOST_WORDS // len(axes))]
 
 
-def _named(influences: list[WordInfluence]) -> Iterator[str]:
+def _name_influences(influences: list[WordInfluence]) -> Iterator[str]:
     for one in influences:
         if one.named:
             told = ", ".join(f"{name(word.word)} ({word.score:.2f})" for word in one.named)

@@ -55,7 +55,7 @@ class Inspection:
                 remarks.update(seen.look.remarks)
             else:
                 problems.setdefault(printable(seen.look.problem), []).append(path)
-        notes = [left_out(problem, paths) for problem, paths in problems.items()]
+        notes = [describe_left_out(problem, paths) for problem, paths in problems.items()]
         for remark, count in remarks.items():
             notes.append(f"{count:,} picture{'s' * (count > 1)}: {remark}")
         return notes
@@ -80,14 +80,14 @@ class Inspection:
         return (json.dumps(record, indent=1) + "\n").encode()
 
 
-def counted(paths: Sequence[str]) -> str:
+def count_files(paths: Sequence[str]) -> str:
     """How many files: "1 file was", "3 files were"."""
     return "1 file was" if len(paths) == 1 else f"{len(paths):,} files were"
 
 
-def left_out(reason: str, paths: Sequence[str]) -> str:
+def describe_left_out(reason: str, paths: Sequence[str]) -> str:
     """That files do not count, with the first names."""
-    return f"{counted(paths)} left out: {reason} ({listed(paths, NAMED)})"
+    return f"{count_files(paths)} left out: {reason} ({listed(paths, NAMED)})"
 
 
 def read_inspection(run: Path, root: Path, max_pixels: int) -> dict[str, SeenFile]:

@@ -23,8 +23,8 @@ from biasgraph.runs.pictures.inspection import (
     NAMED,
     PICTURES,
     Inspection,
+    describe_left_out,
     inspect_files,
-    left_out,
     read_inspection,
 )
 from biasgraph.runs.pictures.layouts import (
@@ -179,7 +179,11 @@ def read_picture_sets(
         if inspection.is_picture(path)
     }
     made_by.withheld = {withheld_seed(why): why for pictures in sets for why in pictures.withheld}
-    notes = [*_left_out(layout), *inspection.notes(), *([left_out(TWICE, again)] if again else [])]
+    notes = [
+        *_describe_left_out(layout),
+        *inspection.notes(),
+        *([describe_left_out(TWICE, again)] if again else []),
+    ]
     return PictureSets(chosen, tuple(plans), given, made_by, inspection, tuple(notes))
 
 
@@ -217,7 +221,7 @@ def _plan(
     text: str, sets: Sequence[PictureSet], axes: AxisSet, inspection: Inspection
 ) -> tuple[PromptPlan, dict[str, list[Given]]]:
     """The plan of one initial prompt, and its pictures by prompt id."""
-    planned = _planned(text, axes)
+    planned = _plan_prompt(text, axes)
     texts = {(made.axis, made.attribute): made.text for made in planned.counterfactuals}
     initial = planned.initial
     counterfactuals = tuple(
@@ -256,7 +260,7 @@ def _plan(
     return plan, given
 
 
-def _planned(text: str, axes: AxisSet) -> PromptPlan:
+def _plan_prompt(text: str, axes: AxisSet) -> PromptPlan:
     """The plan of a prompt; one without counterfactuals where its subject cannot be told."""
     try:
         return plan_prompts(text, axes, len(rewordings(axes)))
@@ -265,11 +269,11 @@ def _planned(text: str, axes: AxisSet) -> PromptPlan:
         return PromptPlan(Prompt(text, "initial"), (), whole, MappingProxyType({}))
 
 
-def _left_out(layout: Layout) -> list[str]:
+def _describe_left_out(layout: Layout) -> list[str]:
     notes = []
     if layout.missing:
         some = len(layout.missing)
         pictures = "1 picture" if some == 1 else f"{some:,} pictures"
         names = listed(layout.missing, NAMED)
         notes.append(f"{pictures} listed in the manifest not found ({names})")
-    return notes + [left_out(reason, paths) for reason, paths in layout.left_out.items()]
+    return notes + [describe_left_out(reason, paths) for reason, paths in layout.left_out.items()]

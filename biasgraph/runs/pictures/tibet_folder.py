@@ -83,7 +83,7 @@ def read_tibet(listing: Listing, axes: AxisSet | None, prompt: str | None) -> La
     Raises:
         InputError: the JSON or a folder is wrong.
     """
-    told = _described(listing)
+    told = _read_description(listing)
     folders = {key_of(name): name for name in listing.folders()}
     initial = folders.pop(key_of(TIBET_INITIAL))
     listing.leave_out_beside(NO_SET)
@@ -92,7 +92,7 @@ def read_tibet(listing: Listing, axes: AxisSet | None, prompt: str | None) -> La
         own = {name: axes.axis(_title(name)) for name, texts in told.axes.items() if len(texts) > 1}
         arms = {name: [(axis.name, said) for said in axis.names] for name, axis in own.items()}
     else:
-        arms = _declared(told, axes)
+        arms = _match_axes(told, axes)
     sets = [PictureSet("", "", tuple(listing.pictures(initial)))]
     for key, folder in folders.items():
         if not listing.holds_pictures(folder):
@@ -131,7 +131,7 @@ def _sets(
 # The JSON
 
 
-def _described(listing: Listing) -> Described:
+def _read_description(listing: Listing) -> Described:
     """What a JSON file in the folder or beside it says of this folder."""
     root = listing.root
     candidates = [*sorted(root.glob("*.json")), root.parent / f"{root.name}.json"]
@@ -160,19 +160,19 @@ def _entry(path: Path, name: str) -> Described | None:
             raise InputError(f"{source} is not readable JSON") from None
         return None
     if _is_entry(data) and ("id" not in data or path.parent.name == name):
-        return _checked(data, source)
+        return _check(data, source)
     entries = data if isinstance(data, list) else [data]
     entries = [entry for entry in entries if _is_entry(entry) and str(entry.get("id")) == name]
     if isinstance(data, dict) and _is_entry(data.get(name)):
         entries.append(data[name])
-    return _checked(entries[0], source) if entries else None
+    return _check(entries[0], source) if entries else None
 
 
 def _is_entry(data: object) -> bool:
     return isinstance(data, dict) and "initial_prompt" in data and "result" in data
 
 
-def _checked(data: Mapping[str, Any], source: str) -> Described:
+def _check(data: Mapping[str, Any], source: str) -> Described:
     prompt, axes = data["initial_prompt"], data["result"]
     if not isinstance(prompt, str) or not prompt.strip():
         raise InputError(f"{source}: 'initial_prompt' must be text")
@@ -194,7 +194,7 @@ def _checked(data: Mapping[str, Any], source: str) -> Described:
 # Declared axes
 
 
-def _declared(told: Described, axes: AxisSet) -> dict[str, list[tuple[str, str]]]:
+def _match_axes(told: Described, axes: AxisSet) -> dict[str, list[tuple[str, str]]]:
     """JSON's axis -> the declared axis and attribute of each of its counterfactuals."""
     names = [axis.name for axis in axes.axes]
     arms = {}

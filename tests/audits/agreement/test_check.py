@@ -196,9 +196,9 @@ def test_the_result_keeps_the_agreement(run: Path, judges: dict[str, FakeJudge])
     page = (run / "report.html").read_text("utf-8")
     assert "This judge has not been validated" not in page
     about = {"vqa": "fake:judge", "vqa_fingerprint": "2" * 16, "model": "fake:painter"}
-    assert agreement.kept(run, about) == found
-    assert agreement.kept(run, {**about, "vqa": "fake:third"}) is None
-    assert agreement.kept(run, {**about, "vqa_fingerprint": "9"}) is None
+    assert agreement.read_kept(run, about) == found
+    assert agreement.read_kept(run, {**about, "vqa": "fake:third"}) is None
+    assert agreement.read_kept(run, {**about, "vqa_fingerprint": "9"}) is None
 
 
 def test_a_report_without_an_agreement_says_so(run: Path) -> None:

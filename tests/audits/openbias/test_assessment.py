@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from biasgraph.audits.openbias.assessment import assessed
+from biasgraph.audits.openbias.assessment import assess_biases
 from biasgraph.methods.bias_knowledge import Filtered, KnownBias
 
 SHAPE = KnownBias(
@@ -26,7 +26,7 @@ def answers(said: dict[str, list[str]]) -> pd.DataFrame:
 
 
 def of(said: dict[str, list[str]], bias: KnownBias = SHAPE):
-    (record,) = assessed([(bias, answers(said))], 300, 0)
+    (record,) = assess_biases([(bias, answers(said))], 300, 0)
     return record
 
 
@@ -100,12 +100,12 @@ def test_the_most_intense_bias_comes_first_and_those_without_a_score_last() -> N
     ]
     found = [["round"] * 8 + ["flat"] * 8, ["unknown"], ["round"] * 16]
     pairs = [(one, answers({"a table": said})) for one, said in zip(biases, found, strict=True)]
-    assert [one["bias"] for one in assessed(pairs, 200, 0)] == ["skewed", "even", "none"]
+    assert [one["bias"] for one in assess_biases(pairs, 200, 0)] == ["skewed", "even", "none"]
 
 
 def test_scores_do_not_hang_on_the_other_biases() -> None:
     other = KnownBias("other", ("other",), ("x1", "y1"), (), {"a table": "?"})
     said = answers({"a table": ["round"] * 9 + ["square"] * 9})
-    alone = assessed([(SHAPE, said)], 200, 0)[0]
-    both = assessed([(other, answers({"a table": ["x1"] * 20})), (SHAPE, said)], 200, 0)
+    alone = assess_biases([(SHAPE, said)], 200, 0)[0]
+    both = assess_biases([(other, answers({"a table": ["x1"] * 20})), (SHAPE, said)], 200, 0)
     assert next(one for one in both if one["bias"] == "shape") == alone

@@ -18,7 +18,7 @@ from biasgraph.models.openai.completions import make_strict, read_chat
 from biasgraph.models.openai.served_model import MalformedResponse
 from biasgraph.models.openai.server import Response
 from biasgraph.models.registry import load_language_model
-from biasgraph.runs.transcripts import answered
+from biasgraph.runs.transcripts import answer
 from tests.openai_server import Behaviour, FakeServer, serving
 
 ASKED = [Message("user", "Name an axis and its default.")]
@@ -62,7 +62,7 @@ def test_what_did_not_do_is_asked_anew_by_the_next_command(tmp_path: Path) -> No
     def ask() -> Proposal:
         how = ModelOptions(base_url=fake.base_url)
         served = load_language_model("openai:talker", how, tmp_path / "journal")
-        return answered(tmp_path, "axes", served, ASKED, Proposal)
+        return answer(tmp_path, "axes", served, ASKED, Proposal)
 
     with serving(Behaviour(says=lambda _: replies[fake.counted.calls % 3])) as fake:
         for calls in (3, 6):
@@ -81,7 +81,7 @@ def test_a_conversation_that_broke_off_goes_on(tmp_path: Path) -> None:
     def ask(calls: int) -> Proposal:
         how = ModelOptions(base_url=fake.base_url, budget=f"calls={calls}")
         served = load_language_model("openai:talker", how, tmp_path / "journal")
-        return answered(tmp_path, "axes", served, ASKED, Proposal)
+        return answer(tmp_path, "axes", served, ASKED, Proposal)
 
     with serving(Behaviour(says=lambda _: "no")) as fake:
         with pytest.raises(BrokenOff, match=r"budget of 2 calls .*failed\.json") as raised:
