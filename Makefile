@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE # the tests start hundreds of interpreters
 # Whole files go to the cores, so that the runs that a file makes are made once.
 PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-all lint bench docs notebooks clean
+.PHONY: demo test test-all lint bench docs notebooks site clean
 
 demo: $(VENV)/.demo ## audit "a librarian" with the built-in models
 	$(BIN)/biasgraph build --prompt "a librarian" $(ARGS)
@@ -35,12 +35,21 @@ docs: $(VENV)/.test ## write docs/cli.md and the field tables of docs/files.md a
 	$(BIN)/python -m biasgraph.commands.cli_reference
 	$(BIN)/python -m biasgraph.data.field_reference
 
+site: $(VENV)/.docs ## build the documentation as a site, in build/site
+	$(BIN)/python docs/build_gallery.py build/gallery
+	$(BIN)/python -m sphinx -q -W --keep-going -n -b html docs build/site
+	$(BIN)/python docs/check_site.py build/site
+
 notebooks: $(VENV)/.test ## run the notebooks of docs again and keep what they show
 	$(BIN)/python docs/run_notebooks.py
 
 $(VENV)/.demo: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
 	touch $@
 
 $(VENV)/.test: $(VENV)/.demo
