@@ -16,15 +16,38 @@ from biasgraph.commands.click_options import FilePath
     "target",
     metavar="FILE",
     type=FilePath(),
-    required=True,
-    help="Write the page to a file, which works offline and links to the runs' reports.",
+    help="Write the page to a file, which works offline and links to the runs' reports, and serve "
+    "nothing.",
 )
-def view(folder: Path, target: Path) -> None:
+@click.option(
+    "--port",
+    metavar="INTEGER",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The port of this machine to serve on. Default: any free one.",
+)
+def view(folder: Path, target: Path | None, port: int) -> None:
     """Show all runs under DIR (outputs) as a page.
 
     A table of runs, to sort and filter, each with a link to its report. No model is loaded; of a
-    run that cannot be read, the reason is shown.
+    run that cannot be read, the reason is shown. The page is served to browsers of this machine
+    alone, at the address that is printed, until Ctrl-C; nothing can be changed there.
     """
+    if target is not None:
+        _write(folder, target)
+        return
+    from biasgraph.audits.run_server import RunServer
+
+    with RunServer(folder, port) as server:
+        click.echo(f"Open {server.address}")
+        click.echo("Ctrl-C ends it")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            click.echo("Ended")
+
+
+def _write(folder: Path, target: Path) -> None:
     from biasgraph.audits.run_overview import overview
     from biasgraph.errors import shown
     from biasgraph.io.writing import refuse_foreign, write_files

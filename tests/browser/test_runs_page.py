@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import biasgraph as package
+from biasgraph.audits.run_server import RunServer
 from biasgraph.commands import main
 from tests.answer_tables import librarian_table
 from tests.browser.conftest import DARK, Open, contrast, fits
@@ -127,3 +129,32 @@ def test_hostile_runs_do_nothing(open_page: Open, tmp_path: Path) -> None:
     assert page.locator("iframe, object, embed, svg[onload], img").count() == 0
     assert page.locator("script").count() == 3  # data, dom.js, runs.js
     assert fits(page)
+
+
+def test_the_served_page_opens_reports_and_their_pictures(run: Path, chromium: Any) -> None:
+    """The pictures of a report come from the run; a page reads none of another's."""
+    with RunServer(run.parent) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        page = chromium.new_page()
+        failed: list[str] = []
+        page.on("requestfailed", lambda request: failed.append(request.url))
+        page.on("pageerror", lambda error: failed.append(str(error)))
+        page.goto(server.address)
+        with page.expect_navigation():
+            page.locator("#runs a").first.click()
+        page.wait_for_selector("html[data-ready]", state="attached")
+        picture = next((run / "images").iterdir()).name
+        loads = """src => new Promise((done) => {
+          const image = new Image();
+          image.onload = () => done(image.naturalWidth);
+          image.onerror = () => done(0);
+          image.src = src;
+        })"""
+        assert page.evaluate(loads, f"images/{picture}") > 0
+        assert failed == []
+        assert page.evaluate("window.origin") == "null"
+        assert page.evaluate("fetch('..').then(() => 'read', () => 'refused')") == "refused"
+        page.close()
+        server.shutdown()
+        thread.join()
