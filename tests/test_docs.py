@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import configparser
 import re
 import shlex
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -61,6 +63,37 @@ def test_a_documented_command_is_understood(page: str, line: str) -> None:
     _understood(cli, words)
 
 
+TEXTS = {page.name: page.read_text("utf-8") for page in [*PAGES, ROOT / "CONTRIBUTING.md"]}
+
+
+def _named(pattern: str) -> set[str]:
+    """What a pattern's group finds on the pages."""
+    return {found for text in TEXTS.values() for found in re.findall(pattern, text)}
+
+
+def test_documented_programs_are_there() -> None:
+    files = _named(r"python ([\w./-]+\.py)\b")
+    modules = _named(r"python -m ([\w.]+)")
+    assert len(files) > 5 and len(modules) > 5
+    examples = {path.name for path in (ROOT / "examples").rglob("*.py")}  # typed in their folder
+    assert [file for file in files if not (ROOT / file).is_file() and file not in examples] == []
+    assert [module for module in modules if find_spec(module) is None] == []
+
+
+def test_documented_targets_and_extras_are_there() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = _named(r"(?m)(?:^    |`)make ([a-z-]+)")
+    assert {"demo", "test", "site"} <= targets
+    assert [target for target in targets if f"\n{target}:" not in makefile] == []
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    extras = {
+        extra for found in _named(r"(?:\.|biasgraph)\[([a-z,]+)\]") for extra in found.split(",")
+    }
+    assert {"parquet", "ray"} <= extras
+    assert extras <= {*setup["options.extras_require"]}
+
+
 def _understood(command: click.Command, words: list[str]) -> None:
     """Parse as click does, but do not look whether files are there, and run nothing."""
     alone = isinstance(command, click.Group) and command.invoke_without_command
@@ -77,3 +110,17 @@ def _understood(command: click.Command, words: list[str]) -> None:
             assert backend in (*EXAMPLES, *BACKENDS), spec
             assert backend in EXAMPLES or role in BACKENDS[backend].roles, spec
     return None
+
+
+def test_python_on_the_pages_is_in_code_that_tests_run() -> None:
+    """Of docs/models.md tests/models/test_plug_ins.py installs what it shows."""
+    run = (ROOT / "examples" / "colours" / "colours.py").read_text("utf-8")
+    blocks = {
+        (name, block)
+        for name, text in TEXTS.items()
+        for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        if name != "models.md"
+    }
+    assert {name for name, _ in blocks} == {"mining.md"}
+    lines = {line.strip() for _, block in blocks for line in block.splitlines()}
+    assert [line for line in lines if line not in run] == []
