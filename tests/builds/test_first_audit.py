@@ -70,7 +70,7 @@ def test_the_page_runs_and_shows_what_comes_of_it(tmp_path: Path) -> None:
                 shown += 1
     assert shown >= 8
     for made in ("original/report.html", "original/label.html", "compared/compare.html"):
-        assert (tmp_path / made).is_file()
+        assert (tmp_path / "outputs" / made).is_file()
 
 
 def _arguments(line: str) -> list[str]:
