@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import rich_click as click
 
 from biasgraph.commands.click_options import output_option, run_argument
+from biasgraph.errors import BiasgraphError
+
+
+class NotWritten(BiasgraphError):
+    """Some formats could not be written, a line for each; the others were."""
+
+    def __init__(self, refused: Mapping[str, BiasgraphError]) -> None:
+        super().__init__("\n".join(f"{name}: {error}" for name, error in refused.items()))
+        self.exit_code = next(iter(refused.values())).exit_code
 
 
 @click.command()
@@ -31,16 +41,23 @@ def export(run: Path, formats: str | None, columns: str, target: Path | None) ->
 
     Of a run of many prompts, the global graph is exported, and the reports of all; for the graph
     of one prompt, give its directory under RUN/prompts.
+
+    A format that cannot be written is named, the others are written; the exit code is then the
+    one that this format alone would have ended with: 1 where a package is missing, 2 where the
+    result lacks what the format shows.
     """
     from biasgraph.data.result import load
     from biasgraph.errors import shown
     from biasgraph.report import exports
 
     wanted = exports.DEFAULT if formats is None else exports.formats_in(formats)
-    paths = exports.export(load(run), wanted, target, columns=int(columns))
-    folder = paths[-1].parent  # that of export.json
-    names = ", ".join(path.relative_to(folder).as_posix() for path in paths)
-    pictures = "the images in their sets, manifest.csv, " if exports.FOLDER in wanted else ""
-    click.echo(f"Wrote to {shown(folder)}: {pictures}{names}")
+    done = exports.export(load(run), wanted, target, columns=int(columns))
+    folder = done.paths[-1].parent  # that of export.json
+    names = ", ".join(path.relative_to(folder).as_posix() for path in done.paths)
+    pictures = exports.FOLDER in wanted and exports.FOLDER not in done.refused
+    sets = "the images in their sets, manifest.csv, " if pictures else ""
+    click.echo(f"Wrote to {shown(folder)}: {sets}{names}")
     if pictures:
         click.echo(f"The images can be audited with --model 'folder:{shown(folder)}'")
+    if done.refused:
+        raise NotWritten(done.refused)

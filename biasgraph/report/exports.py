@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from biasgraph.data.file_names import BY_PROMPT
 from biasgraph.data.frames import by_prompt_for_csv, nodes_for_csv, with_label
-from biasgraph.errors import InputError, names_in, shown
+from biasgraph.errors import BiasgraphError, InputError, names_in, shown
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import refuse_foreign, write_files, writing_to
@@ -88,14 +88,27 @@ def formats_in(text: str) -> list[str]:
     return names_in(text, NAMES, option="--to", what="format")
 
 
+@dataclass(frozen=True)
+class Exported:
+    """What an export has done.
+
+    Attributes:
+        paths: The files that it wrote, but for the images and their manifest.
+        refused: Why each of the other formats could not be written.
+    """
+
+    paths: Sequence[Path]
+    refused: Mapping[str, BiasgraphError]
+
+
 def export(
     result: Result,
     formats: Sequence[str] = DEFAULT,
     directory: str | Path | None = None,
     *,
     columns: int = 2,
-) -> list[Path]:
-    """Write a result in these formats, all files or none.
+) -> Exported:
+    """Write a result in those of these formats that it can be written in, all their files or none.
 
     The format `FOLDER` also copies a run's images into sets, with a manifest.
 
@@ -107,14 +120,11 @@ def export(
             alone.
         columns: The width of figures in columns of a page, 1 or 2.
 
-    Returns:
-        The paths of the files but the images and their manifest.
-
     Raises:
-        InputError: the result was never saved and no directory is given; a file is in the way;
-            images are asked for and there are none.
-        MissingExtra: a format needs an optional package.
+        InputError: the result was never saved and no directory is given; a file is in the way.
         ModelError: the directory cannot be written.
+        BiasgraphError: what the first format is refused with, where every one is: images are asked
+            for and there are none, an optional package is missing.
     """
     if directory is None and result.directory is None:
         raise InputError("the result has no directory of its own: say where to export it to")
@@ -123,10 +133,17 @@ def export(
     with writing_to(folder):
         ours = _listed(folder)
     files: Files = {}
+    pictures, refused = None, dict[str, BiasgraphError]()
     for name in formats:
-        if name != FOLDER:
-            files |= FORMATS[name].files(result, columns)
-    pictures = PictureFolder.of(result) if FOLDER in formats else None
+        try:
+            if name == FOLDER:
+                pictures = PictureFolder.of(result)
+            else:
+                files |= FORMATS[name].files(result, columns)
+        except BiasgraphError as error:
+            refused[name] = error
+    if refused and len(refused) == len({*formats}):
+        raise next(iter(refused.values()))
     names = {*files, *(pictures.names if pictures else ())}
     for name in names.difference(ours):
         refuse_foreign(folder / name, what="an export")
@@ -136,7 +153,7 @@ def export(
     written = write_files(folder, files)  # first: an export that is cut short can be given again
     if pictures is not None:
         pictures.write(folder)
-    return written
+    return Exported(written, refused)
 
 
 def _listed(folder: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,29 @@ def test_a_directory_without_a_result_is_refused(
     assert "holds no result" in capsys.readouterr().err
     assert main(["export", str(tmp_path / "none")]) == 2
     assert not [*tmp_path.iterdir()]
+
+
+def test_what_cannot_be_written_is_named_and_the_rest_written(
+    saved: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = tmp_path / "out"
+    assert main(["export", str(saved), "--to", "folder,dot", "-o", str(out)]) == 2
+    done = capsys.readouterr()
+    assert done.out == f"Wrote to {out}: graph.dot, export.json\n"
+    assert done.err == f"Error: folder: {saved} has no images: it was made from an answers table\n"
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert main(["export", str(saved), "--to", "parquet,dot,folder", "-o", str(out)]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("Error: parquet: Parquet files need an optional package: pip install")
+    assert second.startswith("folder: ")
+
+
+def test_where_every_format_is_refused_nothing_is_written(
+    saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(saved), "--to", "folder", "-o", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not (tmp_path / "out").exists()

@@ -59,10 +59,10 @@ def content(directory: Path) -> dict[str, bytes]:
 
 def test_every_format_writes_its_files(result: biasgraph.Result, tmp_path: Path) -> None:
     assert {*FORMATS} == {*NAMES}
-    paths = export(result, list(FORMATS), tmp_path / "all")
+    paths = export(result, list(FORMATS), tmp_path / "all").paths
     expected = [name for names in NAMES.values() for name in names]
     assert [path.name for path in paths] == [*expected, LISTING]
-    again = export(result, list(FORMATS), tmp_path / "again")
+    again = export(result, list(FORMATS), tmp_path / "again").paths
     assert content(tmp_path / "all") == content(tmp_path / "again"), "deterministic"
     toy = b"describe a toy"
     assert all(
@@ -89,7 +89,7 @@ def test_shaded_words_are_in_the_way_of_no_format(result: biasgraph.Result, tmp_
 def test_of_many_prompts_the_global_graph_is_exported(tmp_path: Path) -> None:
     tables = [librarian_table(prompt=prompt, seed=len(prompt)) for prompt in ("a nurse", "a clerk")]
     made = biasgraph.analyze(pd.concat(tables), bootstrap=100)
-    paths = export(made, list(FORMATS), tmp_path)
+    paths = export(made, list(FORMATS), tmp_path).paths
     graph = json.loads((tmp_path / "graph.json").read_bytes())["graph"]
     assert graph["kind"] == "global"
     reports = [path for path in paths if path.name == "report.html"]
@@ -248,13 +248,13 @@ def test_the_exported_page_of_one_prompt_links_to_no_report(tmp_path: Path) -> N
     biasgraph.save(biasgraph.analyze(both, bootstrap=100), tmp_path)
     one = next((tmp_path / "prompts").iterdir())
     assert b"../../report.html" in (one / "report.html").read_bytes()
-    [page, _] = export(biasgraph.load(one), ["html"])
+    [page, _] = export(biasgraph.load(one), ["html"]).paths
     assert b"../../report.html" not in page.read_bytes()
 
 
 def test_where_exports_go(result: biasgraph.Result, tmp_path: Path) -> None:
     assert result.directory is not None
-    [path, _] = export(result, ["dot"])
+    [path, _] = export(result, ["dot"]).paths
     assert path == result.directory / "export" / "graph.dot"
     unsaved = biasgraph.analyze(librarian_table(images=20), bootstrap=100)
     with pytest.raises(InputError, match="no directory of its own"):
@@ -279,8 +279,21 @@ def test_without_pyarrow_one_line_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"pip install 'biasgraph\[parquet\]'"):
-        export(result, ["dot", "parquet"], tmp_path)
+        export(result, ["parquet"], tmp_path)
     assert content(tmp_path) == {}
+
+
+def test_a_format_that_cannot_be_written_keeps_no_other_back(
+    result: biasgraph.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    done = export(result, ["parquet", "dot", "folder"], tmp_path)
+    assert [path.name for path in done.paths] == ["graph.dot", LISTING]
+    assert {*content(tmp_path)} == {"graph.dot", LISTING}
+    assert isinstance(done.refused["parquet"], MissingExtra)
+    assert "has no images: it was made from an answers table" in str(done.refused["folder"])
+    assert [*done.refused] == ["parquet", "folder"]
+    assert json.loads((tmp_path / LISTING).read_bytes())["files"] == ["graph.dot"]
 
 
 def test_the_documentation_names_every_file_and_key(result: biasgraph.Result) -> None:
