@@ -25,9 +25,9 @@ class NotWritten(BiasgraphError):
     "--to",
     "formats",
     metavar="FORMAT,...",
-    help="html, json, graphml, gexf, csv, parquet, dot, mermaid, svg, png, folder (the images in "
-    "sets, for --model folder:DIR). Default: all but parquet, which needs an optional package, and "
-    "folder.",
+    help="card (a page for people, in Markdown), html, json, graphml, gexf, csv, parquet, pyvis, "
+    "dot, mermaid, svg, png, folder (the images in sets, for --model folder:DIR). Default: all but "
+    "parquet, which needs an optional package, and folder.",
 )
 @click.option(
     "--columns",

@@ -82,7 +82,7 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
         styles=("report.css", "compare.css"),
         title=_title(document),
         toy=document["toy"],
-        labellers=judge_words.labellers(document["runs"]),
+        about_labels=judge_words.about_labels(document["runs"]),
         fact_rows=list(_facts(document)),
         lead=[_told(comparison, document) for comparison in document["comparisons"]],
         nothing=all(comparison.get("same_answers") for comparison in document["comparisons"]),

@@ -70,6 +70,7 @@ FORMATS = {
     "mermaid": Format("biasgraph.report.diagrams:to_mermaid", "graph.mmd"),
     "svg": Format("biasgraph.report.figures:export_figures", figure="svg"),
     "png": Format("biasgraph.report.figures:export_figures", figure="png"),
+    "card": Format("biasgraph.report.audit_card:card_files", figure="png"),
 }
 """The formats by name, in the order in which they are written."""
 DEFAULT = tuple(name for name in FORMATS if name != "parquet")

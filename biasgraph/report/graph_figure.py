@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasgraph.data.graph_document import Document
-from biasgraph.report import style
+from biasgraph.report import style, words
 from biasgraph.report.circle_layout import Points, bends, bezier, positions
 from biasgraph.report.figure_sheet import FigureSheet, figure_sheet
 
@@ -59,6 +59,12 @@ def graph_sheet(document: Document, columns: int) -> Iterator[FigureSheet]:
         note = f" IS is not written on {unwritten} edges, where there was no room."
         _draw(document, sheet, columns, note)
         yield sheet
+
+
+def alternative_text(document: Document) -> str:
+    """What the figure shows, for those who do not see it."""
+    axes, edges = len(document["nodes"]), words.counted(len(document["links"]), "edge")
+    return f"The graph: {axes} axes, {edges}."
 
 
 def _draw(document: Document, sheet: FigureSheet, columns: int, note: str) -> int:

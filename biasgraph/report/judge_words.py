@@ -71,7 +71,15 @@ def judge(graph: Record, longest: int = 200) -> str:
     return people if number is None else f"{people} ({counted(number, 'annotator')})"
 
 
-def labellers(graphs: Iterable[Record]) -> str:
+def about_labels(graphs: Iterable[Record]) -> str:
+    """What a bias and a category are here, and whose labels the categories are."""
+    return (
+        "A bias is a deviation from a declared ideal, not a verdict. Categories are labels that "
+        f"{_labellers(graphs)} gave to pictures; they are not identities of people."
+    )
+
+
+def _labellers(graphs: Iterable[Record]) -> str:
     """Who it was that gave labels to pictures, as a part of a sentence."""
     by_people = {bool(graph.get("people")) for graph in graphs}
     if by_people == {True}:

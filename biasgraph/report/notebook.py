@@ -11,7 +11,7 @@ from biasgraph.data.findings import is_empty
 from biasgraph.data.result import run_directory, why_no_run
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.report import html, verdict_words
-from biasgraph.report.graph_figure import graph_figure, graph_sheet
+from biasgraph.report.graph_figure import alternative_text, graph_figure, graph_sheet
 from biasgraph.report.graph_summary import Told
 from biasgraph.report.overview import overviews
 from biasgraph.report.words import Record, plain
@@ -35,13 +35,12 @@ def result_html(result: Result) -> str:
     told = Told(document, result.pair_records(), prompts)
     figure = base64.b64encode(graph_figure(document, "svg", 1)).decode("ascii")
     parts = next(overviews(told, None if result.directory is None else str(result.directory)))
-    edges = len(document["links"])
     return html.render_fragment(
         "notebook.html",
         styles=("notebook.css",),
         parts=[part for part in parts if not is_empty(part)],
         figure=figure,
-        alt=f"The graph: {len(document['nodes'])} axes, {edges} edges.",
+        alt=alternative_text(document),
     )
 
 

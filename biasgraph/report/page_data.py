@@ -22,6 +22,7 @@ from biasgraph.report.lead import lead, untested
 from biasgraph.report.picture_data import LOST, picture_data, unlisted
 from biasgraph.report.power_words import needed
 from biasgraph.report.prompt_tables import by_axis
+from biasgraph.report.provenance import graph_provenance
 from biasgraph.report.thumbnails import CONTROLS, Thumbnails
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _context(
         "title": title_of(document),
         "quoted": graph["prompt"] is not None,
         "toy": graph["toy"],
-        "labellers": judge_words.labellers([graph]),
+        "about_labels": judge_words.about_labels([graph]),
         "unseen_words": [words.label(word) for word in graph.get("unseen_words") or ()],
         "fact_rows": [row for row in graph_facts(document) if row[0] not in in_title],
         "lead": list(lead(document, pairs)),
@@ -121,7 +122,7 @@ def _context(
         "several": bool(prompts),
         "places": [prompt["href"] for prompt in listed],
         "hrefs": {one["prompt"]: one["href"] for one in listed if names[one["prompt"]] == 1},
-        "provenance": _provenance(graph),
+        "provenance": graph_provenance(graph),
         "needed": None if links else needed(document, pairs),
         "untested": untested() if words.is_without_interventions(graph) else None,
     }
@@ -267,17 +268,3 @@ def _shown_findings(findings: Record, place: Mapping[str, int]) -> list[dict[str
         | {"show": [placed(part) for part in finding["show"]]}
         for finding in findings.values()
     ]
-
-
-def _provenance(graph: Record) -> dict[str, list[list[str]]]:
-    made = {
-        "Axes": graph["axes"] and f"{graph['axes']['name']} ({graph['axes']['digest'][:12]})",
-        "Model's fingerprint": graph.get("model_fingerprint"),
-        "Judge's fingerprint": graph.get("vqa_fingerprint"),
-        "Seed": graph.get("seed"),
-    }
-    groups = {"Made with": made, "Settings": graph["settings"], "Versions": graph["versions"]}
-    return {
-        title: [[name, words.label(str(text))] for name, text in group.items() if text is not None]
-        for title, group in groups.items()
-    }

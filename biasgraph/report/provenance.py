@@ -28,6 +28,30 @@ def provenance(document: Record, models: Sequence[str]) -> dict[str, Rows]:
     }
 
 
+def graph_provenance(graph: Record) -> dict[str, list[list[str]]]:
+    """The same of a graph, as lists; what is not recorded is left out."""
+    groups = {
+        "Made with": made_with(graph),
+        "Settings": graph["settings"],
+        "Versions": graph["versions"],
+    }
+    return {
+        title: [[name, words.label(str(text))] for name, text in group.items() if text is not None]
+        for title, group in groups.items()
+    }
+
+
+def made_with(graph: Record) -> dict[str, str]:
+    """The axes, models and seed of a graph, as far as they are recorded."""
+    made = {
+        "Axes": graph["axes"] and f"{graph['axes']['name']} ({graph['axes']['digest'][:12]})",
+        "Model's fingerprint": graph.get("model_fingerprint"),
+        "Judge's fingerprint": graph.get("vqa_fingerprint"),
+        "Seed": graph.get("seed"),
+    }
+    return {name: words.label(str(text)) for name, text in made.items() if text is not None}
+
+
 def rows_of(values: Record) -> Rows:
     """Names and values in words."""
     return [(name.replace("_", " "), _said(value)) for name, value in values.items()]

@@ -37,7 +37,7 @@ def test_export_writes_all_but_parquet_into_the_run(saved: Path) -> None:
     assert main(["export", str(saved)]) == 0
     listing = json.loads((saved / "export" / "export.json").read_bytes())
     assert {Path(name).suffix for name in listing["files"]} == {
-        *(".html", ".json", ".graphml", ".gexf", ".csv", ".dot", ".mmd", ".svg", ".png")
+        *(".html", ".json", ".graphml", ".gexf", ".csv", ".dot", ".mmd", ".svg", ".png", ".md")
     }
     assert biasgraph.load(saved / "export" / "..").document == biasgraph.load(saved).document
 

@@ -38,6 +38,7 @@ NAMES = {
     "mermaid": ["graph.mmd"],
     "svg": ["graph.svg", "matrix.svg"],
     "png": ["graph.png", "matrix.png"],
+    "card": ["card.md"],
 }
 
 

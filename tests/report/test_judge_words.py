@@ -73,9 +73,13 @@ def test_people_are_no_judge_that_nobody_checked(about: dict[str, Any], expected
     assert words.plain(judge_words.judge(answered)) == expected
     assert told(answered).startswith(f"The answers are {expected}; how far other people")
     assert "validated" not in told(answered) and judge_words.validated_by(answered) is None
-    assert judge_words.labellers([answered]) == "people"
-    assert judge_words.labellers([answered, graph(None)]) == "people and a model"
-    assert judge_words.labellers([graph(None)]) == "the judge, a model,"
+    for graphs, who in (
+        ([answered], "people"),
+        ([answered, graph(None)], "people and a model"),
+        ([graph(None)], "the judge, a model,"),
+    ):
+        gave = f"Categories are labels that {who} gave to pictures;"
+        assert gave in judge_words.about_labels(graphs)
 
 
 def test_the_lowest_and_the_highest_kappa_are_told() -> None:

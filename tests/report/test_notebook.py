@@ -70,7 +70,7 @@ def test_it_shows_the_graph_and_the_end_of_a_build(result: biasgraph.Result) -> 
     assert "In 1 of 6 pairs, what is asked of one axis decides another" in words
     (figure,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
     assert b"<svg" in base64.b64decode(figure)
-    assert 'alt="The graph: 3 axes, 1 edges."' in html
+    assert 'alt="The graph: 3 axes, 1 edge."' in html
 
 
 def test_several_prompts(result: biasgraph.Result) -> None:
