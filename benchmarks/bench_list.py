@@ -1,16 +1,17 @@
-"""How long `biasgraph list` takes over many runs, beside reading their files alone.
+"""How long `biasgraph list` and `biasgraph view` take over many runs, beside reading their files.
 
     python -m benchmarks.bench_list [--runs 500]
 
-The runs are copies of one audit of eight axes (an answers table, made up). The floor is what any
-list has to do: read every graph.json and parse it.
+The runs are copies of one audit of eight axes (an answers table, made up), a day apart, under some
+names of prompts and models, so that every prompt has a history. The floor is what any list has to
+do: read every graph.json and parse it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
+import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -19,17 +20,20 @@ from pathlib import Path
 import biasgraph
 from benchmarks.bench_size import OCCUPATION, lines
 from biasgraph.audits.run_list import list_runs
+from biasgraph.audits.run_overview import overview
 
 REPEATS = 3
+PROMPTS, MODELS = 50, 3
+DAY = 86_400
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The best of some times."""
+    """The best of some times of the processor."""
     times = []
     for _ in range(REPEATS):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
@@ -43,17 +47,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         answers, first = folder / "answers.csv", folder / "runs" / "0"
         answers.write_text("".join(lines(OCCUPATION, 1, 16)))
         biasgraph.build(answers=answers, output=first, bootstrap=100)
-        graph = first / "graph.json"
-        for number in range(1, count):
-            (folder / "runs" / str(number)).mkdir()
-            shutil.copy2(graph, folder / "runs" / str(number))
+        graph = (first / "graph.json").read_text("utf-8")
+        for number in range(count):
+            run = folder / "runs" / str(number)
+            run.mkdir(exist_ok=True)
+            document = json.loads(graph)
+            document["graph"]["prompt"] = f"prompt {number % PROMPTS}"
+            document["graph"]["model"] = f"model {number % MODELS}"
+            (run / "graph.json").write_text(json.dumps(document, indent=1), "utf-8")
+            os.utime(run / "graph.json", times=(number * DAY, number * DAY))
         paths = sorted((folder / "runs").glob("*/graph.json"))
         floor = seconds(lambda: [json.loads(path.read_bytes()) for path in paths])
-        listed = seconds(lambda: list_runs(folder / "runs"))
         print(
-            f"{count} runs of {graph.stat().st_size / 1e3:.0f} kB: listed in {listed:.2f} s; their "
-            f"graph.json read and parsed in {floor:.2f} s; ratio {listed / floor:.2f}"
+            f"{count} runs of {len(graph) / 1e3:.0f} kB: their graph.json read and parsed in "
+            f"{floor:.2f} s of CPU"
         )
+        for name, work in (("list", list_runs), ("view", overview)):
+            taken = seconds(lambda work=work: work(folder / "runs"))  # type: ignore[misc]
+            print(f"{name}: {taken:.2f} s, ratio {taken / floor:.2f}")
 
 
 if __name__ == "__main__":

@@ -71,6 +71,8 @@ def printable(text: str) -> str:
     terminal or an error line. Letters of any script, marks, digits, punctuation and the plain
     space stay as they are; the result holds no line break.
     """
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(_visible(character) for character in text)
 
 

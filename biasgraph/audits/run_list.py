@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
@@ -37,17 +37,27 @@ class _Part(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
+Ends = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
+
+
 class _Shares(_Part):
     distribution: list[FiniteFloat] | None
     n_valid: int = 0
 
 
-class _Node(_Part):
+class Node(_Part):
+    """Of an axis; as `biasgraph.causal.rows.NodeRow`."""
+
     id: str
+    metric: str
     attributes: list[str]
     initial: _Shares
+    distribution_ci: list[Ends] | None = None
+    ideal: list[FiniteFloat]
+    cost: list[list[FiniteFloat]] | None = None
+    reference: list[int] | None = None
     w1: FiniteFloat | None
-    w1_ci: list[FiniteFloat] | None
+    w1_ci: Ends | None
     near_ideal: bool | None
 
 
@@ -69,15 +79,19 @@ class _Graph(_Part):
     prompt: str | None
     model: str
     vqa: str | None
+    vqa_fingerprint: str | None = None
+    people: bool = False
     toy: str | None
     ideal: _Ideal
     images: _Images
     prompts: list[_Prompt] = Field(default_factory=list)
 
 
-class _Document(_Part):
+class Document(_Part):
+    """Of graph.json."""
+
     graph: _Graph
-    nodes: list[_Node]
+    nodes: list[Node]
     links: list[dict[str, Any]]
 
 
@@ -153,7 +167,20 @@ class RunRow:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class RunEntry:
+    """A run, and what its graph.json says, if it is that of a build and can be read."""
+
+    row: RunRow
+    document: Document | None = None
+
+
 def list_runs(folder: Path) -> list[RunRow]:
+    """The rows of `find_runs`."""
+    return [run.row for run in find_runs(folder)]
+
+
+def find_runs(folder: Path) -> list[RunEntry]:
     """The runs and results under a folder, those built last first.
 
     Folders within a run are not searched, and links are not followed. Files are read as far as the
@@ -169,15 +196,15 @@ def list_runs(folder: Path) -> list[RunRow]:
         if Path(error.filename) == folder:
             raise InputError(f"cannot read {shown(folder)}: {error.strerror}")
 
-    rows = []
+    runs = []
     for place, below, files in os.walk(folder, onerror=refuse):
         if GRAPH in files or RECORD in files:
             below.clear()
-            rows.append(_row(Path(place), Path(place).relative_to(folder).as_posix(), files))
-    return sorted(rows, key=lambda row: (row.date or "", row.directory), reverse=True)
+            runs.append(_run(Path(place), Path(place).relative_to(folder).as_posix(), files))
+    return sorted(runs, key=lambda run: (run.row.date or "", run.row.directory), reverse=True)
 
 
-def _row(run: Path, directory: str, files: Collection[str]) -> RunRow:
+def _run(run: Path, directory: str, files: Collection[str]) -> RunEntry:
     pages = (name for name in PAGES if name in files and not (run / name).is_symlink())
     row = RunRow(directory, page=next(pages, None))
     try:
@@ -186,13 +213,13 @@ def _row(run: Path, directory: str, files: Collection[str]) -> RunRow:
         if done != BUILD:
             kind = done or about.pop("kind")
             state = "finished" if done or kind not in DOCUMENTS.values() else "unfinished"
-            return replace(row, **about | {"kind": kind, "state": state})
-        document = _read(_Document, run / GRAPH)
+            return RunEntry(replace(row, **about | {"kind": kind, "state": state}))
+        document = _read(Document, run / GRAPH)
         changed = datetime.fromtimestamp((run / GRAPH).stat().st_mtime, UTC)
         date = {"date": changed.isoformat(timespec="seconds")}
-        return replace(row, **date | about | _of_document(document))
+        return RunEntry(replace(row, **date | about | _of_document(document)), document)
     except InputError as error:
-        return replace(row, state="broken", problem=str(error))
+        return RunEntry(replace(row, state="broken", problem=str(error)))
 
 
 def _of_record(record: _Record) -> dict[str, Any]:
@@ -205,7 +232,7 @@ def _of_record(record: _Record) -> dict[str, Any]:
     }
 
 
-def _of_document(document: _Document) -> dict[str, Any]:
+def _of_document(document: Document) -> dict[str, Any]:
     graph, images = document.graph, document.graph.images
     far = [node for node in document.nodes if node.near_ideal is False]
     most = max(far, key=lambda node: node.w1 or 0.0, default=None)
@@ -223,7 +250,7 @@ def _of_document(document: _Document) -> dict[str, Any]:
     }
 
 
-def _of_axis(node: _Node) -> dict[str, Any]:
+def _of_axis(node: Node) -> dict[str, Any]:
     shares = dict(zip(node.attributes, node.initial.distribution or (), strict=False))
     attribute = max(shares, key=lambda name: shares[name], default=None)
     return {

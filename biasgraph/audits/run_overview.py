@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from biasgraph.audits.run_list import list_runs
+from biasgraph.audits.history import histories
+from biasgraph.audits.run_list import find_runs
 from biasgraph.errors import InputError, shown
 from biasgraph.report.runs_page import runs_html
 
@@ -21,8 +22,10 @@ def overview(folder: Path, page: Path | None = None) -> bytes:
         InputError: The folder does not exist or cannot be read, or no address leads there from
             the page.
     """
-    rows = [row.to_json() for row in list_runs(folder)]
-    return runs_html(rows, title=folder.absolute().name or str(folder), above=_above(folder, page))
+    runs, above = find_runs(folder), _above(folder, page)
+    rows = [run.row.to_json() for run in runs]
+    title = folder.absolute().name or str(folder)
+    return runs_html(rows, histories(runs), title=title, above=above)
 
 
 def _above(folder: Path, page: Path | None) -> str:

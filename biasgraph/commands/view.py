@@ -6,8 +6,6 @@ from pathlib import Path
 
 import rich_click as click
 
-from biasgraph.commands.click_options import FilePath
-
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), default=Path("outputs"))
@@ -15,7 +13,7 @@ from biasgraph.commands.click_options import FilePath
     "--static",
     "target",
     metavar="FILE",
-    type=FilePath(),
+    type=click.Path(path_type=Path),
     help="Write the page to a file, which works offline and links to the runs' reports, and serve "
     "nothing.",
 )
@@ -29,8 +27,9 @@ from biasgraph.commands.click_options import FilePath
 def view(folder: Path, target: Path | None, port: int) -> None:
     """Show all runs under DIR (outputs) as a page.
 
-    A table of runs, to sort and filter, each with a link to its report. No model is loaded; of a
-    run that cannot be read, the reason is shown. The page is served to browsers of this machine
+    A table of runs, to sort and filter, each with a link to its report, and the history of every
+    prompt with several runs, over dates and models. No model is loaded; of a run that cannot be
+    read, the reason is shown. The page is served to browsers of this machine
     alone, at the address that is printed, until Ctrl-C; nothing can be changed there.
     """
     if target is not None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from biasgraph.report import html, words
+from biasgraph.report import history_drawing, html, words
+from biasgraph.report.history_page import history_view
 
 Record = Mapping[str, Any]
 
@@ -50,11 +51,14 @@ class Line:
     date: str
 
 
-def runs_html(rows: Sequence[Record], *, title: str, above: str = "") -> bytes:
+def runs_html(
+    rows: Sequence[Record], histories: Sequence[Record] = (), *, title: str, above: str = ""
+) -> bytes:
     """The page; without scripts, its table stands as it is, those built last first.
 
     Args:
         rows: `RunRow.to_json` of each run.
+        histories: Those of `biasgraph.audits.history.histories`.
         title: What the folder is called.
         above: The address of the folder as seen from the page, with a slash behind it, or nothing.
     """
@@ -72,14 +76,18 @@ def runs_html(rows: Sequence[Record], *, title: str, above: str = "") -> bytes:
         states=[state for state in STATES if states[state]],
         toy=any(line.toy for line in lines),
         lines=lines,
+        histories=[history_view(one, lambda point: _href(point, above)) for one in histories],
+        marks=history_drawing.MARKS,
+        size=(history_drawing.WIDTH, history_drawing.HEIGHT),
+        left=history_drawing.LEFT,
+        right=history_drawing.RIGHT,
     )
 
 
 def _line(row: Record, above: str) -> Line:
-    place = "" if row["directory"] == "." else f"{row['directory']}/"
     return Line(
         directory=words.label(row["directory"], 120),
-        href=row["page"] and address(f"{above}{place}{row['page']}"),
+        href=_href(row, above),
         state=row["state"],
         about=_about(row),
         model=words.label(row["model"] or ""),
@@ -92,6 +100,12 @@ def _line(row: Record, above: str) -> Line:
         basis=_basis(row),
         date=row["date"] or "",
     )
+
+
+def _href(row: Record, above: str) -> str | None:
+    """The address of a run's page; None where there is none."""
+    place = "" if row["directory"] == "." else f"{row['directory']}/"
+    return row["page"] and address(f"{above}{place}{row['page']}")
 
 
 def address(path: str) -> str:

@@ -33,6 +33,8 @@ def visible(text: str) -> str:
 
 
 def _printable_but(text: str, kept: Sequence[str]) -> str:
+    if text.isascii():
+        return printable(text)
     return "".join(letter if letter in kept else printable(letter) for letter in text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 from pathlib import Path
@@ -110,6 +111,55 @@ def test_words_have_contrast(open_page: Open, file: Path, scheme: str) -> None:
         assert contrast(page, selector, "color") >= 4.5, selector
 
 
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models over four dates, and a run by another judge."""
+    folder = tmp_path_factory.mktemp("history")
+    for seed, judge in enumerate(["a", "a", "a", "a", "b"]):
+        model = f"shop:{'a long name ' * 6}v{seed % 2}"
+        table = librarian_table(images=24, seed=seed, model=model).assign(judge=f"vlm:{judge}")
+        package.build(answers=table, output=folder / str(seed), bootstrap=100)
+        os.utime(folder / str(seed) / "graph.json", (1.7e9 + 1e6 * seed,) * 2)
+    assert main(["view", str(folder), "--static", str(folder / "runs.html")]) == 0
+    return folder / "runs.html"
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=DARK)])
+@pytest.mark.parametrize("width", [1440, 768, 390])
+def test_a_history_can_be_read(open_page: Open, history: Path, width: int, scheme: str) -> None:
+    """It fits, nothing in a drawing is cut or smaller than 10 px, and marks have contrast."""
+    page = open_page(history, width=width, scheme=scheme)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert fits(page)
+    assert page.locator("svg.trend").count() == 6  # two of each axis
+    cut = page.locator("svg.trend text").evaluate_all(
+        """all => all.filter((text) => {
+          const box = text.getBoundingClientRect();
+          const frame = text.closest("svg").getBoundingClientRect();
+          const scale = frame.width / 360;
+          return box.left < frame.left || box.right > frame.right || 11.5 * scale < 10;
+        }).map((text) => text.textContent)"""
+    )
+    assert cut == []
+    for selector, look, least in (
+        (".look-0 .trend-line", "stroke", 3), (".look-1 .trend-mark", "fill", 3),
+        (".goal", "stroke", 3), ("svg.trend text", "fill", 4.5),
+    ):  # fmt: skip
+        assert contrast(page, selector, look) >= least, selector
+    text = page.locator("#history").inner_text()
+    assert "another judge, vlm:b instead of vlm:a" in text
+
+
+def test_no_line_leads_to_another_judge(open_page: Open, history: Path) -> None:
+    page = open_page(history)
+    for line in page.locator("svg.trend .trend-line").all():
+        assert line.get_attribute("d").count("L") == 1  # two runs of each model
+    page.locator("#history .fold summary").first.click()
+    with page.expect_navigation():
+        page.locator("#history table a").first.click()
+    assert "a librarian" in page.locator("h1").inner_text()
+
+
 def test_hostile_runs_do_nothing(open_page: Open, tmp_path: Path) -> None:
     payloads = [text for text in HOSTILE if text not in UNWRITABLE]
     package.build(answers=librarian_table(images=20), output=tmp_path / "first", bootstrap=100)
@@ -122,6 +172,7 @@ def test_hostile_runs_do_nothing(open_page: Open, tmp_path: Path) -> None:
         for node in document["nodes"]:
             node["id"], node["attributes"] = payload, [payload] * len(node["attributes"])
         (run / "graph.json").write_text(json.dumps(document), "utf-8")
+        shutil.copytree(run, tmp_path / f"{number} again")
     assert main(["view", str(tmp_path), "--static", str(tmp_path / "page.html")]) == 0
     page = open_page(tmp_path / "page.html", width=700)
     page.get_by_label("Filter").fill("<script>")
