@@ -71,10 +71,11 @@ FORMATS = {
     "svg": Format("biasgraph.report.figures:export_figures", figure="svg"),
     "png": Format("biasgraph.report.figures:export_figures", figure="png"),
     "card": Format("biasgraph.report.audit_card:card_files", figure="png"),
+    "everyevalever": Format("biasgraph.report.every_eval_ever:eval_files"),
 }
 """The formats by name, in the order in which they are written."""
-DEFAULT = tuple(name for name in FORMATS if name != "parquet")
-"""All that need no optional package."""
+DEFAULT = tuple(name for name in FORMATS if name not in ("parquet", "everyevalever"))
+"""All that need no optional package and do not grow with every answer."""
 FOLDER = "folder"
 """The format that is pictures, too many to be held at once."""
 NAMES = (*FORMATS, FOLDER)

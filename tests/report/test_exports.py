@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import os
+import re
 import sys
 from copy import deepcopy
 from pathlib import Path
@@ -39,6 +40,7 @@ NAMES = {
     "svg": ["graph.svg", "matrix.svg"],
     "png": ["graph.png", "matrix.png"],
     "card": ["card.md"],
+    "everyevalever": ["UUID.json", "UUID_samples.jsonl"],
 }
 
 
@@ -62,7 +64,10 @@ def test_every_format_writes_its_files(result: biasgraph.Result, tmp_path: Path)
     assert {*FORMATS} == {*NAMES}
     paths = export(result, list(FORMATS), tmp_path / "all").paths
     expected = [name for names in NAMES.values() for name in names]
-    assert [path.name for path in paths] == [*expected, LISTING]
+    names = [
+        re.sub(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UUID", path.name) for path in paths
+    ]
+    assert names == [*expected, LISTING]
     again = export(result, list(FORMATS), tmp_path / "again").paths
     assert content(tmp_path / "all") == content(tmp_path / "again"), "deterministic"
     toy = b"describe a toy"
@@ -267,7 +272,7 @@ def test_where_exports_go(result: biasgraph.Result, tmp_path: Path) -> None:
 
 def test_formats_are_read_from_a_list() -> None:
     assert formats_in(" SVG,png,,svg ") == ["svg", "png"]
-    assert {*DEFAULT, "parquet"} == {*FORMATS}
+    assert {*DEFAULT, "parquet", "everyevalever"} == {*FORMATS}
     for text in ("", " , "):
         with pytest.raises(InputError, match="--to is empty"):
             formats_in(text)
