@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from biasgraph.audits.axis_gates import read_gates
+from biasgraph.audits.panels import ANALYSIS, AUDIT, AXES, METHODS, OUTPUT
 from biasgraph.audits.round_options import RoundOptions
 from biasgraph.causal.looks import LOOKS, looks_up_to
 from biasgraph.data.options import TEXT, Settings, option, optional, options_of, reuse, settings
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
     from biasgraph.causal.settings import AnalysisSettings
     from biasgraph.data.axes import AxisSet
-
-AUDIT, AXES, ANALYSIS = "What to audit", "Axes and ideal", "Analysis"
-METHODS, OUTPUT = "Other methods", "Output"
-"""The panels of ``--help``; that of models is in `biasgraph.models.inference_options`."""
 
 
 @settings(panel=AUDIT)

@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasgraph.audits.build_options import (
-    ANALYSIS,
-    AUDIT,
-    METHODS,
-    OUTPUT,
     AxesOptions,
     BuildOptions,
     MethodOptions,
     PromptOptions,
     RunOptions,
 )
+from biasgraph.audits.panels import ANALYSIS, AUDIT, METHODS, OUTPUT
 from biasgraph.data.options import Settings, option, optional, reuse, settings
 from biasgraph.errors import InputError, printable
 from biasgraph.models.backend import OPTION

@@ -11,7 +11,7 @@ from typing import Any
 
 import rich_click as click
 
-from biasgraph.audits.build_options import METHODS, OUTPUT
+from biasgraph.audits.panels import METHODS, OUTPUT
 from biasgraph.data.options import Option, Settings, options_of
 from biasgraph.errors import printable
 from biasgraph.methods.registry import find_methods, method_options

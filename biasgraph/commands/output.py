@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from biasgraph.audits.build_options import OUTPUT
+from biasgraph.audits.panels import OUTPUT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from biasgraph.audits.build_options import (
-    ANALYSIS,
-    AUDIT,
-    AxesOptions,
-    BuildOptions,
-    RunOptions,
-)
+from biasgraph.audits.build_options import AxesOptions, BuildOptions, RunOptions
 from biasgraph.audits.mining.genetic_search import SearchSettings
+from biasgraph.audits.panels import ANALYSIS, AUDIT
 from biasgraph.audits.pipeline_options import ScoreOptions
 from biasgraph.data.options import option, optional, options_of, reuse, settings
 from biasgraph.errors import InputError

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from biasgraph.audits.build_options import AUDIT, BuildOptions, PromptOptions, RunOptions
+from biasgraph.audits.build_options import BuildOptions, PromptOptions, RunOptions
+from biasgraph.audits.panels import AUDIT
 from biasgraph.data.options import option, optional, reuse, settings
 from biasgraph.errors import InputError, shown
 from biasgraph.models.inference_options import ModelOptions

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from biasgraph.audits.build_options import AUDIT, OUTPUT, BuildOptions, RunOptions
+from biasgraph.audits.build_options import BuildOptions, RunOptions
+from biasgraph.audits.panels import AUDIT, OUTPUT
 from biasgraph.audits.search.beam_search import BeamSettings
 from biasgraph.audits.search.probe_options import ProbeOptions
 from biasgraph.data.options import TEXT, option, optional, reuse, settings

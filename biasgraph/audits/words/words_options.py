@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from biasgraph.audits.build_options import AUDIT, OUTPUT, BuildOptions, PromptOptions, RunOptions
+from biasgraph.audits.build_options import BuildOptions, PromptOptions, RunOptions
+from biasgraph.audits.panels import AUDIT, OUTPUT
 from biasgraph.data.options import option, optional, reuse, settings
 from biasgraph.errors import InputError
 from biasgraph.methods.word_gradients import GradientSettings
