@@ -146,7 +146,7 @@ def _axis(axis: Record, span: Span, most: Mapping[str, float]) -> AxisView:
     for setting, shown in zip(axis["settings"][1:], others, strict=True):
         if not _is_joined(shown):
             runs = "; ".join(
-                f"{words.name(one['model'])}: {_dated(one)}" for one in setting["points"]
+                f"{words.name(one['model'])}{_toy(one)}: {_dated(one)}" for one in setting["points"]
             )
             told.append(f"{shown.apart} {runs}.")
     drawn = [first, *(shown for shown in others if _is_joined(shown))]
@@ -232,7 +232,7 @@ def _changes(axis: Record, models: Sequence[str]) -> Iterator[str]:
             further = last["w1_ci"][0] > first["w1_ci"][1]
             if further or last["w1_ci"][1] < first["w1_ci"][0]:
                 yield (
-                    f"{words.name(axis['axis'])} of {words.name(model)} is "
+                    f"{words.name(axis['axis'])} of {words.name(model)}{_toy(last)} is "
                     f"{'further from' if further else 'closer to'} its ideal than it was: "
                     f"{_dated(first)}, {_dated(last)}."
                 )
@@ -253,7 +253,7 @@ def _numbers(axis: str, setting: Record, address: Callable[[Record], str | None]
             Number(
                 run=words.label(point["directory"], 120),
                 href=address(point),
-                model=words.label(point["model"]),
+                model=words.label(point["model"]) + _toy(point),
                 date=point["date"][:10],
                 w1="not defined: too few valid answers"
                 if point["w1"] is None
@@ -264,6 +264,10 @@ def _numbers(axis: str, setting: Record, address: Callable[[Record], str | None]
             for point in setting["points"]
         ],
     )
+
+
+def _toy(point: Record) -> str:
+    return " (toy)" if point["toy"] else ""
 
 
 def _share(point: Record, place: int) -> str:

@@ -128,6 +128,15 @@ def test_an_undefined_number_is_in_the_table_alone() -> None:
     assert (once.axes, once.once) == ([], "gender")
 
 
+def test_a_toy_is_called_one_wherever_its_numbers_stand() -> None:
+    toys = [point(1, 0.1, toy=True), point(2, 0.4, toy=True)]
+    told = shown(setting(*toys), setting(point(3, 0.2, toy=True), judge="vlm:b"))
+    assert told.models[0].toy
+    assert "(toy) is further" in told.changes[0]
+    assert "(toy): 0.200" in told.axes[0].apart[0]
+    assert told.numbers[0].rows[0].model == "shop:v1 (toy)"
+
+
 def test_models_beyond_the_looks_are_in_the_table_alone() -> None:
     points = [point(month, 0.1, f"shop:v{month}") for month in range(1, 10)]
     many = shown(setting(*points))
