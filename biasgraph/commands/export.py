@@ -26,9 +26,9 @@ class NotWritten(BiasgraphError):
     "formats",
     metavar="FORMAT,...",
     help="card (a page for people, in Markdown), html, json, graphml, gexf, csv, parquet, pyvis, "
-    "dot, mermaid, svg, png, everyevalever (scores and every answer, in that schema), folder (the "
-    "images in sets, for --model folder:DIR). Default: all but parquet, which needs an optional "
-    "package, and everyevalever and folder, which are large.",
+    "dot, mermaid, svg, png, cyclonedx (an ML-BOM), everyevalever (scores and every answer, in "
+    "that schema), folder (the images in sets, for --model folder:DIR). Default: all but parquet, "
+    "which needs an optional package, and everyevalever and folder, which are large.",
 )
 @click.option(
     "--columns",

@@ -71,6 +71,7 @@ FORMATS = {
     "svg": Format("biasgraph.report.figures:export_figures", figure="svg"),
     "png": Format("biasgraph.report.figures:export_figures", figure="png"),
     "card": Format("biasgraph.report.audit_card:card_files", figure="png"),
+    "cyclonedx": Format("biasgraph.report.cyclonedx:bom_files"),
     "everyevalever": Format("biasgraph.report.every_eval_ever:eval_files"),
 }
 """The formats by name, in the order in which they are written."""

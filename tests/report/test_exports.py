@@ -40,6 +40,7 @@ NAMES = {
     "svg": ["graph.svg", "matrix.svg"],
     "png": ["graph.png", "matrix.png"],
     "card": ["card.md"],
+    "cyclonedx": ["bom.cdx.json"],
     "everyevalever": ["UUID.json", "UUID_samples.jsonl"],
 }
 
