@@ -21,10 +21,9 @@ import rich_click as click
     "--port",
     metavar="INTEGER",
     type=click.IntRange(0, 65535),
-    default=0,
     help="The port of this machine to serve on. Default: any free one.",
 )
-def view(folder: Path, target: Path | None, port: int) -> None:
+def view(folder: Path, target: Path | None, port: int | None) -> None:
     """Show all runs under DIR (outputs) as a page.
 
     A table of runs, to sort and filter, each with a link to its report, and the history of every
@@ -33,11 +32,13 @@ def view(folder: Path, target: Path | None, port: int) -> None:
     alone, at the address that is printed, until Ctrl-C; nothing can be changed there.
     """
     if target is not None:
+        if port is not None:
+            raise click.UsageError("--port has no effect with --static, which serves nothing")
         _write(folder, target)
         return
     from biasgraph.audits.run_server import RunServer
 
-    with RunServer(folder, port) as server:
+    with RunServer(folder, port or 0) as server:
         click.echo(f"Open {server.address}")
         click.echo("Ctrl-C ends it")
         try:

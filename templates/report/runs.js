@@ -38,7 +38,7 @@
     head.replaceChildren(el("button", { type: "button", onclick: () => sort(head, place) }, text));
   });
 
-  const form = document.getElementById("filter");
+  const fields = document.getElementById("filter");
   function filter() {
     const wanted = document.getElementById("words").value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
     const state = document.getElementById("state");
@@ -52,10 +52,9 @@
     document.getElementById("none").hidden = shown > 0;
   }
 
-  if (form) {
-    form.hidden = false;
-    form.addEventListener("input", filter);
-    form.addEventListener("submit", (event) => event.preventDefault());
+  if (fields) {
+    fields.hidden = false;
+    fields.addEventListener("input", filter);
     filter(); // a browser may keep what was typed
   }
 

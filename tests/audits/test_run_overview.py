@@ -52,6 +52,15 @@ def test_only_a_page_is_overwritten(
     assert capsys.readouterr().out == f"Wrote {target}\n"
 
 
+def test_a_port_for_a_file_is_refused(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    assert main(["view", str(runs), "--static", str(page), "--port", "8000"]) == 2
+    assert "--port has no effect with --static" in capsys.readouterr().err
+    assert not page.exists()
+
+
 def test_no_such_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
     assert main(["view", str(tmp_path / "nowhere"), "--static", str(page)]) == 2

@@ -191,7 +191,10 @@ def test_the_served_page_opens_reports_and_their_pictures(run: Path, chromium: A
         failed: list[str] = []
         page.on("requestfailed", lambda request: failed.append(request.url))
         page.on("pageerror", lambda error: failed.append(str(error)))
+        page.on("console", lambda message: failed.append(message.text))
         page.goto(server.address)
+        page.get_by_label("Filter").fill("librarian")
+        page.keyboard.press("Enter")
         with page.expect_navigation():
             page.locator("#runs a").first.click()
         page.wait_for_selector("html[data-ready]", state="attached")
