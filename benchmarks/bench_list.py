@@ -10,6 +10,7 @@ do: read every graph.json and parse it.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import tempfile
@@ -17,10 +18,14 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from rich.console import Console
+
 import biasgraph
 from benchmarks.bench_size import OCCUPATION, lines
 from biasgraph.audits.run_list import list_runs
 from biasgraph.audits.run_overview import overview
+from biasgraph.report.run_table import summarize
+from biasgraph.report.terminal import show
 
 REPEATS = 3
 PROMPTS, MODELS = 50, 3
@@ -35,6 +40,12 @@ def seconds(work: Callable[[], object]) -> float:
         work()
         times.append(time.process_time() - start)
     return min(times)
+
+
+def printed(folder: Path) -> None:
+    """The table that `list` prints."""
+    rows = [row.to_json() for row in list_runs(folder)]
+    show(Console(file=io.StringIO(), width=100, highlight=False), summarize(rows))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -62,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{count} runs of {len(graph) / 1e3:.0f} kB: their graph.json read and parsed in "
             f"{floor:.2f} s of CPU"
         )
-        for name, work in (("list", list_runs), ("view", overview)):
+        for name, work in (("read", list_runs), ("list", printed), ("view", overview)):
             taken = seconds(lambda work=work: work(folder / "runs"))  # type: ignore[misc]
             print(f"{name}: {taken:.2f} s, ratio {taken / floor:.2f}")
 
