@@ -9,6 +9,7 @@ import rich_click as click
 
 from biasgraph.commands.click_options import output_option, run_argument
 from biasgraph.errors import BiasgraphError
+from biasgraph.report.export_formats import DEFAULT, FOLDER, summary
 
 
 class NotWritten(BiasgraphError):
@@ -25,10 +26,7 @@ class NotWritten(BiasgraphError):
     "--to",
     "formats",
     metavar="FORMAT,...",
-    help="card (a page for people, in Markdown), html, json, graphml, gexf, csv, parquet, pyvis, "
-    "dot, mermaid, svg, png, cyclonedx (an ML-BOM), everyevalever (scores and every answer, in "
-    "that schema), folder (the images in sets, for --model folder:DIR). Default: all but parquet, "
-    "which needs an optional package, and everyevalever and folder, which are large.",
+    help=summary(),
 )
 @click.option(
     "--columns",
@@ -51,11 +49,11 @@ def export(run: Path, formats: str | None, columns: str, target: Path | None) ->
     from biasgraph.errors import shown
     from biasgraph.report import exports
 
-    wanted = exports.DEFAULT if formats is None else exports.formats_in(formats)
+    wanted = DEFAULT if formats is None else exports.formats_in(formats)
     done = exports.export(load(run), wanted, target, columns=int(columns))
     folder = done.paths[-1].parent  # that of export.json
     names = ", ".join(path.relative_to(folder).as_posix() for path in done.paths)
-    pictures = exports.FOLDER in wanted and exports.FOLDER not in done.refused
+    pictures = FOLDER in wanted and FOLDER not in done.refused
     sets = "the images in their sets, manifest.csv, " if pictures else ""
     click.echo(f"Wrote to {shown(folder)}: {sets}{names}")
     if pictures:

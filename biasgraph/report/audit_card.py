@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.data import findings as parts
+from biasgraph.data.graph_document import Document
 from biasgraph.report import judge_words, prompt_tables, rounds_words, style, verdict_words, words
 from biasgraph.report.build_record import BuildRecord
 from biasgraph.report.caveats import caveats
@@ -55,7 +56,7 @@ def card(told: Told, record: BuildRecord, figure: str | None) -> str:
         [
             to_markdown([parts.Banner(graph["toy"])]),
             to_markdown([parts.Text(" ".join(lead(document, told.pairs)))]),
-            image(alternative_text(document), figure) if figure else "",
+            *_figure(document, figure),
             to_markdown(_audited(document, record)),
             to_markdown(_shown(told)),
             to_markdown(SECTIONS["findings"](told)),
@@ -64,6 +65,13 @@ def card(told: Told, record: BuildRecord, figure: str | None) -> str:
             *_repetition(record),
         ],
     )
+
+
+def _figure(document: Document, figure: str | None) -> Iterator[str]:
+    """The picture of the graph, if there is one, and how to read it."""
+    if figure is not None:
+        yield image(alternative_text(document), figure)
+        yield to_markdown([parts.Text(f"How to read it: {words.ARROW}")])
 
 
 def _audited(document: Record, record: BuildRecord) -> Iterator[parts.ScreenPart]:

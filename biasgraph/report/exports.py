@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from biasgraph.data.file_names import BY_PROMPT
@@ -15,12 +14,12 @@ from biasgraph.errors import BiasgraphError, InputError, names_in, shown
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import refuse_foreign, write_files, writing_to
+from biasgraph.report.export_formats import DEFAULT, FOLDER, FORMATS, NAMES, Files
 from biasgraph.report.picture_folder import PictureFolder
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
 
-Files = dict[str, bytes]
 LISTING = "export.json"
 SCHEMA = "biasgraph-export/1"
 
@@ -32,54 +31,6 @@ def csv_files(result: Result) -> Files:
     if result.prompts:
         frames[BY_PROMPT] = by_prompt_for_csv(result.by_prompt)
     return {name: to_csv(with_label(frame, toy)) for name, frame in frames.items()}
-
-
-@dataclass(frozen=True)
-class Format:
-    """What makes the files of a format.
-
-    Attributes:
-        writer: "module:function", of a result; it returns files by name.
-        file: The name of the only file, where the function is one of the document instead and
-            returns its content.
-        figure: The kind of a picture, where the function takes it and the width in columns too.
-    """
-
-    writer: str
-    file: str = ""
-    figure: str = ""
-
-    def files(self, result: Result, columns: int) -> Files:
-        """The files of a result by name; columns: the width of figures."""
-        write = resolve_name(self.writer)
-        if self.file:
-            return {self.file: write(result.document)}
-        files: Files = write(result, self.figure, columns) if self.figure else write(result)
-        return files
-
-
-FORMATS = {
-    "html": Format("biasgraph.report.page:pages"),
-    "json": Format("biasgraph.data.graph_document:to_json", "graph.json"),
-    "graphml": Format("biasgraph.data.graph_document:to_graphml", "graph.graphml"),
-    "gexf": Format("biasgraph.report.gexf:to_gexf", "graph.gexf"),
-    "csv": Format("biasgraph.report.exports:csv_files"),
-    "parquet": Format("biasgraph.report.parquet:parquet_files"),
-    "pyvis": Format("biasgraph.report.pyvis_page:to_pyvis", "pyvis.html"),
-    "dot": Format("biasgraph.report.diagrams:to_dot", "graph.dot"),
-    "mermaid": Format("biasgraph.report.diagrams:to_mermaid", "graph.mmd"),
-    "svg": Format("biasgraph.report.figures:export_figures", figure="svg"),
-    "png": Format("biasgraph.report.figures:export_figures", figure="png"),
-    "card": Format("biasgraph.report.audit_card:card_files", figure="png"),
-    "cyclonedx": Format("biasgraph.report.cyclonedx:bom_files"),
-    "everyevalever": Format("biasgraph.report.every_eval_ever:eval_files"),
-}
-"""The formats by name, in the order in which they are written."""
-DEFAULT = tuple(name for name in FORMATS if name not in ("parquet", "everyevalever"))
-"""All that need no optional package and do not grow with every answer."""
-FOLDER = "folder"
-"""The format that is pictures, too many to be held at once."""
-NAMES = (*FORMATS, FOLDER)
 
 
 def formats_in(text: str) -> list[str]:

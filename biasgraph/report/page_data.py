@@ -98,6 +98,7 @@ def _context(
         "title": title_of(document),
         "quoted": graph["prompt"] is not None,
         "toy": graph["toy"],
+        "arrow": words.ARROW,
         "about_labels": judge_words.about_labels([graph]),
         "unseen_words": [words.label(word) for word in graph.get("unseen_words") or ()],
         "fact_rows": [row for row in graph_facts(document) if row[0] not in in_title],

@@ -9,6 +9,13 @@ from biasgraph.errors import printable
 
 Record = Mapping[str, Any]
 
+ARROW = (
+    "an arrow from A to B says that what a prompt asks of A decides what the images show of B. Its "
+    "number, IS, is what asking for all of A equally takes off (+) or adds to (-) B's distance to "
+    "its ideal distribution."
+)
+"""How to read the graph."""
+
 LISTED = 4  # pairs or axes that a sentence names before it counts the rest
 STRONGEST = 3
 ISOLATE, END = "\u2068", "\u2069"

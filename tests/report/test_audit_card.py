@@ -72,6 +72,7 @@ def test_the_card_speaks_the_words_of_the_report(result: biasgraph.Result) -> No
         "This judge has not been validated",
         "Categories are labels that the judge, a model, gave to pictures",
         "biasgraph build --answers answers.csv",
+        "How to read it: an arrow from A to B says",
     ):
         assert said in seen, said
     assert "toy" not in seen
@@ -107,7 +108,7 @@ def test_of_initial_images_alone_no_pair_is_told(result: biasgraph.Result) -> No
     assert [*files] == ["card.md"]
     seen = text(files["card.md"].decode())
     assert "no pair of axes can be tested" in seen
-    assert "The graph:" not in seen
+    assert "The graph:" not in seen and "an arrow from" not in seen
 
 
 def test_what_is_undefined_is_a_dash_with_its_reason() -> None:

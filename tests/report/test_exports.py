@@ -22,7 +22,8 @@ import pytest
 import biasgraph
 from biasgraph.data.findings import Finding, MarkedText, MarkedView, MarkedWord
 from biasgraph.errors import InputError, MissingExtra
-from biasgraph.report.exports import DEFAULT, FORMATS, LISTING, export, formats_in
+from biasgraph.report.export_formats import DEFAULT, FORMATS
+from biasgraph.report.exports import LISTING, export, formats_in
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE
 
