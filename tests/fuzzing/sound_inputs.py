@@ -74,8 +74,15 @@ SHOW = ("show", "run")
 SHOW_JSON = ("show", "run", "--json")
 REPORT = ("report", "run", "-o", "out/report.html")
 LABEL = ("label", "run", "-o", "out/label.html", "--sample", "4")
-EXPORT = ("export", "run", "--to", "json,graphml,gexf,csv,parquet,dot,mermaid", "-o", "out")
-FIGURES = ("export", "run", "--to", "svg", "-o", "out")
+EXPORT = (
+    "export",
+    "run",
+    "--to",
+    "json,graphml,gexf,csv,parquet,dot,mermaid,cyclonedx,everyevalever",
+    "-o",
+    "out",
+)
+FIGURES = ("export", "run", "--to", "svg,card", "-o", "out")
 PICTURES = ("export", "run", "--to", "folder", "-o", "out")
 COMPARE = ("compare", "other", "run", "-o", "out", "--fail-if", "amplification>9")
 BASELINE = ("compare", "run", "other", "-o", "out", "--json")
@@ -111,14 +118,14 @@ PROPOSE = ("axes", "propose", PROMPT, "--llm", "sandbox", "-o")
 READ = (SHOW, SHOW_JSON, REPORT, EXPORT, COMPARE, BASELINE, PLAN, ROBUSTNESS)
 
 KINDS = (
-    Kind("run.json", "run/run.json", (SHOW, REPORT, LABEL, PICTURES, PLAN, LABELS, ANNOTATE, AGAIN, DRY), break_json, ("run",), 6, True),
+    Kind("run.json", "run/run.json", (SHOW, REPORT, LABEL, PICTURES, FIGURES, PLAN, LABELS, ANNOTATE, AGAIN, DRY), break_json, ("run",), 6, True),
     Kind("graph.json", "run/graph.json", (*READ, FIGURES, ANNOTATE, CHECK), break_json, ("run",), 12, True),
     Kind("inputs.json", "run/inputs.json", (AGAIN,), break_json, ("run",), 2, True),
     Kind("pictures.json", "run/pictures.json", (AGAIN, REPORT), break_json, ("run",), 2, True),
     Kind("answers of a run", "run/answers.csv", (*READ, CHECK, LABEL), break_csv, (), 4, True),
     Kind("pairs.csv", "run/pairs.csv", READ, break_csv, (), 4, True),
     Kind("tables.csv", "run/tables.csv", READ, break_csv, (), 4, True),
-    Kind("ledger.sqlite", "run/ledger.sqlite", (SHOW, REPORT, LABEL, PICTURES, LABELS, AGAIN, ANNOTATE), None, ("run",), 8, True),
+    Kind("ledger.sqlite", "run/ledger.sqlite", (SHOW, REPORT, LABEL, PICTURES, EXPORT, LABELS, AGAIN, ANNOTATE), None, ("run",), 8, True),
     Kind("pictures of a run", "run/images/*", (REPORT, LABEL, PICTURES, LABELS, AGAIN), break_bytes, ("run",), 4, True),
     Kind("agreement of a run", "run/agreement.json", (REPORT, SHOW, TABLE, AGAIN), break_json, ("run",), 3, True),
     Kind("answers table", "answers.csv", (TABLE,), break_csv, (), 4),

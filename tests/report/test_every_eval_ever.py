@@ -88,7 +88,7 @@ def lossy(table: pd.DataFrame) -> pd.DataFrame:
 @pytest.mark.parametrize(
     "table",
     [
-        lossy(librarian_table()),
+        lossy(librarian_table(images=24)),
         with_controls(librarian_table()),
         librarian_table(images=5),
         librarian_table()[librarian_table()["role"] == "initial"],
