@@ -138,7 +138,7 @@ def settings(bootstrap: int = 1000, **given: Any) -> AnalysisSettings:
 def looked_at(images: CodedImages, options: AnalysisSettings) -> list[PairRow]:
     """The pairs of two axes, each as it stopped."""
     pool, ideals = Pool.of(images.prompt, [images]), UNIFORM.ideals(images.variables, None)
-    _, pairs = Pairs.prepared(pool, ideals, options, options.prompt_rule)
+    _, pairs = Pairs.prepare(pool, ideals, options, options.prompt_rule)
     return until_decided(pairs).rows
 
 

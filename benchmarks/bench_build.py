@@ -68,7 +68,7 @@ def warm(work: PlannedBuild) -> None:
 
 
 def build_seconds(work: PlannedBuild) -> float:
-    with work.job.opened() as run:
+    with work.job.open() as run:
         start = time.perf_counter()
         work.carry_out(run, {})
         return time.perf_counter() - start

@@ -178,7 +178,7 @@ def in_pairs(texts: list[list[list[str]]], synonyms: Synonyms) -> list[float]:
 def at_once(texts: list[list[list[str]]], synonyms: Synonyms) -> list[float]:
     """The same with one vocabulary for all sets, as biasgraph.methods.tibet has it."""
     flat, sets = flattened(texts)
-    frequencies = Mentions.of(flat).merged(synonyms).counted(sets, len(texts)) / IMAGES
+    frequencies = Mentions.of(flat).merge(synonyms).counted(sets, len(texts)) / IMAGES
     return [float(score) for score in cas(frequencies[0], frequencies[1:])]
 
 

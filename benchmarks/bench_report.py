@@ -96,7 +96,7 @@ def measure(directory: Path, side: int, rounds: int) -> None:
     planned = plan_build(options)
     job = replace(planned.job, generator=Painter(side), judge=Guesser())
     planned = replace(planned, job=job)
-    with job.opened() as run:
+    with job.open() as run:
         planned.carry_out(run, {})
         answers = Answers.from_frame(run.answers(job.vqa))
         about, origin = planned.about_prompts(), planned.origin(run)

@@ -155,7 +155,7 @@ def _first_hit(case: Case, directory: Path) -> dict[str, Any]:
     writer = PromptWriter(
         work.llm, directory, work.target, case.seed, options.max_words, work.check
     )
-    with work.job.opened() as run:
+    with work.job.open() as run:
         run.request([], images=options.images, targets=[], settings={})
         population: Population = _Drawn(case, work.objective, options.images)
         if case.kind == "hit":

@@ -190,7 +190,7 @@ def _plan(
     found = greedy_plan(pool, targets, edges, settings)
     chosen = [NAMES.index(step["axis"]) for step in found["steps"]]
     every = range(len(NAMES))
-    seen = Shifts.observed(pool, list(every), edges, settings.mix)
+    seen = Shifts.observe(pool, list(every), edges, settings.mix)
     rows = []
     for many in range(2, len(chosen) + 1):
         axes = tuple(sorted(NAMES[x] for x in chosen[:many]))

@@ -245,7 +245,7 @@ def annotate_run(
             from biasgraph.report.saving import write
 
             write(annotated, directory)
-    return annotated.placed(directory) if save else annotated
+    return annotated.place(directory) if save else annotated
 
 
 @contextmanager
@@ -275,7 +275,7 @@ def _media_of(
     ).with_helpers(*helpers_of(methods))
     check_methods(methods, plan, job)
     graphs = 1 + len(result.prompts)
-    with job.opened() as run, equip_methods(run, job, methods, graphs) as (media, advance):
+    with job.open() as run, equip_methods(run, job, methods, graphs) as (media, advance):
         yield declared, media, advance
 
 

@@ -78,7 +78,7 @@ def build(
     if options.directory is None:
         return result
     save(result, options.directory)
-    return result.placed(options.directory)
+    return result.place(options.directory)
 
 
 def plan(options: BuildOptions) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def plan(options: BuildOptions) -> dict[str, Any]:
         from biasgraph.audits.rounds import size_of_rounds
 
         size["notes"].append(size_of_rounds(planned, options))
-    fewest = options.suited_to(planned.axes).analysis_settings().min_valid
+    fewest = options.suit(planned.axes).analysis_settings().min_valid
     if planned.images < fewest:
         size["notes"].append(
             f"{planned.images:,} images of each prompt are fewer than the {fewest:,} of "
@@ -128,7 +128,7 @@ def build_from_models(
     """Make images, ask about them and analyse the answers; what the run holds is not redone."""
     planned = _planned(options, progress, command)
     own_alpha = options.alpha
-    options = options.suited_to(planned.axes)
+    options = options.suit(planned.axes)
     photographs = Photographs.of(options, planned)
     declared = _declare(options, planned, photographs)
     if options.correct is not None:
@@ -137,7 +137,7 @@ def build_from_models(
         read_correction(Path(options.correct), planned.job.vqa, planned.job.judge_fingerprint)
     methods = _methods(options, planned)
     planned = planned.with_helpers(*helpers_of(methods))
-    with planned.job.opened() as run:
+    with planned.job.open() as run:
         if photographs is not None:
             declared = declared.with_reference(photographs.ask(), planned.prompts)
         rounds = None
@@ -161,7 +161,7 @@ def build_from_models(
             result = settled.result()
             with storing(run.directory):
                 remember(run.directory, inputs, write(result, run.directory))
-    return result.placed(planned.job.directory)
+    return result.place(planned.job.directory)
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ def build_from_answers(
     directory = options.directory
     methods = choose_methods(options, read_methods(directory))
     axes = options.axes if isinstance(options.axes, AxisSet | None) else load_axis_set(options.axes)
-    options = options.suited_to(axes)
+    options = options.suit(axes)
     from biasgraph.audits.analysis import analyze_answers
 
     answers = Answers.read(table) if isinstance(table, str | Path) else Answers.from_frame(table)

@@ -353,7 +353,7 @@ class BuildOptions(
                     "table no model does any work"
                 )
 
-    def suited_to(self, axes: AxisSet | None) -> BuildOptions:
+    def suit(self, axes: AxisSet | None) -> BuildOptions:
         """The same with the threshold that an axis set names, where these name none."""
         if axes is None or axes.alpha is None or self.alpha is not None:
             return self

@@ -109,13 +109,13 @@ class PlannedBuild:
 
     def _notes(self) -> list[str]:
         notes = list(self.pictures.notes) if self.pictures else []
-        if shared := self._shared(self.plans):
+        if shared := self._find_shared(self.plans):
             some = "1 picture is" if len(shared) == 1 else f"{len(shared):,} pictures are"
             notes.append(f"{some} in several sets ({listed(shared, NAMED)})")
         return [*notes, *(self.proposal.notes if self.proposal else ()), *self.unchecked]
 
-    def _shared(self, plans: Sequence[PromptPlan]) -> list[str]:
-        return self.pictures.shared(plans, self.images) if self.pictures else []
+    def _find_shared(self, plans: Sequence[PromptPlan]) -> list[str]:
+        return self.pictures.find_shared(plans, self.images) if self.pictures else []
 
     def _requests(self, images: int, questions: int) -> list[str]:
         """What servers would be asked, in a sentence; none where there is no server."""
@@ -172,7 +172,7 @@ class PlannedBuild:
 
     def origin(self, run: Run) -> dict[str, Any]:
         """What a graph says of where its images come from."""
-        job, rewritten = self.job, run.ledger.revised()
+        job, rewritten = self.job, run.ledger.count_revised()
         notes = self._notes() + job.withheld_notes(run, "counted as gated")
         if rewritten:
             notes.append(
@@ -188,7 +188,7 @@ class PlannedBuild:
             "annotators": job.judge.annotators if isinstance(job.judge, Annotated) else None,
             "seed": job.seed,
             "unseen_words": self._unseen_words(self.plans),
-            "flags": ["shared_images"] if self._shared(self.plans) else [],
+            "flags": ["shared_images"] if self._find_shared(self.plans) else [],
         }
 
     def about_prompts(self) -> dict[str, dict[str, Any]]:
@@ -199,7 +199,7 @@ class PlannedBuild:
                 "typed": plan.typed if plan.typed != plan.initial.text else None,
                 "fixed_by_prompt": dict(plan.fixed),
                 "unseen_words": self._unseen_words([plan]),
-                "flags": ["shared_images"] if self._shared([plan]) else [],
+                "flags": ["shared_images"] if self._find_shared([plan]) else [],
             }
             for plan in self.plans
         }

@@ -89,7 +89,7 @@ def measure_axes(
     labelled: Mapping[str, Counts] | None = None,
 ) -> tuple[list[NodeRow], list[PairRow]]:
     """The nodes and all ordered pairs of axes, edges decided by the rule; see `analyze`."""
-    nodes, measured = Pairs.prepared(pool, ideals, settings, rule)
+    nodes, measured = Pairs.prepare(pool, ideals, settings, rule)
     pairs = rows_until_decided(measured) if settings.looks else measured.rows()
     if labelled is None:
         return nodes, pairs

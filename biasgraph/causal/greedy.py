@@ -74,7 +74,7 @@ class Shifts:
             )
 
     @classmethod
-    def observed(cls, pool: Pool, sources: Sequence[int], edges: Edges, mix: str) -> Shifts:
+    def observe(cls, pool: Pool, sources: Sequence[int], edges: Edges, mix: str) -> Shifts:
         """What the pool's images show, for interventions on `sources`."""
         every = range(len(pool.variables))
         initial = [pool.total.initial[y].counts[None] for y in every]
@@ -82,7 +82,7 @@ class Shifts:
         return cls.of(initial, arms, edges, mix)
 
     @classmethod
-    def resampled(
+    def resample(
         cls,
         pool: Pool,
         sources: Sequence[int],
@@ -96,7 +96,7 @@ class Shifts:
         counts = pool_counts(pool, sources, settings.bootstrap, rng, noise=noise)
         return cls.of(*counts, edges, settings.mix)
 
-    def predicted(self, chosen: Sequence[int], y: int) -> Floats:
+    def predict(self, chosen: Sequence[int], y: int) -> Floats:
         """(B, k) the distribution of y with all of `chosen` diversified; see `ASSUMPTION`."""
         if y in chosen:
             return self.after[y][y]
@@ -109,7 +109,7 @@ class Shifts:
         """(B,) the weighted sum of the targets' predicted distances."""
         return np.asarray(
             sum(
-                target.weight * target.ideal.distance(self.predicted(chosen, target.variable))
+                target.weight * target.ideal.distance(self.predict(chosen, target.variable))
                 for target in targets
             )
         )
@@ -143,9 +143,9 @@ def greedy_plan(
     if not targets:
         raise ValueError("a plan needs a target")
     usable = [x for x in range(len(pool.variables)) if _usable(pool, x, targets, settings)]
-    seen = Shifts.observed(pool, usable, edges, settings.mix)
-    drawn = Shifts.resampled(pool, usable, edges, settings, noise=False)
-    null = Shifts.resampled(pool, usable, edges, settings, noise=True)
+    seen = Shifts.observe(pool, usable, edges, settings.mix)
+    drawn = Shifts.resample(pool, usable, edges, settings, noise=False)
+    null = Shifts.resample(pool, usable, edges, settings, noise=True)
     names = [variable.name for variable in pool.variables]
     chosen: list[int] = []
     done: list[dict[str, Any]] = []
@@ -255,8 +255,8 @@ def _state(
     rows = []
     for target in targets:
         y = target.variable
-        draws = target.ideal.distance(drawn.predicted(chosen, y))
-        record = distance_record(seen.predicted(chosen, y)[0], target.ideal, draws)
+        draws = target.ideal.distance(drawn.predict(chosen, y))
+        record = distance_record(seen.predict(chosen, y)[0], target.ideal, draws)
         rows.append({"axis": pool.variables[y].name, **record})
     total = float(seen.badness(chosen, targets)[0])
     return {

@@ -73,10 +73,10 @@ class Mediation:
 
     def check(self, x: int, z: int, y: int) -> dict[str, Any]:
         """The three checks of x -> z -> y and their verdict, as plain JSON."""
-        stratified = self._stratified(x, z, y)
-        chained = self._chained([*self.tallies.arms_of(x)], z, y)
+        stratified = self._test_strata(x, z, y)
+        chained = self._chain([*self.tallies.arms_of(x)], z, y)
         chain, explained = residual(chained), explained_share(chained)
-        falsifier = residual(self._chained([None], z, y))
+        falsifier = residual(self._chain([None], z, y))
         name = self.images.variables[z].name
         return {
             "through": name,
@@ -98,7 +98,7 @@ class Mediation:
         valid = codes[(codes[:, z] >= 0) & (codes[:, y] >= 0)].astype(np.int64)
         return np.bincount(valid[:, z] * k_y + valid[:, y], minlength=k_z * k_y).reshape(k_z, k_y)
 
-    def _stratified(self, x: int, z: int, y: int) -> dict[str, Any]:
+    def _test_strata(self, x: int, z: int, y: int) -> dict[str, Any]:
         """Whether y is independent of x within every answer about z; chi-square and dof summed."""
         joint = np.stack([self._joint(arm, z, y) for arm in self.tallies.arms_of(x)])
         strata = [reduce_table(joint[:, stratum])[0] for stratum in range(joint.shape[1])]
@@ -107,7 +107,7 @@ class Mediation:
         rng = generator(self.settings.seed, self.images.prompt, "stratified", *names)
         return stratified_test(strata, self.settings, rng)
 
-    def _chained(self, arms: Sequence[Arm | None], z: int, y: int) -> Chained | None:
+    def _chain(self, arms: Sequence[Arm | None], z: int, y: int) -> Chained | None:
         """P(y|x) of the arms, and the chain's sum_z P(y|do z) P(z|x); None where a set lacks both.
 
         A z that an arm shows and nobody intervened on leaves it undefined, too.

@@ -53,7 +53,7 @@ class Mitigation:
     plain: Codes | None = None
     axes: frozenset[int] | None = None
 
-    def tried(self, closer: Truths) -> Truths:
+    def select(self, closer: Truths) -> Truths:
         """(V,) which variables it diversifies, of those that it brings closer to their ideals."""
         if self.kind != "other_model":
             return np.ones_like(closer)
@@ -148,7 +148,7 @@ class Claims:
             signs.append(np.reshape(told, (len(ideals), len(ideals))))
         return cls(np.stack(signs), (second, first))
 
-    def kept(
+    def count_kept(
         self, mitigation: Mitigation, scale: _Scale, edges: Truths, resampled: Draw
     ) -> dict[str, int]:
         """How many claims along some pairs there are, and what the other halves say of them."""
@@ -235,7 +235,7 @@ def try_mitigation(
     _, drawn = scale.both(images, mitigation, _resample(settings.seed, *names))
     change, high = whole[0], np.quantile(drawn, 1 - TAIL, axis=0)
     own = np.diagonal(np.quantile(drawn, TAIL, axis=0)) > ROUNDING
-    tried = mitigation.tried(own) & np.isfinite(np.diagonal(change))
+    tried = mitigation.select(own) & np.isfinite(np.diagonal(change))
     apart = ~np.eye(len(ideals), dtype=bool) & tried[:, None]
     measured = apart & (np.isfinite(predicted) & np.isfinite(observed)).all(axis=0)
     found = measured & edges
@@ -252,7 +252,7 @@ def try_mitigation(
         at_once=scale.at_once(
             images, mitigation, found, ~mitigation.meant(own), _halves(settings.seed, *names)
         ),
-        **claims.kept(mitigation, scale, found, _resample(settings.seed, *names, "signs")),
+        **claims.count_kept(mitigation, scale, found, _resample(settings.seed, *names, "signs")),
         pairs=int(measured.sum()),
         harmed=int(harmed.sum()),
         harmed_clearly=int((harmed & (high < -ROUNDING)).sum()),
@@ -284,7 +284,7 @@ class _Scale:
         if mitigation.plain is not None:
             other = self.distances(draw("other", mitigation.plain, self.sizes))
             return predicted, before - other[:, None] + np.zeros_like(predicted)
-        return predicted, before - self._reweighted(images.initial, draw)
+        return predicted, before - self._reweigh(images.initial, draw)
 
     def at_once(
         self, images: CodedImages, mitigation: Mitigation, edges: Truths, rest: Truths, draw: Draw
@@ -334,7 +334,7 @@ class _Scale:
         with np.errstate(invalid="ignore"):
             return [mix_arms(np.stack(one, axis=1), self.mix) for one in zip(*drawn, strict=True)]
 
-    def _reweighted(self, codes: Codes, draw: Draw) -> Floats:
+    def _reweigh(self, codes: Codes, draw: Draw) -> Floats:
         """(R, V, V) distances when what images show of each variable weighs the same."""
         rows = []
         for x, k in enumerate(self.sizes):

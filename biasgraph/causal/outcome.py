@@ -39,8 +39,8 @@ def compare_outcome(
         edges: Along which the prediction adds shifts.
         settings: Of the analysis.
     """
-    seen = Shifts.observed(pool, chosen, edges, settings.mix)
-    drawn = Shifts.resampled(pool, chosen, edges, settings, noise=False)
+    seen = Shifts.observe(pool, chosen, edges, settings.mix)
+    drawn = Shifts.resample(pool, chosen, edges, settings, noise=False)
     sizes = [variable.size for variable in pool.variables]
     rng = generator(settings.seed, pool.name, "outcome")
     resampled = _resample_joint(joint, sizes, settings, rng)
@@ -49,8 +49,8 @@ def compare_outcome(
     for target in targets:
         y, ideal = target.variable, target.ideal
         counts = tally(together[:, y], sizes[y])
-        shares = seen.predicted(chosen, y)[0]
-        draws = ideal.distance(drawn.predicted(chosen, y))
+        shares = seen.predict(chosen, y)[0]
+        draws = ideal.distance(drawn.predict(chosen, y))
         predicted = distance_record(shares, ideal, draws)
         found = dict.fromkeys(predicted)
         row: dict[str, Any] = {"axis": pool.variables[y].name, "predicted": predicted}

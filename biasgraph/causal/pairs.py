@@ -60,7 +60,7 @@ class Pairs:
     wording: Wording
 
     @classmethod
-    def prepared(
+    def prepare(
         cls, pool: Pool, ideals: Sequence[Ideal], settings: AnalysisSettings, rule: EdgeRule
     ) -> tuple[list[NodeRow], Pairs]:
         """The nodes, and what tests and measures their pairs."""
@@ -87,23 +87,23 @@ class Pairs:
         """
         places = list(permutations(range(len(self.pool.variables)), 2))
         hits = 1 if self.rule.fdr is None else ENOUGH_HITS
-        rows = [self._with_plain_sensitivity(self._tested(x, y, hits), x, y) for x, y in places]
+        rows = [self._with_plain_sensitivity(self._test_pair(x, y, hits), x, y) for x, y in places]
         rows = [
-            self._measured(row, x, y) if row.edge or "below_min_is" in row.flags else row
+            self._measure(row, x, y) if row.edge or "below_min_is" in row.flags else row
             for row, (x, y) in zip(self.decide(rows), places, strict=True)
         ]
         return judge(rows, self.settings, self.rule)
 
     def row(self, x: int, y: int) -> PairRow:
         """One ordered pair, tested and measured, without what depends on the others."""
-        row = self._tested(x, y)
+        row = self._test_pair(x, y)
         arms = self.pool.total.arms_of(x)
         conditions = {
             "missing_arms": 0 < len(arms) < self.pool.variables[x].size,
             "differential_loss": bool(arms) and self._differential_loss(x, y),
         }
         flags = [name for name, holds in conditions.items() if holds]
-        return self._measured(flag(row, *flags), x, y)
+        return self._measure(flag(row, *flags), x, y)
 
     @cached_property
     def _alpha(self) -> float:
@@ -113,7 +113,7 @@ class Pairs:
         # An axis's own pair is a manipulation check, no edge, and so not in the family of tests.
         return self.rule.level(len(intervened) * (len(indices) - 1))
 
-    def _tested(self, x: int, y: int, hits: int = ENOUGH_HITS) -> PairRow:
+    def _test_pair(self, x: int, y: int, hits: int = ENOUGH_HITS) -> PairRow:
         """The pair with its tests; its status says whether there is enough to measure it."""
         variables, total = self.pool.variables, self.pool.total
         source, target = variables[x].name, variables[y].name
@@ -148,7 +148,7 @@ class Pairs:
         before, after = distances_to_ideal(*sets, self.ideals[y], self.settings.mix)
         return replace(row, is_=before - after)
 
-    def _measured(self, row: PairRow, x: int, y: int) -> PairRow:
+    def _measure(self, row: PairRow, x: int, y: int) -> PairRow:
         """The pair with its sensitivity and its intervals, where there is enough to measure it."""
         draws = self.draws[y]
         if row.status == "insufficient" or draws is None:

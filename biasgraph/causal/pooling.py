@@ -46,7 +46,7 @@ def analyze_global(
     """
     counted = [treat_unknown(images, settings, baseline.axes) for images in prompts]
     ideals = baseline.ideals(counted[0].variables, settings.metric)
-    pool = Pool.summed(counted)
+    pool = Pool.sum(counted)
     nodes, pairs = measure_axes(pool, ideals, settings, settings.global_rule, baseline.labelled)
     own = {one.prompt: analysis.nodes for one, analysis in zip(prompts, analyses, strict=True)}
     nodes = compare_prompts(pool.name, nodes, own, settings)

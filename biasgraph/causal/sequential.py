@@ -89,8 +89,8 @@ def look_at(
     ideals = baseline.ideals(counted[0].variables, settings.metric)
     pool, rule = Pool.of(counted[0].prompt, counted), settings.prompt_rule
     if several:
-        pool, rule = Pool.summed(counted), settings.global_rule
-    _, pairs = Pairs.prepared(pool, ideals, settings, rule)
+        pool, rule = Pool.sum(counted), settings.global_rule
+    _, pairs = Pairs.prepare(pool, ideals, settings, rule)
     return until_decided(pairs, before)
 
 
@@ -117,7 +117,7 @@ def until_decided(pairs: Pairs, before: Looked | None = None) -> Looked:
         if not ready:
             break
         taken = look
-        _, now = Pairs.prepared(first_images(pool, images), pairs.ideals, settings, pairs.rule)
+        _, now = Pairs.prepare(first_images(pool, images), pairs.ideals, settings, pairs.rule)
         for place, row in _look(now, ready, rows).items():
             differs = row.edge or "below_min_is" in row.flags
             earlier = rows.get(place)

@@ -93,13 +93,13 @@ class Strengths:
         take = self._common_sizes()
         runs = range(len(self.pools))
         points = [self._point(run, take) for run in runs]
-        draws = [Sums.of(self._drawn(run, "bootstrap", take)) for run in runs]
+        draws = [Sums.of(self._draw(run, "bootstrap", take)) for run in runs]
         fewest = min(len(sums.total) for sums in draws)
         audits = [
             AuditSums(
                 points[run],
                 Sums(*(part[:fewest] for part in vars(draws[run]).values())),
-                Sums.of(self._drawn(run, "noise", take)),
+                Sums.of(self._draw(run, "noise", take)),
             )
             for run in runs
         ]
@@ -131,7 +131,7 @@ class Strengths:
 
     def _point(self, run: int, take: Take) -> Sums:
         if take is not None:
-            sums = Sums.of(self._drawn(run, "subsets", take))
+            sums = Sums.of(self._draw(run, "subsets", take))
             return Sums(*(one.mean(axis=0, keepdims=True) for one in vars(sums).values()))
         total = self.pools[run].total
         initial = [one.counts[None] for one in total.initial]
@@ -141,7 +141,7 @@ class Strengths:
         }
         return Sums.of(self._magnitudes(initial, arms))
 
-    def _drawn(self, run: int, how: str, take: Take) -> Floats:
+    def _draw(self, run: int, how: str, take: Take) -> Floats:
         """(R, axes, axes) |IS| of whole-image replicates, of subsets, or without any effect."""
         pool, sources = self.pools[run], self._sources
         rng = generator(self.settings.seed, "compare sums", how, str(run))

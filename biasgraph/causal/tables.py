@@ -159,7 +159,7 @@ class Tallies:
         )
 
     @classmethod
-    def summed(cls, each: Sequence[Tallies]) -> Tallies:
+    def sum(cls, each: Sequence[Tallies]) -> Tallies:
         """The sum over prompts (BiasConnect supp. A.8); arms in order."""
 
         def total(rows: Sequence[list[Tally]]) -> list[Tally]:
@@ -210,10 +210,10 @@ class Pool:
     def of(cls, name: str, prompts: Sequence[CodedImages]) -> Pool:
         """Count the images of prompts with the same variables."""
         tallies = tuple(Tallies.of(images) for images in prompts)
-        return cls(name, tuple(prompts), tallies, Tallies.summed(tallies))
+        return cls(name, tuple(prompts), tallies, Tallies.sum(tallies))
 
     @classmethod
-    def summed(cls, prompts: Sequence[CodedImages]) -> Pool:
+    def sum(cls, prompts: Sequence[CodedImages]) -> Pool:
         """All prompts of a graph of several.
 
         By their texts, so that the order in which they came changes no random draw.

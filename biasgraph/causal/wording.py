@@ -74,7 +74,7 @@ class Wording:
             return answers
         rng = self._rng("axis", y)
         draws = TargetDraws.of(initial, ideal, self.settings.bootstrap, rng)
-        row = self._measured(initial, counts[worded][:, None], ideal, draws, rng)
+        row = self._measure(initial, counts[worded][:, None], ideal, draws, rng)
         return replace(
             answers,
             w1=row.w1_after,
@@ -102,12 +102,12 @@ class Wording:
         if y not in self._draws:
             rng = self._rng("draws", y)
             self._draws[y] = TargetDraws.of(start, ideal, self.settings.bootstrap, rng)
-        row = self._measured(start, arms, ideal, self._draws[y], self._rng("pair", x, y))
+        row = self._measure(start, arms, ideal, self._draws[y], self._rng("pair", x, y))
         sign = claim_direction(row, self.settings.sign, self.settings.shift_alpha)
         numbers = (row.is_, row.is_ci_low, row.is_ci_high, sign, row.shift_p)
         return dict(zip(CONTROLLED, numbers, strict=True))
 
-    def _measured(
+    def _measure(
         self,
         start: Counts,
         arms: Counts,

@@ -165,10 +165,10 @@ class Result:
         graph = {**graph, "findings": findings}
         return replace(self, document={**self.document, "graph": graph})
 
-    def placed(self, directory: Path) -> Result:
+    def place(self, directory: Path) -> Result:
         """The same result, saved in `directory`."""
         parts = zip(prompt_folders(self.document), self.prompts, strict=True)
-        prompts = tuple(part.placed(directory / folder) for folder, part in parts)
+        prompts = tuple(part.place(directory / folder) for folder, part in parts)
         return replace(self, directory=directory, prompts=prompts)
 
 

@@ -53,7 +53,7 @@ class WordScore(GraphRow):
     )  # fmt: skip
 
     @classmethod
-    def ranked_as(
+    def from_ranked(
         cls, ranked: RankedWord, word: str, start: int, end: int, **more: Any
     ) -> WordScore:
         """A word with what it was ranked as; more: further fields."""

@@ -37,32 +37,32 @@ class Media(Protocol):
     def picture(self, image: str) -> Image:
         """The pixels of an image, RGB."""
 
-    def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
+    def embed_images(self, ids: Sequence[str]) -> np.ndarray:
         """(n, d) float32 unit vectors."""
 
-    def embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
         """(n, d) float32 unit vectors in the space of the images."""
 
-    def described(self, ids: Sequence[str], question: str) -> list[str]:
+    def describe(self, ids: Sequence[str], question: str) -> list[str]:
         """What the describer says to an open question about each image."""
 
-    def shown(self, ids: Sequence[str]) -> list[str]:
+    def find_shown(self, ids: Sequence[str]) -> list[str]:
         """Those of the images that nobody withheld."""
 
     @property
     def proposer(self) -> str | None:
         """Who proposes, for people; None where no language model is named."""
 
-    def proposed(self, task: str, messages: Sequence[Message], form: type[Schema]) -> Schema:
+    def propose(self, task: str, messages: Sequence[Message], form: type[Schema]) -> Schema:
         """What a language model replies to a conversation; it is asked once."""
 
-    def imagined(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
+    def imagine(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
         """(n, d) float32 unit vectors of `count` images made from texts that vary a prompt.
 
         They are spread evenly over the texts; those that a service withheld are left out.
         """
 
-    def made(
+    def make_images(
         self, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0
     ) -> Mapping[str, Mapping[str, Sequence[str]]]:
         """Make images of prompts that stand in no table.
@@ -77,36 +77,34 @@ class Media(Protocol):
             withheld ones included.
         """
 
-    def judged(
+    def judge_images(
         self, plans: Sequence[Sequence[Prompt]], axes: AxisSet, count: int, first: int = 0
     ) -> Judged:
         """What the judge says of such images.
 
         Args:
-            plans: As for `made`.
+            plans: As for `make_images`.
             axes: What is asked, with the set's gate question.
-            count: As for `made`.
-            first: As for `made`.
+            count: As for `make_images`.
+            first: As for `make_images`.
 
         Returns:
             Initial prompt -> text, the prompt itself among them -> axis -> its answers by number:
             an attribute, "unknown" or "gated", which withheld images are.
         """
 
-    def judged_in_pairs(
-        self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int
-    ) -> Judged:
+    def judge_pairs(self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int) -> Judged:
         """What the judge says of `count` images of prompts, and of texts that belong to them.
 
         Image i of a prompt and image i of each of its texts come from one seed.
 
         Args:
             texts: Prompt -> texts, such as the prompt without one of its words.
-            axes: As for `judged`.
+            axes: As for `judge_images`.
             count: Images of the prompt, and of each text.
 
         Returns:
-            As `judged`.
+            As `judge_images`.
         """
 
     def token_scores(

@@ -92,7 +92,7 @@ class Mentions:
         concept = in_pieces[np.repeat(starts[said], taken) + at]
         return cls(tuple(concepts), np.repeat(text_of, taken), concept)
 
-    def merged(self, synonyms: Synonyms) -> Mentions:
+    def merge(self, synonyms: Synonyms) -> Mentions:
         """The same with synonyms as one concept."""
         counts = np.bincount(self.concept, minlength=len(self.concepts))
         homes = homes_of(self.concepts, counts, synonyms)

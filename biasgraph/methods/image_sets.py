@@ -113,8 +113,8 @@ def open_sets(given: MethodInput, prompt: str, media: Media, synonyms: Synonyms)
     ids = [images[place][0] for place in seen]
     about = given.axes.subject if given.axes else PERSON
     questions = [*(question_about(axis, about) for axis in axes), CAPTION]
-    texts = [text for question in questions for text in media.described(ids, question)]
-    mentions = Mentions.of(texts).merged(synonyms)
+    texts = [text for question in questions for text in media.describe(ids, question)]
+    mentions = Mentions.of(texts).merge(synonyms)
     question_of, place_of = np.divmod(mentions.text, max(len(ids), 1))
     return _sets(images, seen[place_of], question_of, mentions.concept, mentions.concepts, axes)
 

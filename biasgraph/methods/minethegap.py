@@ -146,23 +146,23 @@ class Varying:
         if media is None:
             return ()
         messages, form = conversation(strip_brackets(typed)[0], self.count, self.target)
-        replied: Any = media.proposed(f"{NAME}-variations", messages, form)
+        replied: Any = media.propose(f"{NAME}-variations", messages, form)
         return propose_prompts(replied.variations, self.count)
 
-    def spanned(
+    def span(
         self, prompt: str, images: Sequence[str], media: Media, typed: str | None = None
     ) -> Spanned:
         """A prompt's images, those left out that a service withheld. Raises as models do."""
-        texts, seen = self.texts(typed or prompt, media), media.shown(images)
+        texts, seen = self.texts(typed or prompt, media), media.find_shown(images)
         if not seen:
             return Spanned(prompt, texts, (), np.empty((len(texts), 0)))
-        said = media.embedded_texts([text.text for text in texts])
-        return Spanned(prompt, texts, tuple(seen), cosines(said, media.embedded_images(seen)))
+        said = media.embed_texts([text.text for text in texts])
+        return Spanned(prompt, texts, tuple(seen), cosines(said, media.embed_images(seen)))
 
     def ceiling(self, spanned: Spanned, media: Media) -> Score:
         """The score of as many images made from the variations themselves."""
-        made = media.imagined(spanned.prompt, spanned.texts, len(spanned.images))
-        said = media.embedded_texts([text.text for text in spanned.texts])
+        made = media.imagine(spanned.prompt, spanned.texts, len(spanned.images))
+        said = media.embed_texts([text.text for text in spanned.texts])
         return score(cosines(said, made)) if len(made) else Score(None, *_NOTHING)
 
     def about(self, count: int, media: Media) -> str:
@@ -219,7 +219,7 @@ class _Scoring:
         return bool(self.given.options.get("null"))
 
     def of_prompt(self, prompt: str) -> Annotation:
-        spanned = self._spanned(prompt)
+        spanned = self._span(prompt)
         scored = score_spanned(spanned)
         numbers: dict[str, float | int | None] = {
             "score": scored.value,
@@ -251,7 +251,7 @@ class _Scoring:
         return Annotation(Finding(TITLE, ABOUT, parts, numbers), nodes)
 
     def ranking(self) -> Finding:
-        spanned = [self._spanned(prompt) for prompt in self.given.prompts]
+        spanned = [self._span(prompt) for prompt in self.given.prompts]
         values = {own.prompt: score_spanned(own).value for own in spanned}
         known = {prompt: value for prompt, value in values.items() if value is not None}
         mean = float(np.mean(list(known.values()))) if len(known) == len(values) else None
@@ -278,10 +278,10 @@ class _Scoring:
         parts.append(Ranking(bars, caption))
         return Finding(TITLE, ABOUT, parts, numbers)
 
-    def _spanned(self, prompt: str) -> Spanned:
+    def _span(self, prompt: str) -> Spanned:
         images = self.given.initial_images(prompt)
         typed = self.given.typed.get(prompt)
-        return self.varying.spanned(prompt, images, self.media, typed)
+        return self.varying.span(prompt, images, self.media, typed)
 
     def _ceiling(self, spanned: Spanned, numbers: dict[str, float | int | None]) -> list[Part]:
         best = self.varying.ceiling(spanned, self.media)

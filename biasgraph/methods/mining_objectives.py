@@ -150,15 +150,15 @@ class BiasScore:
         """
         images = [image for sample in population for image in sample.own]
         texts = [text.text for sample in population for text in sample.variations]
-        shown, said = media.embedded_images(images), media.embedded_texts(texts)
+        shown, said = media.embed_images(images), media.embed_texts(texts)
         found, i, t = [], 0, 0
         for sample in population:
             own, its = len(sample.own), len(sample.variations)
-            found.append(self._scored(sample, said[t : t + its], shown[i : i + own]))
+            found.append(self._score_sample(sample, said[t : t + its], shown[i : i + own]))
             i, t = i + own, t + its
         return found
 
-    def _scored(self, sample: Sample, said: np.ndarray, shown: np.ndarray) -> Scored:
+    def _score_sample(self, sample: Sample, said: np.ndarray, shown: np.ndarray) -> Scored:
         if not len(shown):
             return Scored(None, "all images were withheld")
         texts, images = tuple(sample.variations), tuple(sample.own)
@@ -253,9 +253,9 @@ class EdgeStrength:
     def evaluate(self, population: Sequence[Sample], media: Media) -> list[Scored]:
         """IS of the answers as they are, arms mixed evenly."""
         target = _Target.of(self.axes, self.y, self.shares)
-        return [self._scored(sample, target) for sample in population]
+        return [self._score_sample(sample, target) for sample in population]
 
-    def _scored(self, sample: Sample, target: _Target) -> Scored:
+    def _score_sample(self, sample: Sample, target: _Target) -> Scored:
         if few := target.why_few(sample, [*sample.images]):
             return Scored(None, few)
         before = target.counts(sample, sample.prompt)

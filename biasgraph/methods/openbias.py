@@ -177,7 +177,7 @@ def _further(given: MethodInput) -> list[Part]:
     if media is None or media.proposer is None or prompt is None:
         return []
     try:
-        biases = media.proposed(TASK, conversation(prompt), Biases).biases
+        biases = media.propose(TASK, conversation(prompt), Biases).biases
     except (ReplyError, InputError) as error:  # the graph is worth having without
         reason = error.in_run if isinstance(error, ReplyError) else error
         return [Text(f"No further axes were proposed: {reason}", "warning")]

@@ -92,7 +92,7 @@ class Draws:
                 initial = self.sets[INITIAL].frequencies
                 values[place] = cas(initial, arm.frequencies)
                 normalised[place] = cas_normalised(initial, arm.frequencies)
-                drawn = self._resampled(arm.counts, self.replicates, "arm", axis, name)
+                drawn = self._resample(arm.counts, self.replicates, "arm", axis, name)
                 draws[:, place] = cas(self._start, drawn)
                 null[:, place] = self._same_source(len(arm.counts))
         held = [place for place, name in enumerate(attributes) if (axis, name) in self.sets]
@@ -127,18 +127,18 @@ class Draws:
     @cached_property
     def _start(self) -> Floats:
         """(B, C) the initial images resampled."""
-        return self._resampled(self.sets[INITIAL].counts, self.replicates, "start")
+        return self._resample(self.sets[INITIAL].counts, self.replicates, "start")
 
     @cached_property
     def _null_start(self) -> Floats:
         """(N, C) the initial images resampled, for comparisons in which nothing differs."""
-        return self._resampled(self.sets[INITIAL].counts, NULL_DRAWS, "null")
+        return self._resample(self.sets[INITIAL].counts, NULL_DRAWS, "null")
 
     def _same_source(self, size: int) -> Floats:
         """(N,) CAS of the initial images and of `size` that are drawn from them, too."""
         if size not in self._same:
             counts = self.sets[INITIAL].counts
-            drawn = self._resampled(counts, NULL_DRAWS, "same", str(size), take=size)
+            drawn = self._resample(counts, NULL_DRAWS, "same", str(size), take=size)
             self._same[size] = cas(self._null_start, drawn)
         return self._same[size]
 
@@ -148,15 +148,13 @@ class Draws:
         scores = [
             cas(
                 self._null_start,
-                self._resampled(pool, NULL_DRAWS, "alike", axis, str(place), take=len(arm)),
+                self._resample(pool, NULL_DRAWS, "alike", axis, str(place), take=len(arm)),
             )
             for place, arm in enumerate(arms)
         ]
         return bav(np.stack(scores, axis=1))
 
-    def _resampled(
-        self, counts: Counts, draws: int, *names: str, take: int | None = None
-    ) -> Floats:
+    def _resample(self, counts: Counts, draws: int, *names: str, take: int | None = None) -> Floats:
         """(draws, C) frequencies in images drawn with replacement, `take` or all as many."""
         rng = generator(self.seed, self.prompt, NAME, *names)
         take = take or len(counts)

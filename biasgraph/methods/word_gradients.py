@@ -148,5 +148,5 @@ def word_scores(scores: TokenScores, words: Sequence[PromptWord], how: GradientS
 def _score(word: PromptWord, why: str, ranked: RankedWord | None, images: int) -> WordScore:
     place = (word.text, word.start, word.end)
     if ranked is not None:
-        return WordScore.ranked_as(ranked, *place, images=images)
+        return WordScore.from_ranked(ranked, *place, images=images)
     return WordScore(word=word.text, start=word.start, end=word.end, reason=why or NOT_READ)

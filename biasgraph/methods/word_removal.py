@@ -129,7 +129,7 @@ def influence_by_removal(
         ModelError: A model failed.
         Interrupted: The user stopped it.
     """
-    said = media.judged_in_pairs({one.prompt: one.texts for one in prompts}, axes, images)
+    said = media.judge_pairs({one.prompt: one.texts for one in prompts}, axes, images)
     return [
         _influence(one, axis, said[one.prompt], images, seed)
         for one in prompts
@@ -182,7 +182,7 @@ def _score(
     if ranked is not None:
         score, pairs = ranked
         note = short.removals[word].note
-        return WordScore.ranked_as(score, *place, images=pairs, note=note)
+        return WordScore.from_ranked(score, *place, images=pairs, note=note)
     if not why:
         removal = short.removals[word]
         why = NO_PAIR if removal.text else f"it cannot be left out: {removal.note}"

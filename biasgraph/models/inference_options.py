@@ -190,7 +190,7 @@ class ModelOptions(EngineOptions):
 
     def over(self, record: Mapping[str, Any]) -> ModelOptions:
         """These, and those of a `record` that are not among them."""
-        return ModelOptions.recorded({**record, **self.record()}, self)
+        return ModelOptions.from_record({**record, **self.record()}, self)
 
     def record(self) -> dict[str, Any]:
         """The options that were set, by name, in JSON types."""
@@ -201,7 +201,7 @@ class ModelOptions(EngineOptions):
         }
 
     @classmethod
-    def recorded(
+    def from_record(
         cls, record: Mapping[str, Any], where: EngineOptions | None = None
     ) -> ModelOptions:
         """The options that `record` returned, as they were; where: what they are to run on."""

@@ -175,7 +175,7 @@ class ObservedPipeline:
         negatives = {} if self.negative is None else {_NEGATIVE: [self.negative] * len(prompts)}
         told = {**self.call, **negatives, "prompt": list(prompts), **(given or {})}
         try:
-            with working(self.spec), torch.set_grad_enabled(gradients), self.watched(watcher):
+            with working(self.spec), torch.set_grad_enabled(gradients), self.watch(watcher):
                 undecorate(self.pipeline)(self.pipeline, **told, generator=generators(seeds))
         except Enough:
             return
@@ -187,7 +187,7 @@ class ObservedPipeline:
         )
 
     @contextmanager
-    def watched(self, watcher: Watcher) -> Iterator[None]:
+    def watch(self, watcher: Watcher) -> Iterator[None]:
         """The pipeline with a watcher of its middle and of where the scheduler's steps end."""
         scheduler = getattr(self.pipeline, "scheduler", None)
         with ExitStack() as stack:

@@ -154,8 +154,8 @@ def _activate(shared: SharedLatents, vocabulary: _Vocabulary, rows: Any, vectors
 
     prompt = vocabulary.text([vocabulary.filler] * len(rows))
     others = {name: [vocabulary.text(rows.tolist())] for name in vocabulary.others}
-    with vocabulary.exchanged(vectors):
-        condition = shared.traced(prompt, others)
+    with vocabulary.exchange(vectors):
+        condition = shared.trace(prompt, others)
     latents = range(len(shared.seeds))
     seen = shared.portions.run(latents, lambda some: shared.seen([(condition, k) for k in some]))
     return torch.stack(seen)
@@ -236,7 +236,7 @@ class _Vocabulary:
         return (normalize(vectors) @ normalize(self.vectors).T).argmax(dim=1)
 
     @contextmanager
-    def exchanged(self, vectors: Any) -> Iterator[None]:
+    def exchange(self, vectors: Any) -> Iterator[None]:
         """The encoder reads embeddings in the places of the fillers."""
         filler = self.ids[self.filler]
 

@@ -147,7 +147,7 @@ class PromptTrace:
                 )
         return [[own[image] for own in rows.values()] for image in range(len(self.prompts))]
 
-    def predicted(self, step: int, *, noisy: bool = False) -> Any:
+    def predict(self, step: int, *, noisy: bool = False) -> Any:
         """The clean images that a step predicts, with gradients to the encoded prompts.
 
         Args:

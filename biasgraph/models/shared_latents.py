@@ -101,7 +101,7 @@ class SharedLatents:
         one, made._call = made._caught([prompt]), made._caught([prompt] * 2)
         made._form = Form.of(observed.spec, observed.guidance.half, one, made._call)
         first = made._form.rows(one, 1)[0]
-        made._rows = portions.run(made.seeds, made._denoised)
+        made._rows = portions.run(made.seeds, made._denoise)
         here = made._rows[0]
         made._first = {
             path: value for path, value in first.items() if not is_same(value, here[path])
@@ -119,7 +119,7 @@ class SharedLatents:
             ModelError: The pipeline fails.
         """
         once = list(dict.fromkeys(prompts))
-        made = dict(zip(once, self.portions.run(once, self._encoded), strict=True))
+        made = dict(zip(once, self.portions.run(once, self._encode_batch), strict=True))
         return [made[prompt] for prompt in prompts]
 
     def activations(self, pairs: Sequence[tuple[Condition, int]]) -> Any:
@@ -166,14 +166,14 @@ class SharedLatents:
         args, kwargs = self._form.together(self._call, rows)
         once = _Once()
         try:
-            with working(self.observed.spec), self.observed.watched(once):
+            with working(self.observed.spec), self.observed.watch(once):
                 self.observed.denoiser(*args, **kwargs)
         except Enough:
             pass
         self.passes += len(pairs)
         return once.seen
 
-    def traced(self, prompt: str, given: Mapping[str, Any] | None = None) -> Condition:
+    def trace(self, prompt: str, given: Mapping[str, Any] | None = None) -> Condition:
         """As `encode`, with gradients to what the text encoders read.
 
         Args:
@@ -203,20 +203,20 @@ class SharedLatents:
             made.append(Condition(prompt, given, self._form.key(given)))
         return made
 
-    def _encoded(self, prompts: Sequence[str]) -> list[Condition]:
+    def _encode_batch(self, prompts: Sequence[str]) -> list[Condition]:
         try:
             return self._conditions(self._caught(prompts), prompts)
         except Unlike:  # as a mask that only batches with padding have
             if len(prompts) == 1:
                 raise
-        return [one for prompt in prompts for one in self._encoded([prompt])]
+        return [one for prompt in prompts for one in self._encode_batch([prompt])]
 
     def _caught(self, prompts: Sequence[str], **more: Any) -> Call:
         """What the denoiser is given at the first step, each time with a noise of no latent."""
         other = next(seed for seed in count() if seed not in self.seeds)
         return self._catch(prompts, [other] * len(prompts), 0, **more)
 
-    def _denoised(self, seeds: Sequence[int]) -> list[dict[Path, Any]]:
+    def _denoise(self, seeds: Sequence[int]) -> list[dict[Path, Any]]:
         """The arguments at the step, of each seed."""
         call = self._catch([self.prompt] * len(seeds), seeds, self.step)
         return self._form.rows(call, len(seeds))

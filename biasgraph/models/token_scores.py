@@ -108,7 +108,7 @@ def score_tokens(
     readings = [RELEASED] if released else [reading for reading in SCORES if reading != RELEASED]
     sums: dict[tuple[int, str, str], _Sums] = {}
     for step in steps:
-        images = trace.predicted(step, noisy=released)
+        images = trace.predict(step, noisy=released)
         logs = _answers(judge, axes, images)
         losses = [_loss(logs[axis], wanted[kind][axis], twice=released) for axis, kind in keys]
         for (axis, kind), rows in zip(keys, trace.gradients(losses), strict=True):

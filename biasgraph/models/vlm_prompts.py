@@ -78,7 +78,7 @@ class Prompter:
         Raises ModelError where the model cannot look at such a picture.
         """
         try:
-            encoded = self._encoded(image, prompt)
+            encoded = self._encode(image, prompt)
         except ValueError as error:
             width, height = image.size
             raise ModelError(
@@ -87,7 +87,7 @@ class Prompter:
             ) from error
         return {name: value for name, value in encoded.items() if hasattr(value, "shape")}
 
-    def _encoded(self, image: Image, prompt: str) -> Mapping[str, Any]:
+    def _encode(self, image: Image, prompt: str) -> Mapping[str, Any]:
         encoded: Mapping[str, Any] = self.processor(
             images=[[image.convert("RGB")]],
             text=[prompt],
@@ -129,7 +129,7 @@ class Prompter:
         gray = Image.new("RGB", (64, 64), (128, 128, 128))
         token = self._image_token
         try:
-            placed = self._encoded(gray, WITHOUT_TEMPLATE)["input_ids"]
+            placed = self._encode(gray, WITHOUT_TEMPLATE)["input_ids"]
         except (ValueError, IndexError):
             return token
         known = self.tokenizer.convert_tokens_to_ids(token) if token else None

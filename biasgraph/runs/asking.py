@@ -67,7 +67,7 @@ class Round:
 
     def __init__(self, inquiry: Inquiry, images: Sequence[NewImage | ImageRow]) -> None:
         self._inquiry, self._images = inquiry, images
-        self._answered = inquiry.run.ledger.answered(inquiry.judge.spec)
+        self._answered = inquiry.run.ledger.read_answered(inquiry.judge.spec)
         self._known: dict[str, ImageRow] = {}
         self._place = 0
         self._groups: dict[tuple[str, ...], list[ImageRow]] = {}
@@ -179,7 +179,7 @@ class Round:
         def record(replies: Sequence[Sequence[Answer]]) -> int:
             rows = [
                 self._rows(image, targets, said)
-                for image, said in batch.kept(replies)
+                for image, said in batch.keep(replies)
                 if image.key not in changed
             ]
             inquiry.run.ledger.add_answers([row for own in rows for row in own], plan=self._plan)

@@ -24,7 +24,7 @@ class Batch(Generic[Item]):
     items: tuple[Item, ...]
     missing: tuple[int, ...]
 
-    def kept(self, outcomes: Sequence[Outcome]) -> list[tuple[Item, Outcome]]:
+    def keep(self, outcomes: Sequence[Outcome]) -> list[tuple[Item, Outcome]]:
         """The missing items with their outcomes; those of the padding are dropped."""
         return [(self.items[place], outcomes[place]) for place in self.missing]
 

@@ -179,7 +179,7 @@ class Run:
         self._refuse_other_prompts({plan[0].text for plan in plans})
         record = runrecord.with_build(self._record, settings, command)
         with storing(self.directory):
-            pictures = number_pictures(given, self.ledger.given(), images, self.directory)
+            pictures = number_pictures(given, self.ledger.read_given(), images, self.directory)
             self.ledger.record_request(
                 list(rows.values()), images=images, targets=targets, given=pictures, fewer=fewer
             )
@@ -207,13 +207,13 @@ class Run:
         """Every requested image, made or not: each prompt's first, each prompt's second ..."""
         prompts = self.ledger.requested_prompts()
         counts = self.ledger.requested_images()
-        if given := self.ledger.given():
+        if given := self.ledger.read_given():
             return given_images(prompts, counts, given)
         return wanted_images(prompts, counts, self.seed, self.model)
 
     def sources(self) -> dict[str, str]:
         """Image id -> where the picture lay that the run was given; empty where all are made."""
-        given = self.ledger.given()
+        given = self.ledger.read_given()
         return {
             image_id(prompt, number): picture.source
             for prompt, pictures in given.items()
@@ -260,7 +260,7 @@ class Run:
         """Keep new pictures: the files first, then all of them in one transaction."""
         with storing(self.directory):
             self._sweep()
-            return self.ledger.add_images(self._kept(made), plan=plan)
+            return self.ledger.add_images(self._keep(made), plan=plan)
 
     def replace_images(self, made: Sequence[tuple[ImageRow, EncodedPicture]]) -> list[ImageRow]:
         """Keep pictures made again in place of damaged files; returns the images as they are now.
@@ -269,11 +269,11 @@ class Run:
         """
         with storing(self.directory):
             self._sweep()
-            files = self._kept(made)
+            files = self._keep(made)
             self.ledger.replace_files(files)
         return [image._replace(file=now.file, withheld=now.withheld) for image, now in files]
 
-    def _kept(self, made: Sequence[tuple[Kept, EncodedPicture]]) -> list[tuple[Kept, Made]]:
+    def _keep(self, made: Sequence[tuple[Kept, EncodedPicture]]) -> list[tuple[Kept, Made]]:
         """Write the pictures' files."""
         return [
             (image, Made(self._store.write(new.png), new.withheld, new.revised_prompt))

@@ -32,7 +32,7 @@ class Call(Protocol[Model, Came]):
 
     role: ClassVar[str]
 
-    def computed(self, model: Model) -> Came:
+    def compute(self, model: Model) -> Came:
         """What comes of it. Raises ModelError where the model does not keep to its protocol."""
 
 
@@ -44,7 +44,7 @@ class Drawing:
     seeds: Sequence[int]
     role: ClassVar[str] = GENERATOR
 
-    def computed(self, model: ImageGenerator) -> list[EncodedPicture]:
+    def compute(self, model: ImageGenerator) -> list[EncodedPicture]:
         """The pictures, encoded as a run keeps them."""
         pictures = model.generate(self.texts, self.seeds)
         if len(pictures) != len(self.texts):
@@ -62,7 +62,7 @@ class Asking:
     questions: Sequence[Question]
     role: ClassVar[str] = JUDGE
 
-    def computed(self, model: VisualQA) -> list[list[Answer]]:
+    def compute(self, model: VisualQA) -> list[list[Answer]]:
         """The answers about each picture, one for each question."""
         from PIL import Image
 
@@ -137,7 +137,7 @@ class InProcess:
         """As `Engine.run`; stops after the batch in flight."""
         total = 0
         for task in tasks:
-            count = task.record(task.call.computed(task.model))
+            count = task.record(task.call.compute(task.model))
             total += count
             shown.advance(count)
         return total

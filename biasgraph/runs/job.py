@@ -283,7 +283,7 @@ class Job:
         return next(iter(self.embedders.values()), None)
 
     @contextmanager
-    def opened(self) -> Iterator[Run]:
+    def open(self) -> Iterator[Run]:
         """The run, locked for as long as the block runs; see `open_run`.
 
         Raises:

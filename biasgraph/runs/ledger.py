@@ -189,7 +189,7 @@ class Ledger:
         """Record prompts beside the request; those that are there stay as they are."""
         self._add("INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?, ?, ?, NULL)", prompts)
 
-    def given(self) -> dict[str, dict[int, Given]]:
+    def read_given(self) -> dict[str, dict[int, Given]]:
         """Prompt id -> number -> the picture that is there already; empty where all are made."""
         found: dict[str, dict[int, Given]] = {}
         rows = self._connection.execute(
@@ -295,7 +295,7 @@ class Ledger:
         )
         return dict(rows.fetchall())
 
-    def revised(self) -> int:
+    def count_revised(self) -> int:
         """How many requested images were made from a prompt that was rewritten on the way."""
         return self._number(
             "SELECT count(*) FROM images JOIN prompts ON prompts.id = prompt"  # noqa: S608
@@ -323,7 +323,7 @@ class Ledger:
             [(judge, target, words) for target, words in asked.items()],
         )
 
-    def answered(self, judge: str) -> dict[int, dict[str, Answered]]:
+    def read_answered(self, judge: str) -> dict[int, dict[str, Answered]]:
         """Image key -> target -> the answer, for everything this judge has answered."""
         found: dict[int, dict[str, Answered]] = {}
         rows = self._connection.execute(

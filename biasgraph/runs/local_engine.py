@@ -124,7 +124,7 @@ def _draw(
     """Images to be made, and between them what can be asked about those that are there."""
 
     def record(batch: Batch[NewImage], pictures: Sequence[EncodedPicture]) -> int:
-        rows = run.add_images(batch.kept(pictures), plan=plan)
+        rows = run.add_images(batch.keep(pictures), plan=plan)
         if following is not None:
             following.know(rows)
         return len(rows)
@@ -235,7 +235,7 @@ def make_again(
     now: list[ImageRow] = []
 
     def record(batch: Batch[ImageRow], pictures: Sequence[EncodedPicture]) -> int:
-        images = run.replace_images(batch.kept(pictures))
+        images = run.replace_images(batch.keep(pictures))
         for image in images:
             if image.file.sha256 != before[image.key].sha256:
                 warnings.warn(

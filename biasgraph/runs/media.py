@@ -76,7 +76,7 @@ class RunMedia:
         """The picture of an image's id."""
         return self._picture(self.rows[image])
 
-    def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
+    def embed_images(self, ids: Sequence[str]) -> np.ndarray:
         """The images' unit vectors, (n, d)."""
         return self._embedded([self.rows[image] for image in ids])
 
@@ -89,7 +89,7 @@ class RunMedia:
             self._keep([row.file.sha256 for row in portion], vectors, known)
         return _stack([known[row.file.sha256] for row in rows])
 
-    def embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
         """The texts' unit vectors, (n, d)."""
         embedding = self._embedding
         keys = [hashlib.sha256(f"text:{text}".encode()).hexdigest() for text in texts]
@@ -99,7 +99,7 @@ class RunMedia:
             self._keep(list(new), embedding.embed_texts(list(new.values())), known)
         return _stack([known[key] for key in keys])
 
-    def described(self, ids: Sequence[str], question: str) -> list[str]:
+    def describe(self, ids: Sequence[str], question: str) -> list[str]:
         """What the judge says of each image in its own words."""
         judge = self.job.judge
         if not isinstance(judge, Describer):
@@ -116,7 +116,7 @@ class RunMedia:
             known |= dict(found)
         return [known[row.key] for row in rows]
 
-    def shown(self, ids: Sequence[str]) -> list[str]:
+    def find_shown(self, ids: Sequence[str]) -> list[str]:
         """The images that no service withheld."""
         return [image for image in ids if self.rows[image].withheld is None]
 
@@ -125,36 +125,38 @@ class RunMedia:
         """What the language model is called in reports."""
         return None if self.language_model is None else describe_writer(self.language_model)
 
-    def proposed(self, task: str, messages: Sequence[Message], form: type[Schema]) -> Schema:
+    def propose(self, task: str, messages: Sequence[Message], form: type[Schema]) -> Schema:
         """What the language model replies, in the form asked for."""
         model = self.language_model
         if model is None:
             raise InputError("a language model is needed: name one with --llm")
         return answer(self.run.directory, task, model, messages, form)
 
-    def imagined(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
+    def imagine(self, prompt: str, texts: Sequence[Prompt], count: int) -> np.ndarray:
         """The vectors of images made of other texts, outside the tables."""
         job = self.job
         made = imagine(self.run, job.generator, prompt, texts, count, job.progress, job.engine)
         return self._embedded([row for row in made if row.withheld is None])
 
-    def made(
+    def make_images(
         self, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0
     ) -> dict[str, dict[str, list[str]]]:
         """The ids of images of prompts that stand in no table, which are made where need be."""
-        by_prompt = self._made(plans, count, first).by_text()
+        by_prompt = self._other_images(plans, count, first).by_text()
         return {
             prompt: {text: [row.id for row in own] for text, own in by_text.items()}
             for prompt, by_text in by_prompt.items()
         }
 
-    def _made(self, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0) -> OtherImages:
+    def _other_images(
+        self, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0
+    ) -> OtherImages:
         images = OtherImages.of(self.run, plans, count, first)
         images.make(self.job.generator, self.job.progress, self.job.engine)
         self.rows.update({row.id: row for row in images.there()})
         return images
 
-    def judged(
+    def judge_images(
         self, plans: Sequence[Sequence[Prompt]], axes: AxisSet, count: int, first: int = 0
     ) -> dict[str, dict[str, dict[str, tuple[str, ...]]]]:
         """What the judge says of images of prompts that stand in no table."""
@@ -163,12 +165,12 @@ class RunMedia:
             raise InputError("a judge is needed that can be asked about further images")
         gate, questions = questions_about(axes)
         job.declare(self.run, questions, gate)
-        images = self._made(plans, count, first)
+        images = self._other_images(plans, count, first)
         ask(
             self.run, job.asked, questions, gate, generator=job.generator, engine=job.engine,
             progress=job.progress, beside=images.there,
         )  # fmt: skip
-        said = self.run.ledger.answered(job.vqa)
+        said = self.run.ledger.read_answered(job.vqa)
         return {
             prompt: {
                 text: {
@@ -180,11 +182,11 @@ class RunMedia:
             for prompt, by_text in images.by_text().items()
         }
 
-    def judged_in_pairs(
+    def judge_pairs(
         self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int
     ) -> dict[str, dict[str, dict[str, tuple[str, ...]]]]:
         """What the judge says of images of prompts, and of other texts from the same seeds."""
-        return self.judged(pair_texts(texts), axes, count)
+        return self.judge_images(pair_texts(texts), axes, count)
 
     def token_scores(
         self,
@@ -199,7 +201,7 @@ class RunMedia:
         job = self.job
         if why := why_no_gradients(job.generator, job.judge):
             raise InputError(why)
-        pairs = self._made(pair_texts(dict.fromkeys(prompts, ())), count)
+        pairs = self._other_images(pair_texts(dict.fromkeys(prompts, ())), count)
         shown = {
             prompt: [row for row in own[prompt] if row.withheld is None]
             for prompt, own in pairs.by_text().items()

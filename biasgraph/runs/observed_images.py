@@ -75,7 +75,7 @@ def observe(
                     [row.text for row in batch.items], [row.seed for row in batch.items], every
                 )
                 blobs = [np.r_[seen.of, one.flatten().numpy()] for one in seen.values]
-                found = [(row.id, blob.astype("<f4").tobytes()) for row, blob in batch.kept(blobs)]
+                found = [(row.id, blob.astype("<f4").tobytes()) for row, blob in batch.keep(blobs)]
                 run.ledger.add_vectors(name, found)
                 known |= dict(found)
                 shown.advance(len(found))

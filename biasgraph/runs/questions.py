@@ -74,7 +74,7 @@ class AxisQuestion:
     default: str | None = None
 
     @classmethod
-    def recorded(cls, axis: str, asked: Mapping[str, Any]) -> AxisQuestion:
+    def from_record(cls, axis: str, asked: Mapping[str, Any]) -> AxisQuestion:
         """The questions of which `asked` returned this, read back from JSON.
 
         Raises InputError where it did not.

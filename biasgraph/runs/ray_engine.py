@@ -98,7 +98,7 @@ class RayEngine:
                 if _is_here(held[0].task.model):
                     task = held.popleft().task
                     self._tell_of_service(task.model, shown)
-                    count = task.record(task.call.computed(task.model))
+                    count = task.record(task.call.compute(task.model))
                     shown.move(count)
                     total += count
                 elif worker := self._free(crowded=not flying):
@@ -110,7 +110,7 @@ class RayEngine:
                 held.clear()
             if not flying and not held:
                 break
-            for task, outcome in self._landed(flying, held, shown):
+            for task, outcome in self._land(flying, held, shown):
                 count = task.record(outcome)
                 shown.move(count)
                 total += count
@@ -150,7 +150,7 @@ class RayEngine:
         worker.load += 1
         return worker.actor.compute.remote(identity(task.model), task.call)
 
-    def _landed(
+    def _land(
         self, flying: _Flying, held: deque[_Flight], shown: ShownWork
     ) -> Iterator[tuple[Task[Any], Any]]:
         """Outcomes that have come by now; what was lost is put back to be sent again."""

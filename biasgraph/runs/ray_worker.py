@@ -87,7 +87,7 @@ class BatchWorker:
         wanted: the identity (`record.identity`) of the model that is to compute it.
         """
         try:
-            return call.computed(self._model(wanted, call.role))
+            return call.compute(self._model(wanted, call.role))
         except BiasgraphError as error:
             return Failure(str(error), isinstance(error, InputError))
         except Exception as error:
@@ -98,7 +98,7 @@ class BatchWorker:
         model = self._models.get((role, spec))
         if model is None:
             load = load_generator if role == GENERATOR else load_judge
-            model = load(spec, ModelOptions.recorded(self._options))
+            model = load(spec, ModelOptions.from_record(self._options))
             _refuse_another(wanted, identity(model))
             self._models[role, spec] = model
         return model

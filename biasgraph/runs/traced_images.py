@@ -82,7 +82,7 @@ class TracedImages:
         """
         if why := why_no_gradients(self.generator, self.judge):
             raise InputError(why)
-        known = {about.axis: self._known(about) for about in self.questions}
+        known = {about.axis: self._read_known(about) for about in self.questions}
         missing = [row for row in images if any(row.key not in own for own in known.values())]
         if missing:
             with showing(
@@ -101,10 +101,10 @@ class TracedImages:
             row.id: {axis: _read(own[row.key]) for axis, own in known.items()} for row in images
         }
 
-    def _known(self, about: AxisQuestion) -> dict[int, str]:
-        return self.run.ledger.texts(self.judge.spec, self._asked(about))
+    def _read_known(self, about: AxisQuestion) -> dict[int, str]:
+        return self.run.ledger.texts(self.judge.spec, self._identify(about))
 
-    def _asked(self, about: AxisQuestion) -> str:
+    def _identify(self, about: AxisQuestion) -> str:
         """What tells these numbers from others, in the place of a question's words."""
         what = {"gradients": VERSION, "every": self.every, "released": self.released}
         return json.dumps({**what, "model": self.judge.fingerprint, "asked": about.asked()})
@@ -129,7 +129,7 @@ class TracedImages:
                 for row, by in zip(rows, found, strict=True)
                 if row.key not in own
             ]
-            self.run.ledger.add_texts(judge.spec, self._asked(about), said)
+            self.run.ledger.add_texts(judge.spec, self._identify(about), said)
             own.update(said)
 
 

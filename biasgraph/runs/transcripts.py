@@ -53,7 +53,7 @@ def converse(
     model: LanguageModel,
     conversation: Callable[[], Exchange[Schema]],
 ) -> Schema:
-    """What a conversation comes to, which is kept; raises as `answered`."""
+    """What a conversation comes to, which is kept; raises as `answer`."""
     try:
         exchange = conversation()
     except BrokenOff as error:

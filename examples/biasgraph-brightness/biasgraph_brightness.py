@@ -39,7 +39,7 @@ def annotate(given: MethodInput) -> Annotation:
     shown = [image for prompt in given.prompts for image in given.initial_images(prompt)]
     levels = {
         image: ImageStat.Stat(media.picture(image).convert("L")).mean[0] / white
-        for image in media.shown(shown)
+        for image in media.find_shown(shown)
     }
     if not levels:
         return Annotation()

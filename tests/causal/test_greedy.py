@@ -128,14 +128,14 @@ def test_predictions_are_distributions(
     initial: np.ndarray, one: np.ndarray, other: np.ndarray
 ) -> None:
     shifts = Shifts([initial] * 3, {1: [one] * 3, 2: [other] * 3}, [(1, 0), (2, 0)])
-    assert shifts.predicted([], 0) == pytest.approx(initial)
-    assert shifts.predicted([1], 0) == pytest.approx(one), "a single shift is what was seen"
-    assert shifts.predicted([1, 2], 1) == pytest.approx(one), "an axis keeps its own intervention"
-    both = shifts.predicted([1, 2], 0)
+    assert shifts.predict([], 0) == pytest.approx(initial)
+    assert shifts.predict([1], 0) == pytest.approx(one), "a single shift is what was seen"
+    assert shifts.predict([1, 2], 1) == pytest.approx(one), "an axis keeps its own intervention"
+    both = shifts.predict([1, 2], 0)
     assert both.sum() == pytest.approx(1)
     assert (both >= 0).all()
-    assert both == pytest.approx(shifts.predicted([2, 1], 0)), "the order does not matter"
-    assert shifts.predicted([1], 2) == pytest.approx(initial), "without an edge nothing moves"
+    assert both == pytest.approx(shifts.predict([2, 1], 0)), "the order does not matter"
+    assert shifts.predict([1], 2) == pytest.approx(initial), "without an edge nothing moves"
     added = np.maximum(one + other - initial, 0)
     assert both == pytest.approx(added / added.sum())
 

@@ -65,14 +65,14 @@ def test_every_mention_has_its_text() -> None:
 
 def test_no_texts_and_no_words() -> None:
     for texts in ([], ["", "the"]):
-        mentions = Mentions.of(texts).merged(PEOPLE)
+        mentions = Mentions.of(texts).merge(PEOPLE)
         assert mentions.concepts == ()
         assert mentions.counted(np.zeros(len(texts), dtype=np.int64), 3).shape == (3, 0)
 
 
 def test_synonyms_go_to_the_most_frequent_word() -> None:
     texts = ["a guy", "a guy", "a man", "a woman"]
-    merged = Mentions.of(texts).merged(PEOPLE)
+    merged = Mentions.of(texts).merge(PEOPLE)
     assert merged.concepts == ("guy", "woman")
     assert merged.counted(np.zeros(4, dtype=np.int64), 1).tolist() == [[3, 1]]
 
@@ -149,7 +149,7 @@ def test_merging_hangs_on_no_order(words, grouped, data) -> None:
 @given(st.lists(st.sampled_from(["a man", "a guy, a hat", "aged ripe old", "", "hat hat"])))
 def test_merging_keeps_every_mention(texts) -> None:
     before = Mentions.of(texts)
-    after = before.merged(PEOPLE)
+    after = before.merge(PEOPLE)
     assert after.text.tolist() == before.text.tolist()
     assert len({*after.concepts}) == len(after.concepts)
     if texts:
@@ -296,7 +296,7 @@ def test_wordnet_says_which_it_is_and_knows_no_nonsense(words: WordNet) -> None:
 
 def test_concepts_are_merged_by_wordnet(words: WordNet) -> None:
     texts = ["A man with spectacles", "two men, eyeglasses", "a man in a car", "an automobile, car"]
-    assert Mentions.of(texts).merged(words).concepts == ("car", "eyeglasses", "man", "two")
+    assert Mentions.of(texts).merge(words).concepts == ("car", "eyeglasses", "man", "two")
 
 
 def test_a_database_where_nltk_keeps_it(database, tmp_path, monkeypatch) -> None:

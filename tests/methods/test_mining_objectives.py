@@ -33,10 +33,10 @@ class Vectors:
         drawn = np.array([np.random.default_rng(list(name.encode())).random(8) for name in names])
         return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
-    def embedded_images(self, ids: Sequence[str]) -> np.ndarray:
+    def embed_images(self, ids: Sequence[str]) -> np.ndarray:
         return self._of(ids)
 
-    def embedded_texts(self, texts: Sequence[str]) -> np.ndarray:
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
         return self._of(texts)
 
 
@@ -52,8 +52,8 @@ def test_the_bias_score_embeds_a_population_at_once() -> None:
     chef, nurse, pilot = BiasScore().evaluate(population, media)
     assert [len(names) for names in media.calls] == [8, 12]
     for sample, found in zip(population, (chef, nurse), strict=False):
-        texts = media.embedded_texts([text.text for text in sample.variations])
-        expected = score(texts @ media.embedded_images(sample.own).T)
+        texts = media.embed_texts([text.text for text in sample.variations])
+        expected = score(texts @ media.embed_images(sample.own).T)
         assert found.value == pytest.approx(expected.value)
         assert found.evidence["least_aligned"][0]["image"] in sample.own
         (missed,) = found.evidence["missed"]

@@ -34,7 +34,7 @@ class Words:
     def __init__(self, men: dict[str, str], others: dict[str, str]) -> None:
         self.men, self.others = men, others
 
-    def described(self, ids: Sequence[str], question: str) -> list[str]:
+    def describe(self, ids: Sequence[str], question: str) -> list[str]:
         said = [self.men if "-male-" in image else self.others for image in ids]
         return [one.get(question, "").format(number % 2) for number, one in enumerate(said)]
 

@@ -117,7 +117,7 @@ class Proposing:
         self.biases, self.error = biases, error
         self.asked: list[str] = []
 
-    def proposed(self, task, messages, form):
+    def propose(self, task, messages, form):
         self.asked.append(messages[-1].text)
         if self.error is not None:
             raise self.error

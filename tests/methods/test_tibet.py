@@ -251,7 +251,7 @@ class Words:
         self.said = said
         self.asked: list[tuple[str, str]] = []
 
-    def described(self, ids: Sequence[str], question: str) -> list[str]:
+    def describe(self, ids: Sequence[str], question: str) -> list[str]:
         self.asked += [(image, question) for image in ids]
         return [self.said.get(question, {}).get(image, "") for image in ids]
 
@@ -338,7 +338,7 @@ def test_a_run_is_described_once(tmp_path) -> None:
     judge, found = Captioner(), []
     for _ in range(2):
         job = replace(Job.reopen(tmp_path / "r"), judge=judge)
-        with job.opened() as opened:
+        with job.open() as opened:
             media = RunMedia(opened, job)
             given = MethodInput(run.document, run.tables, run.answers, media=media)
             found.append(tibet.annotate(given))

@@ -94,7 +94,7 @@ def test_variations_are_asked_for_as_the_target_has_it() -> None:
     asked: list[str] = []
 
     class Asked:
-        def proposed(self, task: str, messages: Sequence[Message], form: type[BaseModel]) -> object:
+        def propose(self, task: str, messages: Sequence[Message], form: type[BaseModel]) -> object:
             asked.append(messages[-1].text)
             return form.model_validate({"variations": ["a", "b"]})
 

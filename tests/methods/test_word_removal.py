@@ -29,9 +29,7 @@ class Said:
         self.by_text = by_text
         self.asked: list[tuple[str, tuple[str, ...]]] = []
 
-    def judged_in_pairs(
-        self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int
-    ) -> Judged:
+    def judge_pairs(self, texts: Mapping[str, Sequence[str]], axes: AxisSet, count: int) -> Judged:
         self.asked += [(prompt, tuple(others)) for prompt, others in texts.items()]
         usual = {"gender": MEN[:count], "age": ("young",) * count}
         return {

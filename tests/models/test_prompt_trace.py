@@ -46,7 +46,7 @@ def test_every_step_gives_gradients_to_every_word(name: str, load: Loader) -> No
             said = "".join(prompt[start:end] for start, end in encoded.spans)
             assert said == prompt.replace(" ", "")
     for step in range(trace.steps):
-        ((first, second),) = trace.gradients([loss(trace.predicted(step))])
+        ((first, second),) = trace.gradients([loss(trace.predict(step))])
         for own in (first, second):
             known = [pair for pair in own if pair is not None]
             assert known
@@ -65,7 +65,7 @@ def test_gradients_are_finite_differences(name: str, guidance: float, load: Load
     generator = load(name, guidance=guidance)
     generator._pipeline.to(torch.float64)
     trace = generator.trace(PROMPTS[:1], SEEDS[:1])
-    (((gradient, _), *_),) = trace.gradients([loss(trace.predicted(0))])[0]
+    (((gradient, _), *_),) = trace.gradients([loss(trace.predict(0))])[0]
     encoded = trace.encodings[0][0]
     token, place = divmod(int(gradient.abs().argmax()), gradient.shape[1])
     change = _difference(trace, encoded, token, place)
@@ -88,7 +88,7 @@ def _difference(trace: Any, encoded: Any, token: int, place: int) -> float:
             return tensor
 
         trace._recording.encoded[encoded.call] = (name, ids, prompt_trace._each(made, moved))
-        values.append(float(loss(trace.predicted(0)).sum().detach()))
+        values.append(float(loss(trace.predict(0)).sum().detach()))
     trace._recording.encoded[encoded.call] = (name, ids, made)
     return (values[0] - values[1]) / (2 * MOVED)
 
@@ -99,7 +99,7 @@ def test_a_batch_of_four_gives_what_one_gives(name: str, load: Loader) -> None:
 
     def gradients(prompts: list[str], seeds: list[int]) -> list[Any]:
         trace = generator.trace(prompts, seeds)
-        return trace.gradients([loss(trace.predicted(1))])[0]
+        return trace.gradients([loss(trace.predict(1))])[0]
 
     prompts, seeds = [PROMPTS[0], PROMPTS[0], PROMPTS[1], PROMPTS[0]], [5, 6, 7, 8]
     together = gradients(prompts, seeds)
@@ -116,8 +116,8 @@ def test_a_batch_of_four_gives_what_one_gives(name: str, load: Loader) -> None:
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_the_last_step_predicts_the_image_itself(scheduler: str, load: Loader) -> None:
     trace = load("sd15", scheduler=scheduler).trace(PROMPTS, SEEDS)
-    last = trace.predicted(trace.steps - 1).detach()
-    first = trace.predicted(0).detach()
+    last = trace.predict(trace.steps - 1).detach()
+    first = trace.predict(0).detach()
     assert float((last - trace.images).abs().max()) < 0.01
     assert float((first - trace.images).abs().mean()) > float((last - trace.images).abs().mean())
 
@@ -126,14 +126,14 @@ def test_the_last_step_predicts_the_image_itself(scheduler: str, load: Loader) -
 def test_other_schedulers_predict_clean_images(scheduler: str, load: Loader) -> None:
     trace = load("sd15", scheduler=scheduler, steps=6).trace(PROMPTS, SEEDS)
     for step in range(trace.steps):
-        assert trace.predicted(step).isfinite().all()
+        assert trace.predict(step).isfinite().all()
 
 
 def test_the_pipeline_is_left_as_it_was(load: Loader) -> None:
     generator = load("sd15")
     before = [np.asarray(made.image) for made in generator.generate(PROMPTS, SEEDS)]
     trace = generator.trace(PROMPTS, SEEDS)
-    trace.gradients([loss(trace.predicted(0))])
+    trace.gradients([loss(trace.predict(0))])
     pipeline = generator._pipeline
     for part in (pipeline.unet, pipeline.text_encoder):
         assert "forward" not in vars(part)
@@ -149,7 +149,7 @@ def test_a_pipeline_whose_images_are_cut_off_is_refused(load: Loader) -> None:
     decode = trace.pipeline.vae.decode
     trace.pipeline.vae.decode = lambda *args, **kwargs: _detached(decode(*args, **kwargs))
     with pytest.raises(InputError, match="gives no gradients"):
-        trace.predicted(0)
+        trace.predict(0)
 
 
 def _detached(made: Any) -> Any:

@@ -69,7 +69,7 @@ def test_l1_is_the_sum_of_absolute_derivatives_of_the_cross_entropy() -> None:
     trace = generator.trace(PROMPTS[:1], [3])
     with torch.no_grad():
         final = judge.log_probabilities(trace.images, QUESTIONS["gender"])[0].argmax(dim=1)
-    logs = judge.log_probabilities(trace.predicted(trace.steps - 1), QUESTIONS["gender"])[0]
+    logs = judge.log_probabilities(trace.predict(trace.steps - 1), QUESTIONS["gender"])[0]
     loss = torch.nn.functional.cross_entropy(logs, final, reduction="none")
     ((gradient, embedding),) = trace.gradients([loss])[0][0]
     (own,) = score_tokens(trace, judge, {"gender": QUESTIONS["gender"]}, every=50)
@@ -104,7 +104,7 @@ def test_of_two_answers_the_other_needs_no_second_way_back() -> None:
     found = score_tokens(trace, judge, question, every=5)
     sums = [0.0] * 6
     for step in examined_steps(trace.steps, 5):
-        logs = judge.log_probabilities(trace.predicted(step), question["gender"])[0]
+        logs = judge.log_probabilities(trace.predict(step), question["gender"])[0]
         loss = torch.nn.functional.cross_entropy(logs, 1 - final, reduction="none")
         for place, ((gradient, _),) in enumerate(trace.gradients([loss])[0]):
             sums[place] += float(gradient.abs().sum()) / 2

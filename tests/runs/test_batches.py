@@ -18,7 +18,7 @@ def nothing_done(item: int) -> bool:
 @given(plans, sizes)
 def test_cover_the_plan_exactly_once_in_order(plan: list[int], size: int) -> None:
     batches = batches_to_do(plan, size, is_done=nothing_done)
-    kept = [item for batch in batches for item, _ in batch.kept(batch.items)]
+    kept = [item for batch in batches for item, _ in batch.keep(batch.items)]
     assert kept == plan
 
 
@@ -46,7 +46,7 @@ def test_done_in_part_runs_again_as_it_was_and_keeps_what_was_missing(
     done = data.draw(st.sets(st.sampled_from(plan))) if plan else set()
     rest = batches_to_do(plan, size, is_done=done.__contains__)
     assert {batch.items for batch in rest} <= undisturbed
-    kept = [item for batch in rest for item, _ in batch.kept(batch.items)]
+    kept = [item for batch in rest for item, _ in batch.keep(batch.items)]
     assert kept == [item for item in plan if item not in done]
 
 
@@ -54,4 +54,4 @@ def test_the_last_one_is_padded_by_repeating_its_items() -> None:
     first, last = batches_to_do("abcdef", 4, is_done=lambda item: False)
     assert "".join(first.items) == "abcd"
     assert "".join(last.items) == "efef"
-    assert last.kept([1, 2, 3, 4]) == [("e", 1), ("f", 2)]
+    assert last.keep([1, 2, 3, 4]) == [("e", 1), ("f", 2)]

@@ -205,7 +205,7 @@ def test_a_changed_file_costs_the_answers_an_equal_one_does_not(ledger: Ledger) 
         FileRow("f0", 10, 2),
         FileRow("f1", 11, 3),
     ]
-    assert set(ledger.answered("judge")) == {same.key}
+    assert set(ledger.read_answered("judge")) == {same.key}
 
 
 def test_paths_with_characters_of_a_uri_work(tmp_path: Path) -> None:
@@ -240,9 +240,9 @@ def test_a_picture_that_is_withheld_in_its_remake_loses_its_answers(ledger: Ledg
     ledger.add_answers([AnswerRow(one.key, question, "old") for one in (first, second)], plan=plan)
     ledger.replace_files([(first, Made(FILE, "blocked", "a longer prompt")), (second, Made(FILE))])
     assert [image.withheld for image in ledger.images()] == ["blocked", None]
-    assert list(ledger.answered("judge")) == [second.key]
+    assert list(ledger.read_answered("judge")) == [second.key]
     assert ledger.withheld() == {"blocked": 1}
-    assert ledger.revised() == 1
+    assert ledger.count_revised() == 1
 
 
 def test_a_ledger_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
@@ -256,9 +256,9 @@ def test_a_ledger_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> 
     with closing(Ledger(path)) as ledger:
         assert ledger.withheld() == {}
         assert ledger.vectors("clip") == {}
-        assert ledger.given() == {}
+        assert ledger.read_given() == {}
     with closing(Ledger(path, read_only=True)) as ledger:
-        assert ledger.revised() == 0
+        assert ledger.count_revised() == 0
 
 
 def test_what_methods_look_at_is_kept(ledger: Ledger) -> None:

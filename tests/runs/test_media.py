@@ -50,21 +50,21 @@ def test_a_ledger_that_cannot_be_written_is_one_line(run: Run) -> None:
     media = media_of(run, Looking())
     ids = [image.id for image in run.ledger.images()]
     run.ledger._connection.execute("PRAGMA query_only = ON")
-    for look in (lambda: media.embedded_texts(["a"]), lambda: media.described(ids, "What is it?")):
+    for look in (lambda: media.embed_texts(["a"]), lambda: media.describe(ids, "What is it?")):
         with pytest.raises(ModelError, match=r"cannot work in .*readonly database"):
             look()
     run.ledger._connection.execute("PRAGMA query_only = OFF")
-    assert media.embedded_texts(["a"]).shape == (1, 4)
-    assert media.described(ids, "What is it?") == ["a nurse"] * len(ids)
+    assert media.embed_texts(["a"]).shape == (1, 4)
+    assert media.describe(ids, "What is it?") == ["a nurse"] * len(ids)
 
 
 def test_a_model_that_leaves_one_out_is_named(run: Run) -> None:
     media = media_of(run, Looking(1))
     with pytest.raises(ModelError, match="fake:judge was asked about 2 and answered about 1"):
-        media.embedded_texts(["a", "b"])
+        media.embed_texts(["a", "b"])
     ids = [image.id for image in run.ledger.images()]
     with pytest.raises(ModelError, match="fake:judge was asked about"):
-        media.described(ids, "What is it?")
+        media.describe(ids, "What is it?")
     assert run.ledger.texts("fake:judge", "What is it?") == {}
 
 
@@ -75,7 +75,7 @@ def test_pairs_are_judged_once_on_the_axes_of_the_run(run: Run) -> None:
     axes = load_axis_set("occupation").only(["gender", "age"])
     judge = FakeJudge()
     media = RunMedia(run, Job(directory=run.directory, generator=FakeGenerator(), judge=judge))
-    said = media.judged_in_pairs(TEXTS, axes, 6)
+    said = media.judge_pairs(TEXTS, axes, 6)
     assert [*said["a nurse"]] == ["a nurse", "a person", "nurse"]
     for answers in said["a nurse"].values():
         assert [*answers] == ["gender", "age"]
@@ -83,9 +83,9 @@ def test_pairs_are_judged_once_on_the_axes_of_the_run(run: Run) -> None:
             assert len(answers[axis.name]) == 6
             assert {*answers[axis.name]} <= {*axis.names, "unknown", "gated"}
     calls = len(judge.calls)
-    assert media.judged_in_pairs(TEXTS, axes, 6) == said
+    assert media.judge_pairs(TEXTS, axes, 6) == said
     assert len(judge.calls) == calls
-    fewer = media.judged_in_pairs(TEXTS, axes, 2)["a nurse"]["nurse"]["age"]
+    fewer = media.judge_pairs(TEXTS, axes, 2)["a nurse"]["nurse"]["age"]
     assert fewer == said["a nurse"]["nurse"]["age"][:2]
     assert len(judge.calls) == calls
     assert run.ledger.requested_targets() == [*TARGETS]
@@ -102,7 +102,7 @@ def test_withheld_images_are_gated_and_nobody_is_asked(run: Run) -> None:
     axes = load_axis_set("occupation").only(["gender"])
     judge = FakeJudge()
     media = RunMedia(run, Job(directory=run.directory, generator=Withholding(), judge=judge))
-    said = media.judged_in_pairs(TEXTS, axes, 4)["a nurse"]
+    said = media.judge_pairs(TEXTS, axes, 4)["a nurse"]
     assert {*said["nurse"]["gender"]} == {"gated"}
     assert {*said["a nurse"]["gender"]} != {"gated"}
 
@@ -116,5 +116,5 @@ def test_people_cannot_be_asked_about_pairs(run: Run) -> None:
     for judge in (None, Person()):
         job = Job(directory=run.directory, generator=generator, judge=judge)
         with pytest.raises(InputError, match="a judge is needed that can be asked"):
-            RunMedia(run, job).judged_in_pairs(TEXTS, load_axis_set("occupation"), 2)
+            RunMedia(run, job).judge_pairs(TEXTS, load_axis_set("occupation"), 2)
     assert generator.batches == []

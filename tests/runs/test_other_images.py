@@ -175,7 +175,7 @@ def test_pictures_that_are_withheld_are_not_scored(run: Run, word: str, images: 
     media = RunMedia(run, job, FakeEmbedder())
     varying = Varying.of(load_axis_set("occupation"), {"vary": ["gender"]})
     ids = [row.id for row in run.ledger.images() if row.text == "a nurse"]
-    found = varying.spanned("a nurse", ids, media)
+    found = varying.span("a nurse", ids, media)
     assert len(found.images) == images
     if images:  # cosines of all images: 0 with "a male nurse", .6 with "a female nurse"
         assert found.similarity.tolist() == pytest.approx(np.array([[0.0] * 3, [0.6] * 3]))

@@ -335,7 +335,7 @@ def test_a_second_interrupt_while_ray_waits_is_one(cluster: None) -> None:
             signal.setitimer(signal.ITIMER_REAL, 0.2)
             with pytest.raises(Interrupted, match="stopped at once"):
                 for _ in range(10):
-                    list(engine._landed({asleep: None}, deque(), work))  # type: ignore[dict-item]
+                    list(engine._land({asleep: None}, deque(), work))  # type: ignore[dict-item]
             ray.cancel(asleep, force=True)
     finally:
         signal.signal(signal.SIGALRM, before)

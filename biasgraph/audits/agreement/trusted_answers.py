@@ -255,11 +255,11 @@ def read_questions(run: Run, judge: str) -> tuple[Question, list[AxisQuestion]]:
             f"{shown(run.directory)} has no answers of {printable(judge)}: its build is not done"
         )
     axes = [
-        AxisQuestion.recorded(axis, asked[axis])
+        AxisQuestion.from_record(axis, asked[axis])
         for axis in run.ledger.requested_targets()
         if axis in asked
     ]
-    return AxisQuestion.recorded(GATE, asked[GATE]).questions[0], axes
+    return AxisQuestion.from_record(GATE, asked[GATE]).questions[0], axes
 
 
 def from_judge(
@@ -285,7 +285,7 @@ def from_judge(
         job = Job.reopen(directory, vqa=spec, options=options, inherit=False, progress=progress)
     except InputError as error:  # it names the option that judges are usually given by
         raise InputError(str(error).replace("--vqa ", "--with ", 1)) from None
-    with job.opened() as run:
+    with job.open() as run:
         gate, questions = read_questions(run, judge)
         only = None if sampled is None else {image.id for image in sample(run, judge, *sampled)}
         ask(

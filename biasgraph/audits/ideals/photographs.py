@@ -87,7 +87,7 @@ class Photographs:
         Raises as `PlannedBuild.carry_out` does.
         """
         job = self.plan.job
-        with job.opened() as run:
+        with job.open() as run:
             self.plan.carry_out(run, {})
             table = run.answers(job.vqa)
         answers = Answers.from_frame(table, source=str(job.directory))

@@ -139,7 +139,7 @@ class Reference:
             "kind": self.kind,
             "vqa": self.judge and self.judge[0],
             "vqa_fingerprint": self.judge and self.judge[1],
-            "prompts": [prompt for prompt in self._used(prompts) if prompt],
+            "prompts": [prompt for prompt in self._find_used(prompts) if prompt],
             "axes": {
                 variable.name: {
                     name: getattr(one, name)
@@ -157,7 +157,7 @@ class Reference:
         judge, fingerprint: who answered about the images that are compared with it.
         """
         notes = list(self.notes)
-        used, name = self._used(prompts), f"the reference {self.source}"
+        used, name = self._find_used(prompts), f"the reference {self.source}"
         if len(self.tallies) > 1 and not set(prompts) <= set(used):
             notes.append(f"{name} lacks some of the prompts, so that all of its prompts count")
         elif self.kind != "photographs" and used != [""] and list(prompts) != used == [used[0]]:
@@ -184,14 +184,14 @@ class Reference:
             return False
         return self.judge is None or judge is None or self.judge == (judge, fingerprint)
 
-    def _used(self, prompts: Sequence[str]) -> list[str]:
+    def _find_used(self, prompts: Sequence[str]) -> list[str]:
         """The reference's prompts that count for a graph of `prompts`."""
         own = [prompt for prompt in prompts if prompt in self.tallies]
         complete = bool(own) and len(own) == len(prompts)
         return own if len(self.tallies) > 1 and complete else list(self.tallies)
 
     def _totals(self, prompts: Sequence[str]) -> list[Tally]:
-        rows = [self.tallies[prompt] for prompt in self._used(prompts)]
+        rows = [self.tallies[prompt] for prompt in self._find_used(prompts)]
         return [reduce(add, column) for column in zip(*rows, strict=True)]
 
 

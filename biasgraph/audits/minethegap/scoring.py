@@ -84,7 +84,7 @@ def rank(
     """
     work = _Scoring.of(options, progress, command)
     job = work.job
-    with job.opened() as run:
+    with job.open() as run:
         run.request(
             [[Prompt(text, "initial")] for text in work.prompts.values()],
             images=options.images,
@@ -192,8 +192,8 @@ def _score(work: _Scoring, media: RunMedia) -> list[Record]:
     for prompt in work.prompts.values():
         row = prompt_rows([Prompt(prompt, "initial")])[0]
         ids[prompt] = [image_id(row.id, number) for number in range(work.options.images)]
-    if seen := media.shown([image for images in ids.values() for image in images]):
-        media.embedded_images(seen)  # all at once: it is slow where each prompt has its turn
+    if seen := media.find_shown([image for images in ids.values() for image in images]):
+        media.embed_images(seen)  # all at once: it is slow where each prompt has its turn
     rows: list[Record] = []
     failed: list[ReplyError] = []
     in_a_row = 0
@@ -202,7 +202,7 @@ def _score(work: _Scoring, media: RunMedia) -> list[Record]:
         try:
             if in_a_row == IN_A_ROW:
                 raise ReplyError("not tried: the prompts before it had no usable variations", ())
-            found = work.varying.spanned(prompt, ids[prompt], media, typed)
+            found = work.varying.span(prompt, ids[prompt], media, typed)
         except ReplyError as error:
             failed.append(error)
             in_a_row = min(IN_A_ROW, in_a_row + 1)

@@ -117,7 +117,7 @@ def mine(
     """
     work = Mining.of(options, progress, command, objective, generator, language_model)
     job = work.job
-    with job.opened() as run:
+    with job.open() as run:
         run.request(
             [],
             images=options.images,
@@ -126,7 +126,7 @@ def mine(
             command=job.command,
         )
         media = RunMedia(run, job, job.embedder, work.llm)
-        mined = Mined(work.searched(run, media), job.directory)
+        mined = Mined(work.search(run, media), job.directory)
         pictures = Pictures(media.rows, ImageStore(job.directory / IMAGES))
         write_files(job.directory, mined.files(pictures))
     return mined
@@ -237,7 +237,7 @@ class Mining:
             self.varying.texts(prompt)
         self.job.generator.check_prompts([prompt, *(own.text for own in needs.prompts)])
 
-    def searched(self, run: Run, media: RunMedia) -> Record:
+    def search(self, run: Run, media: RunMedia) -> Record:
         """The search, its best prompts scored again, and everything mined.json holds."""
         options, lower = self.options, self.objective.lower_is_worse
         budget = self.budget()
@@ -254,8 +254,8 @@ class Mining:
         chosen = best(found.candidates, options.best, lower=lower)
         if not chosen:
             raise ModelError(f"no prompt has a score; {found.why_nothing()}")
-        again = scoring.scored_again([one.prompt for one in chosen], options.fresh_batches)
-        mined = self._mined(chosen, again)
+        again = scoring.score_again([one.prompt for one in chosen], options.fresh_batches)
+        mined = self._describe_mined(chosen, again)
         notes = self._show_missed(mined, media)
         return self._document(run, found, mined, notes)
 
@@ -280,7 +280,9 @@ class Mining:
             )
         return Budget(options.max_images, again, beside)
 
-    def _mined(self, chosen: Sequence[Candidate], again: Sequence[FreshScores]) -> list[Record]:
+    def _describe_mined(
+        self, chosen: Sequence[Candidate], again: Sequence[FreshScores]
+    ) -> list[Record]:
         """A record for each chosen prompt, the worst by its fresh score first."""
         sign = 1 if self.objective.lower_is_worse else -1
 
@@ -303,10 +305,10 @@ class Mining:
             if taken:
                 others = [Prompt(text, "other") for text in taken]
                 plans.append([Prompt(row["prompt"], "initial"), *others])
-        made = media.made(plans, OF_MISSED) if plans else {}
+        made = media.make_images(plans, OF_MISSED) if plans else {}
         for row in mined:
             row["variation_images"] = [
-                {"text": text, "images": media.shown(images)}
+                {"text": text, "images": media.find_shown(images)}
                 for text, images in made.get(row["prompt"], {}).items()
                 if text != row["prompt"]
             ]

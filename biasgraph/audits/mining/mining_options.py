@@ -120,11 +120,11 @@ class MineOptions(RunOptions):
         if self.evaluate:
             self._refuse_unread()
         kind = self.objective.partition(":")[0]
-        for name in self._given(UNREAD.get(kind, ())):
+        for name in self._list_given(UNREAD.get(kind, ())):
             flag = options_of(MineOptions)[name].flag(name)
             raise InputError(f"{flag} has no effect on --objective {kind}; remove it")
 
-    def _given(self, names: Iterable[str]) -> Iterator[str]:
+    def _list_given(self, names: Iterable[str]) -> Iterator[str]:
         """Those of the options that are not as they usually are."""
         for name in names:
             if getattr(self, name) != self.__dataclass_fields__[name].default:
@@ -137,7 +137,7 @@ class MineOptions(RunOptions):
         models = () if self.model is None else MODEL_OPTIONS
         read = (*EVALUATED, *ENGINE_OPTIONS, *models)
         options = options_of(MineOptions)
-        for name in self._given(name for name in options if name not in read):
+        for name in self._list_given(name for name in options if name not in read):
             flag = options[name].flag(name)
             raise InputError(
                 f"{flag} is about the model of --model: name it"

@@ -115,7 +115,7 @@ def recorded_options(run: Path, where: EngineOptions | None = None) -> ModelOpti
     record = _record(run)
     builds = record["builds"] if record else []
     models = builds[-1]["settings"].get("models", {}) if builds else {}
-    return ModelOptions.recorded(models, where)
+    return ModelOptions.from_record(models, where)
 
 
 def recorded_judge(origin: Origin) -> Record | None:

@@ -107,13 +107,13 @@ class ScoredPrompts:
         if not needs:
             return []
         plans = [[Prompt(prompt, "initial"), *own.prompts] for prompt, own in needs.items()]
-        made = self.media.made(plans, count, first)
+        made = self.media.make_images(plans, count, first)
         asked = next(iter(needs.values())).asked
-        answers = self.media.judged(plans, asked, count, first) if asked else {}
+        answers = self.media.judge_images(plans, asked, count, first) if asked else {}
         return [
             Sample(
                 prompt,
-                {text: self.media.shown(ids) for text, ids in made[prompt].items()},
+                {text: self.media.find_shown(ids) for text, ids in made[prompt].items()},
                 self.variations.get(prompt, ()),
                 answers.get(prompt, {}),
                 count,
@@ -121,7 +121,7 @@ class ScoredPrompts:
             for prompt in needs
         ]
 
-    def scored_again(self, prompts: Sequence[str], batches: int) -> list[FreshScores]:
+    def score_again(self, prompts: Sequence[str], batches: int) -> list[FreshScores]:
         """Score prompts of the search on fresh images: `batches` times as many as at first each."""
         needs = {prompt: self.objective.needs(prompt) for prompt in prompts}
         n = self.images

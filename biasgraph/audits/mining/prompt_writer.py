@@ -129,7 +129,7 @@ class PromptWriter:
             if len(found) == count:
                 break
             try:
-                replied = self._replied(request, "mutations" if origin == "mutation" else "random")
+                replied = self._reply(request, "mutations" if origin == "mutation" else "random")
             except ReplyError as error:
                 failed.append(error)
             else:
@@ -144,7 +144,7 @@ class PromptWriter:
             raise failed[-1]
         return [Proposal(prompt, origin, parent) for prompt in found]
 
-    def _replied(self, request: str, task: str) -> list[str]:
+    def _reply(self, request: str, task: str) -> list[str]:
         drawn = hashlib.sha256(f"{self.seed} {self._requests}".encode()).digest()
         self._requests += 1
         latest = [*self._seen.values()][-SHOWN_AGAIN:]
@@ -159,14 +159,14 @@ class PromptWriter:
             if count == 0:
                 return
             try:
-                prompt = self._checked(text)
+                prompt = self._check(text)
             except _Unusable as error:
                 refused[excerpt(text.strip(), LONGEST_QUOTE), str(error)] += 1
             else:
                 count -= 1
                 yield prompt
 
-    def _checked(self, text: str) -> str:
+    def _check(self, text: str) -> str:
         """A prompt as it is scored, which counts as seen now. Raises _Unusable."""
         try:
             prompt = _PROMPT.validate_python(text)

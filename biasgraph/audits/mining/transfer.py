@@ -133,7 +133,7 @@ class Evaluation:
         directory = _directory(options, origins)
         work = cls(options, directory, origins, objective, axes, {})
         for spec in work.models:
-            others = work.made_for(spec)
+            others = work.find_origins(spec)
             if others:
                 work.jobs[spec] = work.job(spec, progress, command)
                 work.check(work.jobs[spec], others)
@@ -150,7 +150,7 @@ class Evaluation:
         specs = [origin.mined.model for origin in self.origins]
         return list(dict.fromkeys([*specs, *filter(None, [self.options.model])]))
 
-    def made_for(self, spec: str) -> list[Origin]:
+    def find_origins(self, spec: str) -> list[Origin]:
         """The runs whose prompts a model has to make images of: those of other models."""
         return [origin for origin in self.origins if origin.mined.model != spec]
 
@@ -224,8 +224,8 @@ class Evaluation:
 
     def cells(self, spec: str, notes: list[str]) -> Iterator[Record]:
         """The row of a model: its scores of the prompts of every run."""
-        others = self.made_for(spec)
-        made = self._made(spec, others, notes) if others else {}
+        others = self.find_origins(spec)
+        made = self._make_images(spec, others, notes) if others else {}
         for origin in self.origins:
             own = [row.model_dump(include={*READ}) for row in origin.mined.mined]
             rows = made.get(origin.name, own)
@@ -246,12 +246,12 @@ class Evaluation:
                 "prompts": rows,
             }
 
-    def _made(
+    def _make_images(
         self, spec: str, origins: Sequence[Origin], notes: list[str]
     ) -> dict[str, list[Record]]:
         """What a model makes of the prompts of runs: their name -> a record for each prompt."""
         job = self.jobs.pop(spec)  # so that its weights go when it is done
-        with job.opened() as run:
+        with job.open() as run:
             run.request(
                 [],
                 images=self.origins[0].mined.settings.images,
@@ -264,14 +264,14 @@ class Evaluation:
             for origin in origins:
                 if job.progress is not None:
                     job.progress.note(f"{printable(spec)}: prompts of {printable(origin.name)}")
-                found[origin.name] = self._scored(origin, media)
+                found[origin.name] = self._score(origin, media)
             notes += [*job.withheld_notes(run, "left out"), *job.notes()]
         texts = [row["prompt"] for rows in found.values() for row in rows]
         if unseen := job.generator.unseen_words(texts):
             notes.append(f"{printable(spec)} never saw these words: {', '.join(unseen)}.")
         return found
 
-    def _scored(self, origin: Origin, media: RunMedia) -> list[Record]:
+    def _score(self, origin: Origin, media: RunMedia) -> list[Record]:
         """A run's prompts on as many images as their second score has there, in its batches."""
         rows, settings = origin.mined.mined, origin.mined.settings
         variations = {
@@ -280,7 +280,7 @@ class Evaluation:
         scoring = ScoredPrompts(
             self.objective, Varying(self.axes), media, settings.images, Budget(None, 0), variations
         )
-        again = scoring.scored_again([row.prompt for row in rows], settings.fresh_batches)
+        again = scoring.score_again([row.prompt for row in rows], settings.fresh_batches)
         return [
             {"rank": row.rank, "prompt": row.prompt, **one.record()}
             for row, one in zip(rows, again, strict=True)

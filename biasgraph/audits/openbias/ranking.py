@@ -112,7 +112,7 @@ def audit(
         raise InputError(f"no caption of {captions.source} can be used; the first one: {first}")
     (llm,) = job.language_models.values()
     settings = {"llm": llm.spec, **{name: getattr(options, name) for name in SETTINGS}}
-    with job.opened() as run:
+    with job.open() as run:
         proposals = propose(run.directory, llm, texts, progress)
         reader = CaptionReader(best_synonyms())
         base = knowledge(proposals.biases, options.rules(), reader)

@@ -131,7 +131,7 @@ class JointPlan:
 
     def _codes(self, run: Run, variables: Sequence[Variable]) -> list[Codes]:
         """(images, variables) for each joint prompt."""
-        answered = run.ledger.answered(self.job.vqa)
+        answered = run.ledger.read_answered(self.job.vqa)
         rows = prompt_rows([self.plan.initial, *self.prompts])[1:]
         found: dict[str, list[list[int]]] = {row.id: [] for row in rows}
         for image in run.ledger.images():
@@ -171,7 +171,7 @@ def ask_besides(job: Job, axes: AxisSet, wanted: Request, own: Request | None) -
         ModelError: A model or the disk failed.
     """
     gate, questions = questions_about(axes)
-    with job.opened() as run:
+    with job.open() as run:
         job.declare(run, questions, gate)
         fewer, settings = own_fewer(run), run.settings or {"images": wanted[1]}
         settings.pop(FEWER, None)

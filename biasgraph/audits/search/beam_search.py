@@ -131,22 +131,22 @@ class BeamSearch:
             best = [place for place in np.argsort(-scores, kind="stable")[:places].tolist()
                     if scores[place] > -math.inf]  # fmt: skip
             over = [place for place in best if self._is_over(grown, place)]
-            self._finished += [self._written(grown, texts, place) for place in over]
+            self._finished += [self._write(grown, texts, place) for place in over]
             places -= len(over)
             going = [place for place in best if place not in over]
             if not going:
                 break
             now = grown.chosen(going)
-        return self._ranked()
+        return self._rank()
 
-    def _written(self, grown: _Texts, texts: Sequence[str], place: int) -> WrittenPrompt:
+    def _write(self, grown: _Texts, texts: Sequence[str], place: int) -> WrittenPrompt:
         log = float(grown.logs[place])
         return WrittenPrompt(texts[place], log, int(grown.counts[place]), math.nan)
 
     def _is_over(self, grown: _Texts, place: int) -> bool:
         return bool(grown.ended[place] or grown.counts[place] >= self.settings.most_tokens)
 
-    def _ranked(self) -> list[WrittenPrompt]:
+    def _rank(self) -> list[WrittenPrompt]:
         if not self._finished:
             return []
         logs = np.array([one.log_probability for one in self._finished])
@@ -160,14 +160,14 @@ class BeamSearch:
     def _grown(self, now: _Texts, *, first: bool) -> _Texts | None:
         """The candidates of the next step, each a text of its own; None where there is none."""
         logs = self._possible(now)
-        parents, tokens = self._drawn(now.logs[:, None] + logs, first=first)
+        parents, tokens = self._draw(now.logs[:, None] + logs, first=first)
         if not len(tokens):
             return None
         grown = now.chosen(parents)
-        grown = self._extended(grown, tokens.tolist(), logs[parents, tokens])
+        grown = self._extend(grown, tokens.tolist(), logs[parents, tokens])
         if self.settings.whole_words:
-            grown = self._completed(grown)
-        return self._told_apart(grown)
+            grown = self._complete(grown)
+        return self._tell_apart(grown)
 
     def _possible(self, now: _Texts) -> Numbers:
         """(rows, V) log probabilities of the next token; -inf of what may not stand there."""
@@ -191,7 +191,7 @@ class BeamSearch:
             )
         return self._inside
 
-    def _drawn(self, logs: Numbers, *, first: bool) -> tuple[Numbers, Numbers]:
+    def _draw(self, logs: Numbers, *, first: bool) -> tuple[Numbers, Numbers]:
         """Rows and tokens of candidates.
 
         The first tokens are drawn from all that the language model says; later ones without
@@ -212,7 +212,7 @@ class BeamSearch:
             places = likeliest[np.argsort(-keys, kind="stable")[:wanted]]
         return places // logs.shape[1], places % logs.shape[1]
 
-    def _extended(
+    def _extend(
         self, now: _Texts, tokens: Sequence[int | None], added: Sequence[float] | Numbers
     ) -> _Texts:
         """Texts with a token more; None leaves one as it is."""
@@ -226,7 +226,7 @@ class BeamSearch:
             now.ended | ended,
         )
 
-    def _completed(self, now: _Texts) -> _Texts:
+    def _complete(self, now: _Texts) -> _Texts:
         """Texts whose last word is whole: its likeliest tokens are added until another begins."""
         while True:
             going = ~now.ended & (now.counts < self.settings.most_tokens)
@@ -243,9 +243,9 @@ class BeamSearch:
             ]
             if all(token is None for token in tokens):
                 return now
-            now = self._extended(now, tokens, logs[np.arange(len(logs)), likeliest])
+            now = self._extend(now, tokens, logs[np.arange(len(logs)), likeliest])
 
-    def _told_apart(self, now: _Texts) -> _Texts | None:
+    def _tell_apart(self, now: _Texts) -> _Texts | None:
         """Each allowed text once, the likelier of equal ones; one that ended is another text."""
         texts = now.texts()
         kept: dict[tuple[str, bool], int] = {}

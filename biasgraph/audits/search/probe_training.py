@@ -62,7 +62,7 @@ def train(
     """
     work = _Training.of(options, progress, command)
     job = work.job
-    with job.opened() as run:
+    with job.open() as run:
         gate, questions = questions_about(work.axes)
         job.declare(run, questions, gate)
         run.request(
@@ -74,7 +74,7 @@ def train(
         )
         job.complete(run, questions, gate)
         images = _Images.of(work, run)
-        labelled = {axis.name: images.labelled(work, axis) for axis in work.axes.axes}
+        labelled = {axis.name: images.label(work, axis) for axis in work.axes.axes}
         for axis in work.axes.axes:
             _refuse_unseen(axis, labelled[axis.name])
         probes, records = _train(work, labelled)
@@ -216,12 +216,12 @@ class _Images:
         if not rows:
             raise InputError("all images were withheld: there is nothing to train on")
         plans, prompts = zip(*(made_of[row.id.rpartition("-")[0]] for row in rows), strict=True)
-        said = run.ledger.answered(work.job.vqa)
+        said = run.ledger.read_answered(work.job.vqa)
         answers = [{axis: one.answer for axis, one in said[row.key].items()} for row in rows]
         seen = observe(run, work.job.generator, rows, work.options.every, work.job.progress)
         return cls(rows, plans, prompts, answers, seen)
 
-    def labelled(self, work: _Training, axis: Axis) -> LabelledImages:
+    def label(self, work: _Training, axis: Axis) -> LabelledImages:
         """The images with what each is to be taken for along an axis."""
         import numpy as np
 

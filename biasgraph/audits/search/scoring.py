@@ -74,7 +74,7 @@ class BiasScores:
             seen = min(self.latents, max(LEAST, int(np.ceil(seen * GROWTH))))
             own = [texts[place] for place in alive.tolist()]
             self._measure(own, seen)
-            shown = self._shown(own, seen)
+            shown = self._score_shown(own, seen)
             alive = alive[self._hopeful(shown, logs[alive], keep)]
         return self._of(texts, logs, alive)
 
@@ -111,7 +111,7 @@ class BiasScores:
             self._known[text] = np.concatenate([self._known.get(text, none), found[start:end]])
             start = end
 
-    def _shown(self, texts: Sequence[str], latents: int) -> Numbers:
+    def _score_shown(self, texts: Sequence[str], latents: int) -> Numbers:
         """(n, latents, targets) probabilities."""
         return np.stack([self._known[text][:latents] for text in texts])
 

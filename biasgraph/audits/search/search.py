@@ -76,7 +76,7 @@ def search(
     """
     work = Searching.of(options, progress, command)
     job = work.job
-    with job.opened() as run:
+    with job.open() as run:
         run.request(
             [],
             images=options.images,
@@ -99,11 +99,11 @@ def _document(work: Searching, run: Run, cells: Sequence[Written], media: RunMed
     texts = list(dict.fromkeys(text for cell in cells for text in cell.texts()))
     taken, refused = readable(texts, job.generator.check_prompts)
     plans = [[Prompt(text, "initial")] for text in taken]
-    made = media.made(plans, work.options.images)
-    said = media.judged(plans, work.axes, work.options.images)
+    made = media.make_images(plans, work.options.images)
+    said = media.judge_images(plans, work.axes, work.options.images)
     read = {} if reader is None else perplexities(cast("NextTokens", reader), texts)
     evidence = Evidence(
-        images={text: media.shown(made[text][text]) for text in taken},
+        images={text: media.find_shown(made[text][text]) for text in taken},
         answers={text: said[text][text] for text in taken},
         refused=refused,
         perplexities=read,

@@ -164,7 +164,7 @@ class Searching:
         kept = KeptPrompts(self.job.directory)
         numbers = range(1, self.options.prompts + 1)
         cells = list(self._cells())
-        asked = {cell: [self._asked(cell, number) for number in numbers] for cell in cells}
+        asked = {cell: [self._identify(cell, number) for number in numbers] for cell in cells}
         every = [one for own in asked.values() for one in own]
         there = sum(kept.before(one) is not None for one in every)
         done = []
@@ -199,7 +199,7 @@ class Searching:
             return self.scenario.instruction(axes)
         return self.scenario.biased_instruction(axes, [one.attribute for one in self.targets])
 
-    def _asked(self, cell: Cell, number: int) -> object:
+    def _identify(self, cell: Cell, number: int) -> object:
         """All that the prompt of a number depends on, in JSON types."""
         settings = self.settings()
         for name in ("lambdas", "n_prompts", "images"):
@@ -233,7 +233,7 @@ class Searching:
 
     def allowed(self, text: str) -> bool:
         """Whether a text may be written: it is natural, and the generator takes it."""
-        if self._refused(self.named(text)) or repeats(text, self.options.no_repeat):
+        if self._refuses(self.named(text)) or repeats(text, self.options.no_repeat):
             return False
         try:
             self.job.generator.check_prompts([text])
@@ -245,7 +245,7 @@ class Searching:
         """The axes of the set that a text names."""
         return [axis.name for axis in self.every.axes if names_axis(text, axis)]
 
-    def _refused(self, named: Sequence[str]) -> bool:
+    def _refuses(self, named: Sequence[str]) -> bool:
         if self.options.naming == "refuse":
             return bool(named)
         wanted = {target.axis for target in self.targets}

@@ -203,7 +203,7 @@ class _Evaluating:
         """Everything evaluation.json holds, once all is made and asked."""
         work, options = self.work, self.options
         job, prompts, axes = work.job, work.prompts, work.axes
-        with job.opened() as run:
+        with job.open() as run:
             most = max(options.images, options.gradient_images)
             work.request(run, most, self.settings())
             media = RunMedia(run, job)
@@ -213,7 +213,7 @@ class _Evaluating:
                 )
                 for name, how in options.readings.items()
             }
-        with self.of_truth.opened() as run:
+        with self.of_truth.open() as run:
             media = RunMedia(run, self.of_truth)
             truths = influence_by_removal(prompts, axes, media, options.images, options.seed)
             withheld = job.withheld_notes(run, "left out, with their pairs")
@@ -245,7 +245,7 @@ class _Evaluating:
         """Every pair with its baselines; models are asked where there is something to rank."""
         found = [ranked_words(truth, others) for truth, others in zip(truths, by_pair, strict=True)]
         job = self.work.job if self.asking is None else replace(self.of_truth, judge=self.asking)
-        with replace(job, fresh=False).opened() as run:
+        with replace(job, fresh=False).open() as run:
             return [
                 replace(pair, baselines=self._baselines(run, job, pair)) if pair.words else pair
                 for pair in found
@@ -326,7 +326,7 @@ def _read_by_no(judges: Sequence[str], given: ModelOptions) -> ModelOptions:
         for name in backend.roles[JUDGE].reads
     }
     left = {name: value for name, value in given.record().items() if name not in read}
-    return ModelOptions.recorded(left)
+    return ModelOptions.from_record(left)
 
 
 def _judge(job: Job, spec: str, option: str, plans_only: bool) -> VisualQA:

@@ -86,7 +86,7 @@ def measure(
     """
     work = Work.of(options, progress, command)
     job = work.job
-    with job.opened() as run:
+    with job.open() as run:
         work.request(run, max(work.images.values()), work.settings())
         influences = measure_influence(
             options.by,

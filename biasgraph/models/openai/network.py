@@ -32,7 +32,7 @@ class Deadline(threading.local):
         finally:
             self.at = before
 
-    def left(self, timeout: float | None) -> float | None:
+    def remaining(self, timeout: float | None) -> float | None:
         """A step's time limit, at most the seconds that are left. Raises TimeUp when none are."""
         if self.at is None:
             return timeout
@@ -74,7 +74,7 @@ class _Backend:
         failure: Exception | None = None
         for address in self.addresses(host) if self.addresses else [host]:
             try:
-                left = self.deadline.left(timeout)
+                left = self.deadline.remaining(timeout)
                 stream = self.backend.connect_tcp(address, port, timeout=left, **options)
                 return _Stream(stream, self.deadline)
             except TimeUp:
@@ -95,11 +95,11 @@ class _Stream:
         self.stream, self.deadline = stream, deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        received: bytes = self.stream.read(max_bytes, timeout=self.deadline.left(timeout))
+        received: bytes = self.stream.read(max_bytes, timeout=self.deadline.remaining(timeout))
         return received
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self.stream.write(buffer, timeout=self.deadline.left(timeout))
+        self.stream.write(buffer, timeout=self.deadline.remaining(timeout))
 
     def close(self) -> None:
         self.stream.close()
@@ -107,7 +107,7 @@ class _Stream:
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> _Stream:
-        left = self.deadline.left(timeout)
+        left = self.deadline.remaining(timeout)
         return _Stream(self.stream.start_tls(ssl_context, server_hostname, left), self.deadline)
 
     def get_extra_info(self, info: str) -> Any:

@@ -312,7 +312,7 @@ class Server:
                 if size > most:
                     line = f"the response is larger than {most >> 20} MiB"
                     raise NoResponse(line, reached=True)
-                self._deadline.left(None)
+                self._deadline.remaining(None)
             body = self.redact(b"".join(parts))
         finally:
             parts.clear()  # the traceback of an error would keep them for as long as it is kept
@@ -320,7 +320,7 @@ class Server:
 
     def _wait_for_others(self, held: ExitStack) -> None:
         """Until no other large response is in memory."""
-        left = self._deadline.left(None)
+        left = self._deadline.remaining(None)
         if not self._large.acquire(timeout=-1 if left is None else left):
             raise TimeUp
         held.callback(self._large.release)

@@ -60,7 +60,7 @@ class Inspection:
             notes.append(f"{count:,} picture{'s' * (count > 1)}: {remark}")
         return notes
 
-    def saved(self, images: Mapping[str, str]) -> bytes:
+    def to_bytes(self, images: Mapping[str, str]) -> bytes:
         """The contents of the file that `read_inspection` reads.
 
         Args:

@@ -76,14 +76,14 @@ class PictureSets:
         Args:
             images: image id -> the path of its picture.
         """
-        kept = {PICTURES: self.inspection.saved(images)}
+        kept = {PICTURES: self.inspection.to_bytes(images)}
         if self.axes.name == OWN:
             record = self.axes.model_dump(mode="json", exclude_defaults=True)
             text = yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
             kept[AXES_FILE] = text.encode()
         return kept
 
-    def shared(self, plans: Sequence[PromptPlan], images: int) -> list[str]:
+    def find_shared(self, plans: Sequence[PromptPlan], images: int) -> list[str]:
         """The pictures that several of the prompts' sets have among their first `images`.
 
         Each with its paths: "initial/0.png = gender/male/3.png".

@@ -75,7 +75,7 @@ def test_what_was_seen_is_not_opened_again(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = stock_of(root)
-    (tmp_path / PICTURES).write_bytes(before.saved({}))
+    (tmp_path / PICTURES).write_bytes(before.to_bytes({}))
     known = read_inspection(tmp_path, root, MAX_PIXELS)
     assert known == before.seen
     opened = []
@@ -93,7 +93,7 @@ def test_what_was_seen_is_not_opened_again(
 
 
 def test_another_limit_or_folder_is_looked_at_anew(root: Path, tmp_path: Path) -> None:
-    (tmp_path / PICTURES).write_bytes(stock_of(root).saved({}))
+    (tmp_path / PICTURES).write_bytes(stock_of(root).to_bytes({}))
     assert read_inspection(tmp_path, root, 5) == {}
     assert read_inspection(tmp_path, tmp_path, MAX_PIXELS) == {}
 
@@ -109,7 +109,7 @@ def test_names_that_are_no_text_are_kept(tmp_path: Path) -> None:
     name = "initial/\udcff.png"
     os.rename(root / FILES[0], root / name)
     before = inspect_files(root, [name], MAX_PIXELS, {})
-    (tmp_path / PICTURES).write_bytes(before.saved({}))
+    (tmp_path / PICTURES).write_bytes(before.to_bytes({}))
     assert read_inspection(tmp_path, root, MAX_PIXELS) == before.seen
 
 
