@@ -175,7 +175,7 @@ def _judge(graph: Record) -> Iterator[parts.ScreenPart]:
 def _limits(told: Told) -> Iterator[parts.ScreenPart]:
     """What could not be determined, and what to keep in mind."""
     yield parts.Heading("Limits")
-    undetermined = list(verdict_words.undetermined(told.document, told.pairs))
+    undetermined = list(verdict_words.describe_undetermined(told.document, told.pairs))
     yield parts.Sentences("What could not be determined", undetermined)
     yield parts.Sentences("To keep in mind", [*_caveats(told)])
 

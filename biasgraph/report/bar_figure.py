@@ -82,13 +82,13 @@ def finding_figures(document: Document, kind: str, columns: int) -> dict[str, by
         if not bars or not method.isidentifier():
             continue
         about = graph["findings"].get(method, {"title": method, "about": "", "show": []})
-        groups = [(style.clipped(axis), _bars(part)) for axis, part in bars]
+        groups = [(style.clip(axis), _bars(part)) for axis, part in bars]
         panels = [Panel(bars[0][1]["caption"], groups)]
         if ranking := _first(about["show"], "ranking"):
             panels.append(Panel(ranking["caption"], [("", _bars(ranking))]))
-        name = f"{style.clipped(about['title'])} about {style.subject(document)}"
-        texts = [style.clipped(text, 400) for part in about["show"] for text in _words(part)]
-        sentences = (f"{name}. {style.origin(document)}", style.clipped(about["about"], 400))
+        name = f"{style.clip(about['title'])} about {style.subject(document)}"
+        texts = [style.clip(text, 400) for part in about["show"] for text in _words(part)]
+        sentences = (f"{name}. {style.origin(document)}", style.clip(about["about"], 400))
         figures[f"{method}.{kind}"] = bar_figure(
             panels, kind, columns, name, " ".join([*sentences, *texts]), graph["toy"]
         )
@@ -147,7 +147,7 @@ def _draw(axes: Axes, panel: Panel, colour: str, sheet: FigureSheet) -> None:
     axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)
     letters = sheet.letters * (1 if any(bar is None for _, bar in rows) else 2)
-    axes.set_yticks(range(len(rows)), [style.clipped(name, letters) for name, _ in rows])
+    axes.set_yticks(range(len(rows)), [style.clip(name, letters) for name, _ in rows])
     axes.tick_params(axis="y", length=0)
     for (_, bar), label in zip(rows, axes.get_yticklabels(), strict=True):
         label.set_fontweight("normal" if bar else "bold")

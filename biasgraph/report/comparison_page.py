@@ -84,7 +84,7 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
         toy=document["toy"],
         about_labels=judge_words.about_labels(document["runs"]),
         fact_rows=list(_facts(document)),
-        lead=[_told(comparison, document) for comparison in document["comparisons"]],
+        lead=[_describe_changes(comparison, document) for comparison in document["comparisons"]],
         nothing=all(comparison.get("same_answers") for comparison in document["comparisons"]),
         labels=[run["label"] for run in runs],
         hrefs=[run["href"] for run in runs],
@@ -98,7 +98,7 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
     )  # fmt: skip
 
 
-def _told(comparison: Record, document: Record) -> dict[str, Any]:
+def _describe_changes(comparison: Record, document: Record) -> dict[str, Any]:
     """What changed in a run: sentences about distributions, then the pairs."""
     table = changed_pairs(comparison)
     return {
@@ -149,9 +149,9 @@ def _difference(
 ) -> dict[str, Any]:
     """The difference view for `drawGraph`: the places of the runs' graphs, edges by class."""
     growth = comparison["distances"]
-    told = ("n/d" if row["growth"] is None else style.signed(row["growth"]) for row in growth)
+    told = ("n/d" if row["growth"] is None else style.show_sign(row["growth"]) for row in growth)
     nodes = [
-        {**node, "size": 20, "distance": 0, "detail": f"distance {what}"} | _moved(row)
+        {**node, "size": 20, "distance": 0, "detail": f"distance {what}"} | _describe_move(row)
         for node, row, what in zip(places["nodes"], growth, told, strict=True)
     ]
     edges = []
@@ -174,7 +174,7 @@ def _difference(
     return {**places, "nodes": nodes, "edges": edges}
 
 
-def _moved(row: Record) -> dict[str, str]:
+def _describe_move(row: Record) -> dict[str, str]:
     """Where an axis went in relation to its ideal, as the page colours and says it."""
     if not is_clear(row):
         said = row["reason"] or "within chance of the baseline"

@@ -110,7 +110,7 @@ def _metric(
 def _limits(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     """What could not be determined, and what to keep in mind."""
     graph = document["graph"]
-    yield from map(words.plain, verdict_words.undetermined(document, pairs))
+    yield from map(words.plain, verdict_words.describe_undetermined(document, pairs))
     yield from map(words.plain, caveats(dict(document)))
     yield from map(words.plain, judge_words.caveats_of_graph(graph))
     yield judge_words.about_labels([graph])

@@ -51,11 +51,11 @@ def to_dot(document: Document) -> bytes:
         numbers = {name: node[name] for name in ("w1", "out_strength")}
         look = {"fillcolor": style.fill(node["w1"])}
         place = {"pos": f"{radius * x:.3f},{radius * y:.3f}!"}
-        label = {"label": style.clipped(node["id"])}
+        label = {"label": style.clip(node["id"])}
         lines.append(_attributes(ids[node["id"]], label | look | place | numbers))
     for link in document["links"]:
         look = {
-            "label": style.signed(link["is"]),
+            "label": style.show_sign(link["is"]),
             "color": style.sign_style(link).colour,
             "style": style.dash(link),
             "penwidth": f"{style.width(link['is']):.3f}",
@@ -76,10 +76,10 @@ def to_mermaid(document: Document) -> bytes:
     lines += ["  %% " + _IN_NO_COMMENT.sub(" ", line) for line in (title, *others)]
     for node in document["nodes"]:
         name = ids[node["id"]]
-        lines.append(f'  {name}(["{_mermaid_text(style.clipped(node["id"]))}"])')
+        lines.append(f'  {name}(["{_mermaid_text(style.clip(node["id"]))}"])')
         lines.append(f"  style {name} fill:{style.fill(node['w1'])},stroke:#333333,color:#000000")
     for number, link in enumerate(document["links"]):
-        label = _mermaid_text(style.signed(link["is"]))
+        label = _mermaid_text(style.show_sign(link["is"]))
         lines.append(f'  {ids[link["source"]]} -->|"{label}"| {ids[link["target"]]}')
         lines.append(
             f"  linkStyle {number} stroke:{style.sign_style(link).colour},"

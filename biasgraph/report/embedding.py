@@ -93,7 +93,7 @@ def embed(
     for step in steps:
         sources: dict[str, str] = {}
         taken, whole = 0, True
-        for image, uri in _encoded(store, rows, step):
+        for image, uri in _encode(store, rows, step):
             taken += len(uri)
             if taken > room:
                 whole = False
@@ -105,7 +105,7 @@ def embed(
     return Embedded(sources, step, ids[ids.index(image) :])
 
 
-def _encoded(store: ImageStore, rows: Sequence[ImageRow], step: Step) -> Iterator[tuple[str, str]]:
+def _encode(store: ImageStore, rows: Sequence[ImageRow], step: Step) -> Iterator[tuple[str, str]]:
     def encode(row: ImageRow) -> str | None:
         stored = store.bytes_of(row.file.sha256)
         return None if stored is None else _uri_of(stored, step)

@@ -153,7 +153,7 @@ def _about(audit: _Audit) -> dict[str, str]:
         "prompts": [one if isinstance(one, str) else one["prompt"] for one in prompts],
         "judge": graph["vqa"],
         "judge_fingerprint": graph.get("vqa_fingerprint"),
-        "judge_validated": words.plain(judge_words.validated_by(graph) or "") or None,
+        "judge_validated": words.plain(judge_words.describe_validation(graph) or "") or None,
         "images": graph["images"],
         "ideal": words.plain(ideal),
         "axes": graph["axes"],

@@ -85,7 +85,7 @@ def export(
     folder = Path(directory if directory is not None else Path(result.directory or "") / "export")
     refuse_foreign(folder, Path.is_dir, "a directory")
     with writing_to(folder):
-        ours = _listed(folder)
+        ours = _list_files(folder)
     files: Files = {}
     pictures, refused = None, dict[str, BiasgraphError]()
     for name in formats:
@@ -110,7 +110,7 @@ def export(
     return Exported(written, refused)
 
 
-def _listed(folder: Path) -> list[str]:
+def _list_files(folder: Path) -> list[str]:
     """The files that exports wrote into `folder`."""
     try:
         listing = json.loads(read_regular(folder / LISTING))

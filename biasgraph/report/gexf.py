@@ -30,7 +30,7 @@ def to_gexf(document: Document) -> bytes:
         graph.nodes[name]["viz"] = _node_look(exact.nodes[axis], places[axis])
     for ends, exact_ends in zip(graph.edges, exact.edges, strict=True):
         link = exact.edges[exact_ends]
-        graph.edges[ends].update(label=style.signed(link["is"]), viz=_edge_look(link))
+        graph.edges[ends].update(label=style.show_sign(link["is"]), viz=_edge_look(link))
     graph.graph.clear()  # `name` and `mode` among them would become attributes of the XML
     writer = GEXFWriter(graph, prettyprint=True, version="1.2draft")
     _describe(writer.xml, document)

@@ -67,7 +67,7 @@ def drawing(nodes: Sequence[Record], pairs: Sequence[Record]) -> dict[str, Any]:
                 "width": round(3 * thinned * style.width(pair["is"] or 0.0), 2),
                 "edge": pair["edge"],
                 "sign": pair["sign"] or "undetermined",
-                "mediated": style.mediated(pair),
+                "mediated": style.is_mediated(pair),
                 "is": pair["is"],
                 "p": pair["p"],
             }

@@ -121,7 +121,7 @@ def _write_names(
         elif abs(x) < 0.1:
             how = {"ha": "center", "va": "bottom" if y > 0 else "top"}
         axes.annotate(
-            style.clipped(axis, sheet.letters), (x, y), xytext=(off * x, off * y),
+            style.clip(axis, sheet.letters), (x, y), xytext=(off * x, off * y),
             textcoords="offset points", **how,
         )  # fmt: skip
 
@@ -158,7 +158,7 @@ def _draw_edges(
         taken.append(_square(to_pixels.transform(curve[-1]), 4 * pixels))
     unwritten = 0
     for link, curve in zip(links, curves, strict=True):
-        number = style.signed(link["is"]).replace("-", "\N{MINUS SIGN}")
+        number = style.show_sign(link["is"]).replace("-", "\N{MINUS SIGN}")
         text = axes.text(
             0, 0, number, fontsize=sheet.font - 1, ha="center", va="center", zorder=4,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4},
@@ -254,7 +254,7 @@ def _legend(document: Document, sheet: FigureSheet) -> dict[str, Any]:
     entries: dict[str, Any] = {
         f"target {sign.meaning}": arrows(sign, sign.dash, 0.1) for sign in style.SIGNS.values()
     }
-    if any(map(style.mediated, document["links"])):
+    if any(map(style.is_mediated, document["links"])):
         entries[f"dashed: {style.MEDIATED}"] = arrows(grey, "dashed", 0.1)
     entries["width: |IS| of 0.05 and of 0.30"] = arrows(grey, "solid", 0.05, 0.3)
     fills = tuple(circle(1.2, distance) for distance in (0, 0.5, 1))

@@ -12,8 +12,8 @@ from biasgraph.data.file_names import PROMPTS
 from biasgraph.errors import names_in
 from biasgraph.report import judge_words, prompt_tables, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
-from biasgraph.report.lead import seen, untested
-from biasgraph.report.power_words import needed
+from biasgraph.report.lead import describe_seen, explain_untested
+from biasgraph.report.power_words import say_needed
 from biasgraph.report.share_words import in_pictures
 
 Record = Mapping[str, Any]
@@ -65,7 +65,7 @@ def _settings(told: Told) -> Iterator[parts.ScreenPart]:
 
 def _axes(told: Told) -> Iterator[parts.ScreenPart]:
     if told.prompts:
-        yield parts.Sentences("", list(seen(told.document)))
+        yield parts.Sentences("", list(describe_seen(told.document)))
     yield axis_table(told.document["nodes"])
 
 
@@ -82,8 +82,8 @@ def _findings(told: Told) -> Iterator[parts.ScreenPart]:
     document, pairs, graph = told.document, told.pairs, told.graph
     links, untestable = document["links"], words.is_without_interventions(graph)
     edges = f"{len(links)} of {len(words.between(pairs))} pairs of axes are edges"
-    yield parts.Heading(edges) if links else parts.Text(untested() if untestable else edges)
-    more = None if links or untestable else needed(document, pairs)
+    yield parts.Heading(edges) if links else parts.Text(explain_untested() if untestable else edges)
+    more = None if links or untestable else say_needed(document, pairs)
     yield parts.Sentences("", [more] if more else [])
     yield parts.Sentences("", list(_in_pictures(document)))
     yield _edges(links, graph)
@@ -99,7 +99,7 @@ def _pairs(told: Told) -> Iterator[parts.ScreenPart]:
         yield parts.Heading(f"{words.counted(len(others), 'pair')} without an edge")
         yield _pair_table(others)
     yield rounds_words.when_decided(told.graph, told.pairs)
-    undecided = verdict_words.undecided(told.document, told.pairs)
+    undecided = verdict_words.describe_undecided(told.document, told.pairs)
     yield parts.Sentences("Undetermined", list(undecided))
 
 
@@ -154,7 +154,7 @@ def shifts(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     """The common shifts to tell first."""
     return (
         f"{verdict_words.finding(pair, document)} {verdict_words.evidence(pair, document)}"
-        for pair in verdict_words.told_first(pairs)
+        for pair in verdict_words.pick_shifts(pairs)
     )
 
 
@@ -175,9 +175,9 @@ def graph_facts(document: Record) -> list[tuple[str, str]]:
         ("Subject", subject and words.label(subject)),
         ("Model", words.label(graph["model"])),
         ("Judge", judge_words.judge(graph)),
-        ("Judge validated", judge_words.validated_by(graph)),
+        ("Judge validated", judge_words.describe_validation(graph)),
         ("Images", words.images_words(images)),
-        ("Until decided", rounds_words.saved(graph)),
+        ("Until decided", rounds_words.describe_savings(graph)),
         ("Ideal", words.ideal_words(graph, len(nodes))),
         ("Distance", f"Wasserstein-1, {words.metric_words(nodes)}"),
         ("Edges", None if untestable else words.rule_words(graph, nodes)),

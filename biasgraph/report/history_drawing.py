@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from biasgraph.report.scales import Scale, Tick, labelled, ticks
+from biasgraph.report.scales import Scale, Tick, label, ticks
 
 Record = Mapping[str, Any]
 
@@ -123,7 +123,7 @@ def distances(points: Sequence[Record], span: Span, name: str, most: float) -> C
         for point in points
         if point["w1"] is not None
     ]
-    return Chart(name, span.ticks(), labelled(marks, scale), None, _trends(rows, span, scale))
+    return Chart(name, span.ticks(), label(marks, scale), None, _trends(rows, span, scale))
 
 
 def shares(points: Sequence[Record], span: Span, name: str, attribute: int, goal: float) -> Chart:

@@ -49,7 +49,7 @@ def caveats_of_graph(graph: Record) -> Iterator[str]:
             yield f"{name(axis)} is not corrected: {printable(why)}."
 
 
-def validated_by(graph: Record) -> str | None:
+def describe_validation(graph: Record) -> str | None:
     """Whether the judge was validated, in a few words; None for people whom nobody compared."""
     record = graph.get("agreement")
     if record is None:
@@ -87,7 +87,7 @@ def _labellers(graphs: Iterable[Record]) -> str:
     return "people and a model" if True in by_people else "the judge, a model,"
 
 
-def judged(record: Record) -> str:
+def name_judge_of(record: Record) -> str:
     """Whose answers an agreement is about."""
     names = {"vqa": record["judge"], "vqa_fingerprint": record.get("judge_fingerprint")}
     return judge({**record, **names}, 300)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from biasgraph.causal.flags import CLAIMS, FLAG_WORDS
 from biasgraph.report import verdict_words
-from biasgraph.report.power_words import needed
+from biasgraph.report.power_words import say_needed
 from biasgraph.report.share_words import in_pictures
 from biasgraph.report.words import (
     LISTED,
@@ -25,12 +25,12 @@ from biasgraph.report.words import (
 
 def lead(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     """What most images show, what moves them most, and how many pairs are edges."""
-    yield from seen(document)
+    yield from describe_seen(document)
     yield from strongest(document, pairs)
-    yield linked(document, pairs)
+    yield say_links(document, pairs)
 
 
-def seen(document: Record) -> Iterator[str]:
+def describe_seen(document: Record) -> Iterator[str]:
     """What most images show on the axes that are clearly away from their ideal.
 
     Of several prompts, first what their sum hides.
@@ -50,7 +50,7 @@ def seen(document: Record) -> Iterator[str]:
     of = f"{len(graph['prompts'])} prompts" if prompt is None else f"“{name(prompt, 120)}”"
     about = f"{counted(count, 'image')} of {of}"
     if hidden:
-        yield _hidden(sorted(hidden, key=lambda node: -node["w1_mean_prompt"]), of)
+        yield _describe_hidden(sorted(hidden, key=lambda node: -node["w1_mean_prompt"]), of)
     if most:
         valid = [node["initial"]["n_valid"] for node in ranked[:LISTED]]
         shown = "; ".join(most[:LISTED])
@@ -73,7 +73,7 @@ def is_hidden_by_sum(node: Record) -> bool:
     )
 
 
-def _hidden(nodes: Sequence[Record], of: str) -> str:
+def _describe_hidden(nodes: Sequence[Record], of: str) -> str:
     """What the sum of the prompts hides, by their mean; the numbers of the furthest axis."""
     most, *others = nodes
     mean = with_ci(most["w1_mean_prompt"], most["w1_mean_prompt_ci"])
@@ -87,16 +87,16 @@ def _hidden(nodes: Sequence[Record], of: str) -> str:
 
 def strongest(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     """The clearest of the edges and common shifts, in pictures."""
-    for pair in [*verdict_words.strongest(document["links"]), *verdict_words.told_first(pairs)]:
+    for pair in [*verdict_words.strongest(document["links"]), *verdict_words.pick_shifts(pairs)]:
         if told := in_pictures(pair, document):
             yield told
             return
 
 
-def linked(document: Record, pairs: Sequence[Record]) -> str:
+def say_links(document: Record, pairs: Sequence[Record]) -> str:
     """How many pairs are edges, and of how many of these the direction is known."""
     if is_without_interventions(document["graph"]):
-        return untested()
+        return explain_untested()
     links = document["links"]
     known = [link for link in links if link["sign"] in CLAIMS]
     tested = sum(pair["status"] != "insufficient" for pair in between(pairs))
@@ -120,11 +120,11 @@ def linked(document: Record, pairs: Sequence[Record]) -> str:
             told.append(f"In {len(some)} {f'of {tested}' if not told else 'more'} pairs, {what}.")
     if not links and not shifts and tested > len(cut):
         of = "the others" if cut else f"{tested} pairs"
-        told += [f"In none of {of} was a link found.", needed(document, pairs) or ""]
+        told += [f"In none of {of} was a link found.", say_needed(document, pairs) or ""]
     return " ".join(told).strip()
 
 
-def untested() -> str:
+def explain_untested() -> str:
     """Of initial images alone: why no pair is tested."""
     words = FLAG_WORDS["no_interventions"]
     return f"{words[0].upper()}{words[1:]}."

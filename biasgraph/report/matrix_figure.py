@@ -67,7 +67,7 @@ def matrix_figure(
                 )  # fmt: skip
             elif "There was no room for numbers." not in notes:
                 notes.append("There was no room for numbers.")
-        labels = [style.clipped(axis, sheet.letters) for axis in names]
+        labels = [style.clip(axis, sheet.letters) for axis in names]
         small = min(sheet.font, cell / POINT)
         axes.set_xticks(range(len(names)), labels, rotation=90, fontsize=small)
         axes.set_yticks(range(len(names)), labels, fontsize=small)

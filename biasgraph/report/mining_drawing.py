@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from biasgraph.report import words
-from biasgraph.report.scales import BOTTOM, LEFT, RIGHT, Frame, Scale, Tick, labelled, ticks
+from biasgraph.report.scales import BOTTOM, LEFT, RIGHT, Frame, Scale, Tick, label, ticks
 
 Record = Mapping[str, Any]
 Place = tuple[float, float]
@@ -115,7 +115,7 @@ def population(document: Record) -> Chart | None:
         width,
         HEIGHT,
         [Tick(x, str(number)) for number, x in middles.items() if (number - 1) % every == 0],
-        [*labelled(marks, scale), *undefined],
+        [*label(marks, scale), *undefined],
         {"best": best} if best else {},
         [*_points(document, places, width)],
     )
@@ -182,7 +182,7 @@ def trajectory(document: Record) -> Chart | None:
         for name, curve in curves.items()
     }
     shown = [Tick(x(number), f"{number:,.0f}") for number in numbers]
-    return Chart(WIDTH, HEIGHT, shown, labelled(marks, y), lines)
+    return Chart(WIDTH, HEIGHT, shown, label(marks, y), lines)
 
 
 def best_so_far(document: Record) -> list[float]:

@@ -31,7 +31,7 @@ def mining_figure(document: Record, kind: str, columns: int = 2) -> bytes:
         kind: "svg" or "png".
         columns: 1 or 2, the width in columns of a page.
     """
-    about = f"Prompts mined for {style.clipped(document['model'], 80)}"
+    about = f"Prompts mined for {style.clip(document['model'], 80)}"
     with figure_sheet(columns) as sheet:
         above, below = sheet.figure.subplots(2, 1, height_ratios=(3, 2))
         _population(above, document, 4.5 * columns)

@@ -57,10 +57,10 @@ def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
         pictures: The images that it names; none are shown without.
     """
     pictures = pictures or Pictures()
-    ids = [image for row in document["mined"] for image in _shown(row)]
+    ids = [image for row in document["mined"] for image in _describe_row(row)]
     thumbnails = Thumbnails(others=ids, pictures=pictures)
     gallery = Gallery.of(thumbnails)
-    mined = [_mined(row, document, gallery) for row in document["mined"]]
+    mined = [_describe_mined(row, document, gallery) for row in document["mined"]]
     return html.render(
         "mining.html",
         model={},
@@ -84,7 +84,7 @@ def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
         mined=mined,
         about_pictures=gallery.note,
         categories=bias_categories(document),
-        dropped=_dropped(document),
+        dropped=_tabulate_dropped(document),
         notes=parts.Sentences(
             "To keep in mind", [words.label(one, 400) for one in document["notes"]]
         ),
@@ -102,13 +102,13 @@ def _own(row: Record) -> list[str]:
     return list(dict.fromkeys([*least, *row["images"]]))[: max(PER_SET, len(least))]
 
 
-def _shown(row: Record) -> Iterator[str]:
+def _describe_row(row: Record) -> Iterator[str]:
     yield from _own(row)
     for variation in row["variation_images"]:
         yield from variation["images"][:PER_VARIATION]
 
 
-def _mined(row: Record, document: Record, gallery: Gallery) -> Mined:
+def _describe_mined(row: Record, document: Record, gallery: Gallery) -> Mined:
     own, first = _own(row), row["first_score"]
     counts = {one["number"]: one["n_images"] for one in document["candidates"]}
     shots = gallery.shots(own, row["prompt"], _least_aligned(row))
@@ -129,13 +129,13 @@ def _mined(row: Record, document: Record, gallery: Gallery) -> Mined:
         "" if first is None else f"{first:.3f}, from {of_first}",
         shots,
         f"The run holds {left}." if more else "",
-        _missed(row, gallery),
+        _list_missed(row, gallery),
         shares(row),
         list(other_evidence(row)),
     )
 
 
-def _missed(row: Record, gallery: Gallery) -> list[Variation]:
+def _list_missed(row: Record, gallery: Gallery) -> list[Variation]:
     """Every missed concept, the images of its variation beside it."""
     images = {one["text"]: one["images"] for one in row["variation_images"]}
     nearness = {one["text"]: one["similarity"] for one in row["evidence"].get("missed") or ()}
@@ -193,7 +193,7 @@ def _best(document: Record) -> parts.Table:
     return parts.Table(columns, rows, numeric=(1, 2, 3, 4))
 
 
-def _dropped(document: Record) -> parts.Table:
+def _tabulate_dropped(document: Record) -> parts.Table:
     rows: list[list[parts.Cell]] = [
         [str(place), words.label(one["prompt"], 300), one["iteration"], one["origin"],
          words.label(one["reason"], 300)]

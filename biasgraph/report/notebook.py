@@ -72,7 +72,7 @@ def findings_frame(result: Result) -> pd.DataFrame:
     import pandas as pd
 
     document = result.document
-    found = verdict_words.ranked(document["links"])
+    found = verdict_words.rank_links(document["links"])
     found += verdict_words.common_shifts(result.pair_records())
     rows = [_finding(pair, document) for pair in found]
     frame = pd.DataFrame.from_records(rows, columns=[*_COLUMNS])

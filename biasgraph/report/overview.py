@@ -11,7 +11,7 @@ from biasgraph.data import findings as parts
 from biasgraph.report import judge_words, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import SECTIONS, Told, axis_table
-from biasgraph.report.lead import is_hidden_by_sum, linked
+from biasgraph.report.lead import is_hidden_by_sum, say_links
 from biasgraph.report.share_words import in_pictures
 
 Record = Mapping[str, Any]
@@ -32,9 +32,9 @@ def overviews(told: Told, directory: str | None) -> Iterator[list[parts.ScreenPa
     """
     about = _about(told)
     hidden = [node for node in told.document["nodes"] if is_hidden_by_sum(node)]
-    lost = [_hidden(hidden)] if hidden else []
+    lost = [_describe_hidden(hidden)] if hidden else []
     said = [_finding(told.document, pair) for pair in _pairs_to_tell(told)]
-    pairs = linked(told.document, told.pairs)
+    pairs = say_links(told.document, told.pairs)
     last = [*_warnings(told), *_what_else(told, directory)]
     for axes, findings in SIZES:
         shown = said[:findings]
@@ -48,7 +48,7 @@ def overviews(told: Told, directory: str | None) -> Iterator[list[parts.ScreenPa
         ]
 
 
-def _hidden(nodes: Sequence[Record]) -> str:
+def _describe_hidden(nodes: Sequence[Record]) -> str:
     """Where prompts are further from the ideal, one by one, than their sum."""
     axes = words.named([node["id"] for node in nodes])
     return f"One by one, the prompts are further from the ideal than their sum shows: {axes}."
@@ -59,18 +59,18 @@ def _about(told: Told) -> str:
     graph = told.graph
     several = words.counted(len(graph.get("prompts") or ()), "prompt")
     prompt = f"{several}, summed," if graph["prompt"] is None else f"“{graph['prompt']}”"
-    validated = judge_words.validated_by(graph)
-    trust = "" if validated is None else f" ({_validated(validated)})"
+    validated = judge_words.describe_validation(graph)
+    trust = "" if validated is None else f" ({_describe_validation(validated)})"
     judge = f"judge: {judge_words.judge(graph, 60)}{trust}"
     images = f"{words.images_words(graph['images'])} images"
     ideal = f"ideal: {words.ideal_words(graph, len(told.document['nodes']))}"
     who = words.label(graph["model"], 60)
     sentence = f"{words.clip(prompt, 200)} by {who}; {judge}. {images}; {ideal}."
-    saved = rounds_words.saved(graph)
+    saved = rounds_words.describe_savings(graph)
     return f"{sentence} Images until decided: {saved}." if saved else sentence
 
 
-def _validated(told: str) -> str:
+def _describe_validation(told: str) -> str:
     return "not validated" if told == "no" else told
 
 
@@ -89,7 +89,7 @@ def _axes(nodes: Sequence[Record], number: int) -> list[parts.ScreenPart]:
 def _pairs_to_tell(told: Told) -> list[Record]:
     """The edges with a direction first, then the common shifts, then the other edges."""
     return [*verdict_words.strongest(told.document["links"]),
-            *verdict_words.told_first(told.pairs)]  # fmt: skip
+            *verdict_words.pick_shifts(told.pairs)]  # fmt: skip
 
 
 def _finding(document: Record, pair: Record) -> str:

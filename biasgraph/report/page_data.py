@@ -18,9 +18,9 @@ from biasgraph.errors import InputError
 from biasgraph.report import judge_words, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
-from biasgraph.report.lead import lead, untested
-from biasgraph.report.picture_data import LOST, picture_data, unlisted
-from biasgraph.report.power_words import needed
+from biasgraph.report.lead import explain_untested, lead
+from biasgraph.report.picture_data import LOST, describe_unlisted, picture_data
+from biasgraph.report.power_words import say_needed
 from biasgraph.report.prompt_tables import by_axis
 from biasgraph.report.provenance import graph_provenance
 from biasgraph.report.thumbnails import CONTROLS, Thumbnails
@@ -59,7 +59,7 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
         "axes": [_axis(node) for node in nodes],
         "pairs": [_pair(pair, document) for pair in pairs],
         "sets": sets,
-        "mixed": _mixed(sets, len(nodes), graph["settings"]["mix"]),
+        "mixed": _mix_arms(sets, len(nodes), graph["settings"]["mix"]),
         **picture_data(result, thumbnails, _places(sets, nodes)),
         "model": words.label(graph["model"] or "", 200),
         "findings": {
@@ -76,7 +76,7 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
         "agreement": record and {"summary": judge_words.summary(record)},
     }
     listed = len(model["images"])
-    context = {"unlisted": unlisted(result.answers, listed, several=bool(documents))}
+    context = {"unlisted": describe_unlisted(result.answers, listed, several=bool(documents))}
     return model, context | _context(document, pairs, documents)
 
 
@@ -110,11 +110,11 @@ def _context(
                 "text": verdict_words.finding(link, document),
                 "evidence": verdict_words.evidence(link, document),
             }
-            for link in [*verdict_words.strongest(links), *verdict_words.told_first(pairs)]
+            for link in [*verdict_words.strongest(links), *verdict_words.pick_shifts(pairs)]
         ],
         "in_all": list(words.in_all(graph)),
         "mediation": list(words.mediation(links, graph)),
-        "undetermined": list(verdict_words.undetermined(document, pairs)),
+        "undetermined": list(verdict_words.describe_undetermined(document, pairs)),
         "caveats": [*caveats(document), *judge_words.caveats_of_graph(graph)],
         "compared": [
             {"title": part.title, "table": {"kind": part.part.kind, **asdict(part.part)}}
@@ -124,8 +124,8 @@ def _context(
         "places": [prompt["href"] for prompt in listed],
         "hrefs": {one["prompt"]: one["href"] for one in listed if names[one["prompt"]] == 1},
         "provenance": graph_provenance(graph),
-        "needed": None if links else needed(document, pairs),
-        "untested": untested() if words.is_without_interventions(graph) else None,
+        "needed": None if links else say_needed(document, pairs),
+        "untested": explain_untested() if words.is_without_interventions(graph) else None,
     }
 
 
@@ -233,7 +233,7 @@ def _places(sets: Sequence[Record], nodes: Sequence[Record]) -> dict[tuple[str, 
     return found
 
 
-def _mixed(sets: Sequence[Record], axes: int, mix: str) -> list[list[list[float] | None] | None]:
+def _mix_arms(sets: Sequence[Record], axes: int, mix: str) -> list[list[list[float] | None] | None]:
     """[source][target]: shares of all arms of an axis, mixed as the analysis does.
 
     None where an arm has no valid answer.

@@ -32,7 +32,7 @@ def listed_images(answers: pd.DataFrame, thumbnails: Thumbnails) -> list[str]:
     return every if len(every) <= LISTED else shown
 
 
-def unlisted(answers: pd.DataFrame, listed: int, *, several: bool) -> str | None:
+def describe_unlisted(answers: pd.DataFrame, listed: int, *, several: bool) -> str | None:
     """What a page says of images that it does not list."""
     more = answers["image"].nunique() - listed
     if not listed or not more:

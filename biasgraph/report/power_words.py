@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from biasgraph.report.words import Record, between, counted
 
 
-def needed(document: Record, pairs: Sequence[Record]) -> str | None:
+def say_needed(document: Record, pairs: Sequence[Record]) -> str | None:
     """How many images would find a link of V `min_v` in every tested pair; None without any."""
     times = times_as_many(document, pairs)
     if times is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.causal.flags import STATUS_WORDS
 from biasgraph.report import words
-from biasgraph.report.lead import linked
+from biasgraph.report.lead import say_links
 from biasgraph.report.power_words import times_as_many
 
 if TYPE_CHECKING:
@@ -61,7 +61,10 @@ def edges_words(document: Record, pairs: Sequence[Record]) -> tuple[str, str]:
     No edge is told as such only where none of V `min_v` is left open, or the images would have
     shown one.
     """
-    told, verdicts = linked(document, pairs), [one.get("verdict") for one in words.between(pairs)]
+    told, verdicts = (
+        say_links(document, pairs),
+        [one.get("verdict") for one in words.between(pairs)],
+    )
     if document["links"]:
         return words.counted(len(document["links"]), "edge"), told
     if shifts := verdicts.count("common_shift"):

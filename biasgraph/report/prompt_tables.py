@@ -14,7 +14,7 @@ SHOWN = 3  # axes whose prompts the terminal lists
 def differences(nodes: Sequence[Record]) -> parts.Table:
     """For each axis, how far a prompt's images are from the ideal, and whether prompts differ."""
     rows: list[tuple[parts.Cell, ...]] = []
-    for node in _tested(nodes):
+    for node in _pick_tested(nodes):
         test, null = node["prompts_test"], node["w1_mean_prompt_null"]["q95"]
         rows.append(
             (
@@ -41,7 +41,7 @@ def most_different(nodes: Sequence[Record], prompts: Sequence[Record]) -> parts.
         nodes: Of the sum.
         prompts: The document of each prompt's own graph.
     """
-    ranked = sorted(_tested(nodes), key=lambda node: -_differ(node))[:SHOWN]
+    ranked = sorted(_pick_tested(nodes), key=lambda node: -_differ(node))[:SHOWN]
     shown = [node["id"] for node in ranked]
     rows: list[tuple[parts.Cell, ...]] = []
     for document in prompts if shown else ():
@@ -61,11 +61,11 @@ def by_axis(nodes: Sequence[Record], prompts: Sequence[Record]) -> list[parts.De
         nodes: Of the sum.
         prompts: The document of each prompt's own graph.
     """
-    ranked = sorted(_tested(nodes), key=lambda node: -_differ(node))
+    ranked = sorted(_pick_tested(nodes), key=lambda node: -_differ(node))
     return [parts.Details(_title(node), _of_axis(node, prompts)) for node in ranked]
 
 
-def _tested(nodes: Sequence[Record]) -> list[Record]:
+def _pick_tested(nodes: Sequence[Record]) -> list[Record]:
     """The axes whose prompts were compared; earlier versions did not."""
     return [node for node in nodes if "prompts_test" in node]
 

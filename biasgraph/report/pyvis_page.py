@@ -67,7 +67,7 @@ def network_of(document: Document) -> Network:
         network.add_edge(
             link["source"],
             link["target"],
-            label=style.signed(link["is"]),
+            label=style.show_sign(link["is"]),
             title=verdict_words.finding(link, document),
             width=round(3 * style.width(link["is"]), 2),
             color=sign.colour,

@@ -55,7 +55,7 @@ def robustness_figure(document: Record, kind: str, columns: int = 2) -> bytes:
             _lines(axes, document["errors"], "rate", field, ("another", "unknown"))
             axes.xaxis.set_major_formatter("{x:.0%}")
             axes.set(xlabel="answers that go wrong", ylabel=label)
-        _expected(slope, document["errors"])
+        _draw_expected(slope, document["errors"])
         for axes in (edges, change, errors):
             axes.set_ylim(bottom=0)
         for axes in (change, slope):
@@ -91,7 +91,7 @@ def _reach(spread: Record, end: str) -> float:
     return max(float(distance), 0.0)
 
 
-def _expected(axes: Axes, errors: Sequence[Record]) -> None:
+def _draw_expected(axes: Axes, errors: Sequence[Record]) -> None:
     """What errors to another attribute are expected to leave of IS."""
     rows = [row for row in errors if row["kind"] == "another"]
     known = [row for row in rows if row["slope_expected"] is not None]

@@ -22,7 +22,7 @@ def confidence(graph: Record) -> str:
     return f"{100 * (1 - 0.05 / max(1, len(looks_of(graph)))):.3g} %"
 
 
-def saved(graph: Record) -> str | None:
+def describe_savings(graph: Record) -> str | None:
     """How many images were made, and how many fewer than in a fixed design; None without rounds.
 
     Nothing was saved where the images ran out: a fixed design would have found more.

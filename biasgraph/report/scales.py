@@ -68,7 +68,7 @@ class Scale:
         return round(start + (value - low) / (high - low) * (end - start), 1)
 
 
-def labelled(marks: Sequence[float], scale: Scale) -> list[Tick]:
+def label(marks: Sequence[float], scale: Scale) -> list[Tick]:
     """Numbers at an axis, to so many digits as tell them apart."""
     step = marks[1] - marks[0]
     digits = max(0, -math.floor(math.log10(step) + 1e-9))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from biasgraph.report import search_words, words
-from biasgraph.report.scales import BOTTOM, LEFT, RIGHT, Frame, Scale, Tick, labelled, ticks
+from biasgraph.report.scales import BOTTOM, LEFT, RIGHT, Frame, Scale, Tick, label, ticks
 
 Record = Mapping[str, Any]
 Place = tuple[float, float]
@@ -285,7 +285,7 @@ def word_bars(rows: Sequence[Record]) -> WordBars | None:
     ]
     names = [Tick(y, words.label(one["word"], 18)) for one, y in zip(ranked, middles, strict=True)]
     zero = across(0.0)
-    return WordBars(WIDTH, height, labelled(marks, across), names, bars, zero, WIDTH - SAID + ASIDE)
+    return WordBars(WIDTH, height, label(marks, across), names, bars, zero, WIDTH - SAID + ASIDE)
 
 
 def said_of(word: Record) -> str:

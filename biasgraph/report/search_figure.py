@@ -47,7 +47,7 @@ def search_figure(document: Record, kind: str) -> bytes:
             _plane(left, document, target)
             _words(right, document, target)
         _legend(rows[0][0])
-        caption = words.plain(f"{style.clipped(about, 200)}. {_caption(document)}")
+        caption = words.plain(f"{style.clip(about, 200)}. {_caption(document)}")
         sheet.set_content(HEIGHT * len(targets) + LEGEND, caption, document["toy"])
         return sheet.save(kind, about, caption)
 
@@ -71,7 +71,7 @@ def _caption(document: Record) -> str:
 
 
 def _plane(axes: Axes, document: Record, target: Record) -> None:
-    attribute = style.clipped(target["attribute"], 30)
+    attribute = style.clip(target["attribute"], 30)
     axes.grid(visible=True, axis="y", color=RULE, linewidth=0.4)
     axes.set(xlabel="perplexity", ylabel=f"share of {attribute}", ylim=(0, 1), xscale="log")
     shown = [
@@ -145,7 +145,7 @@ def _words(axes: Axes, document: Record, target: Record) -> None:
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.axvline(0, color=FAINT, linewidth=0.7)
-    names = [f"{style.clipped(one['word'], 18)} ({one['n_with']:,})" for one in ranked]
+    names = [f"{style.clip(one['word'], 18)} ({one['n_with']:,})" for one in ranked]
     axes.set_yticks(range(len(ranked)), names)
     axes.set_ylim(max(len(ranked), LEAST_ROWS) - 0.5, -0.5)
     for kind, colour in KINDS.items():

@@ -167,12 +167,12 @@ def _cell(
     ]
     about = [words.counted(len(written), "prompt"), *shares]
     failed = [words.label(one["reason"], 200) for one in own if one["prompt"] is None]
-    found = [_found(document, one, gallery) for one in shown]
+    found = [_describe_found(document, one, gallery) for one in shown]
     rest = _rest(document, written[len(shown) :])
     return Cell(search_words.cell_name(cell), ", ".join(about), opened, found, rest, failed)
 
 
-def _found(document: Record, row: Record, gallery: Gallery) -> Found:
+def _describe_found(document: Record, row: Record, gallery: Gallery) -> Found:
     shots = gallery.shots(row["images"], row["prompt"])
     more = len(row["images"]) - len(shots)
     facts = []

@@ -127,7 +127,7 @@ def passes_words(cell: Record) -> str:
     return f"{cell['passes'] / cell['n_prompts']:,.0f}"
 
 
-def wanted(document: Record) -> str:
+def say_targets(document: Record) -> str:
     """The targets: "gender male and age old"."""
     return " and ".join(
         f"{words.name(one['axis'])} {words.name(one['attribute'])}" for one in document["targets"]
@@ -149,7 +149,7 @@ def probe_accuracies(document: Record) -> dict[str, str]:
 
 def title(document: Record) -> str:
     """What the search was about."""
-    return f"Prompts that steer {words.name(document['model'], 80)} towards {wanted(document)}"
+    return f"Prompts that steer {words.name(document['model'], 80)} towards {say_targets(document)}"
 
 
 def facts(document: Record) -> Iterator[tuple[str, str]]:
@@ -171,7 +171,7 @@ def lead(document: Record) -> Iterator[str]:
         yield "Nothing was searched for: these are the prompts of other methods."
         return
     cell = searched[-1]  # not the one that came out best: that would be chosen by its chance
-    told = [_told(cell, alone, target) for target in document["targets"]]
+    told = [_describe_cell(cell, alone, target) for target in document["targets"]]
     yield f"{_whose(document, cell)} ({weight_words(cell)}): {'; '.join(told)}."
     known = [share for share in cell["shares"] if share["mean"] is not None]
     counts = dict.fromkeys(
@@ -189,7 +189,7 @@ def lead(document: Record) -> Iterator[str]:
         )
 
 
-def _told(cell: Record, alone: Record | None, target: Record) -> str:
+def _describe_cell(cell: Record, alone: Record | None, target: Record) -> str:
     axis, attribute = target["axis"], words.name(target["attribute"])
     share = of_axis(cell["shares"], axis)
     known = of_axis(alone["shares"], axis) if alone else None
@@ -198,7 +198,7 @@ def _told(cell: Record, alone: Record | None, target: Record) -> str:
         return said
     return (
         f"{said}, where the same language model alone gets {percent_words(known)}"
-        f"{_compared(of_axis(cell['gains'], axis))}"
+        f"{_describe_gain(of_axis(cell['gains'], axis))}"
     )
 
 
@@ -209,7 +209,7 @@ def _whose(document: Record, cell: Record) -> str:
     return f"Prompts that never name {axes_words(document)}"
 
 
-def _compared(gain: Record | None) -> str:
+def _describe_gain(gain: Record | None) -> str:
     if gain is None or gain["difference"] is None:
         return ""
     chance = gain["low"] is not None and gain["low"] <= 0 <= gain["high"]

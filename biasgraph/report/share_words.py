@@ -32,12 +32,12 @@ def _mixture(pair: Record, document: Record) -> str | None:
         for when in ("before", "after")
     )
     return (
-        f"Asking for {asked(pair, document)} takes images called {name(pair['moved'])} "
+        f"Asking for {describe_request(pair, document)} takes images called {name(pair['moved'])} "
         f"({name(pair['target'])}) from {before} to {after}."
     )
 
 
-def asked(pair: Record, document: Record) -> str:
+def describe_request(pair: Record, document: Record) -> str:
     """What the prompts of a pair's arms ask for, and how their images are mixed."""
     (source,) = (node for node in document["nodes"] if node["id"] == pair["source"])
     attributes, axis = source["attributes"], name(pair["source"])

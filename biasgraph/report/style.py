@@ -47,10 +47,10 @@ def sign_style(link: Record) -> SignStyle:
 
 def dash(link: Record) -> Dash:
     """Dashed for an edge that is consistent with mediation, or else as its sign has it."""
-    return "dashed" if mediated(link) else sign_style(link).dash
+    return "dashed" if is_mediated(link) else sign_style(link).dash
 
 
-def mediated(pair: Record) -> bool:
+def is_mediated(pair: Record) -> bool:
     """Whether the checks of any candidate mediator are consistent with it."""
     checks = pair.get("mediation") or ()
     return any(check["verdict"] == CONSISTENT.format(z=check["through"]) for check in checks)
@@ -79,14 +79,14 @@ def channels(colour: str) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def signed(number: float | None) -> str:
+def show_sign(number: float | None) -> str:
     """An IS as text, "+0.123", with a hyphen for minus; "n/a" where it is undefined."""
     if number is None or math.isnan(number):
         return "n/a"
     return f"{number:+.3f}"
 
 
-def clipped(text: str, longest: int = 40) -> str:
+def clip(text: str, longest: int = 40) -> str:
     """Untrusted text for a picture: nothing in it is hidden or reorders, and it stays short."""
     return words.clip(printable(text), longest)
 
@@ -100,7 +100,7 @@ def subject(document: Record) -> str:
     """What a graph is about: its prompt, or how many it has."""
     graph = document["graph"]
     if graph["prompt"] is not None:
-        return f"“{clipped(graph['prompt'], 120)}”"
+        return f"“{clip(graph['prompt'], 120)}”"
     return f"{len(graph['prompts'])} prompts"
 
 
@@ -121,7 +121,7 @@ def origin(document: Record) -> str:
     """The model, the judge and the number of images, in sentences."""
     graph, images = document["graph"], document["graph"]["images"]
     return (
-        f"Model: {clipped(graph['model'], 80)}. "
-        f"Judge: {clipped(judge_words.judge(graph), 120)}. "
+        f"Model: {clip(graph['model'], 80)}. "
+        f"Judge: {clip(judge_words.judge(graph), 120)}. "
         f"Images: {words.images_words(images)}."
     )

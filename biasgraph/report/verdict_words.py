@@ -39,15 +39,15 @@ def direction(sign: str | None) -> str:
 
 def strongest(links: Sequence[Record]) -> list[Record]:
     """The edges to tell first."""
-    return ranked(links)[:STRONGEST]
+    return rank_links(links)[:STRONGEST]
 
 
-def ranked(links: Sequence[Record]) -> list[Record]:
+def rank_links(links: Sequence[Record]) -> list[Record]:
     """Edges as they are told: those with a direction before the others, by |IS|."""
     return sorted(links, key=lambda link: (link["sign"] not in CLAIMS, -abs(link["is"])))
 
 
-def told_first(pairs: Sequence[Record]) -> list[Record]:
+def pick_shifts(pairs: Sequence[Record]) -> list[Record]:
     """The common shifts to tell first."""
     return common_shifts(pairs)[:STRONGEST]
 
@@ -168,10 +168,10 @@ def about_pair(pair: Record, document: Record) -> str:
     return f"{none}. That does not prove them independent{power}."
 
 
-def undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
+def describe_undetermined(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     """What could not be determined, and why."""
     yield from edges_without_direction(document)
-    yield from undecided(document, pairs)
+    yield from describe_undecided(document, pairs)
 
 
 def edges_without_direction(document: Record) -> Iterator[str]:
@@ -182,7 +182,7 @@ def edges_without_direction(document: Record) -> Iterator[str]:
             yield f"{arrows(alike)}: {words}."
 
 
-def undecided(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
+def describe_undecided(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
     """What could not be decided, of axes and of pairs that are no edges, and why."""
     unmeasured = [node["id"] for node in document["nodes"] if node["w1"] is None]
     if unmeasured:
@@ -198,7 +198,7 @@ def undecided(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
             f"{arrows(cut)}: the answers differ between the interventions, but |IS| is below "
             f"{rule['min_is']:g}: not an edge."
         )
-    yield from missed(without_link(pairs))
+    yield from describe_missed(without_link(pairs))
 
 
 def below_cut(pairs: Sequence[Record]) -> list[Record]:
@@ -222,7 +222,7 @@ def reason(pair: Record) -> str:
     return STATUS_WORDS.get(pair["status"], str(pair["status"]))
 
 
-def missed(absent: Sequence[Record]) -> Iterator[str]:
+def describe_missed(absent: Sequence[Record]) -> Iterator[str]:
     """A missing edge is no independence: say how strong a link would have had to be."""
     limits = [pair["detectable_v_80"] for pair in absent if pair["detectable_v_80"] is not None]
     if limits:

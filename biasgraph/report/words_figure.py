@@ -55,7 +55,7 @@ def words_figure(
         ValueError: they are of no prompt, or of several.
     """
     [prompt] = {influence.prompt for influence in influences}
-    about = f"Which words of “{style.clipped(prompt, 120)}” carry a bias"
+    about = f"Which words of “{style.clip(prompt, 120)}” carry a bias"
     with figure_sheet(columns) as sheet:
         wide = _measure(sheet)
         room = (sheet.width - 2 * MARGIN) / sheet.em
@@ -117,17 +117,17 @@ def _measure(sheet: FigureSheet) -> Measure:
 def _row(influence: WordInfluence, wide: Measure, room: float) -> _Row:
     """The cells of one axis and method, in as many lines as they need."""
     images = words.counted(influence.images, "image")
-    title = f"{style.clipped(influence.axis)}, by {influence.method}, {images}"
+    title = f"{style.clip(influence.axis)}, by {influence.method}, {images}"
     if influence.reason:
         title += f": {words.clip(printable(influence.reason), 200)}"
     elif influence.threshold is not None and not influence.named:
         title += ": no word stands out from chance"
-    lines = _wrapped(title, wide, room)
+    lines = _wrap_text(title, wide, room)
     largest = max((word.score or 0.0 for word in influence.words), default=0.0)
     top, x, y = LINE * (len(lines) - 1) + TITLE, 0.0, 0.0
     cells: list[_Cell] = []
     for word in influence.words:
-        text = style.clipped(word.word)
+        text = style.clip(word.word)
         while wide(text) > room - 2 * PAD:
             text = words.clip(text, len(text) - 1)
         numbers = _numbers(word, largest)
@@ -140,7 +140,7 @@ def _row(influence: WordInfluence, wide: Measure, room: float) -> _Row:
     return _Row(lines, tuple(cells), top + y + CELL + 2 * APART)
 
 
-def _wrapped(text: str, wide: Measure, room: float) -> tuple[str, ...]:
+def _wrap_text(text: str, wide: Measure, room: float) -> tuple[str, ...]:
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()

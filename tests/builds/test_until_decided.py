@@ -18,7 +18,7 @@ from biasgraph.commands import main
 from biasgraph.data.result import load
 from biasgraph.models.base import Answer, Question
 from biasgraph.models.registry import BACKENDS, GENERATOR, JUDGE, Backend, Role
-from biasgraph.report.rounds_words import saved
+from biasgraph.report.rounds_words import describe_savings
 from biasgraph.runs.directory import Run, read_run
 from tests.fake_models import FakeGenerator, FakeJudge
 
@@ -194,7 +194,7 @@ def test_a_budget_ends_the_rounds(tmp_path: Path) -> None:
     assert any("the next round is beyond --budget-images" in note for note in graph["notes"])
     with closing(read_run(directory)) as run:
         assert {*run.ledger.requested_images().values()} == {24}
-    said = saved(graph)
+    said = describe_savings(graph)
     assert said is not None and said.startswith("168; 1 pair open after 1 of 5 looks")
 
 

@@ -115,7 +115,7 @@ def test_hostile_names_stand_there_as_text(document, columns: int) -> None:
     node = {**first, "id": HOSTILE[0], "findings": {"tibet": finding}}
     shown = {*texts(drawn({**document, "nodes": [node]}, columns=columns))}
     longest = 8 + 8 * columns
-    assert {style.clipped(name, longest) for name in names} <= shown
+    assert {style.clip(name, longest) for name in names} <= shown
 
 
 @pytest.mark.slow(reason="a figure of 100 axes")

@@ -60,7 +60,7 @@ def check_dot(document: dict[str, Any]) -> None:
     for number, node in enumerate(document["nodes"]):
         ids[node["id"]] = f"n{number}"
         drawn = nodes[f"n{number}"]
-        assert text(drawn["label"]) == style.clipped(node["id"])
+        assert text(drawn["label"]) == style.clip(node["id"])
         expected = {name: node[name] for name in ("w1", "out_strength") if node[name] is not None}
         assert numbers(drawn, ("w1", "out_strength")) == expected
     edges = graph.get_edges()
@@ -97,7 +97,7 @@ def test_dot_survives_any_names(document: dict[str, Any], names: list[str]) -> N
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz: apt install graphviz")
 def test_graphviz_draws_every_name_as_it_is(document: dict[str, Any]) -> None:
-    names = [name for name in HOSTILE if style.clipped(name).isprintable()]
+    names = [name for name in HOSTILE if style.clip(name).isprintable()]
     drawn = subprocess.run(
         ["dot", "-Tsvg"], input=to_dot(renamed(document, names)), capture_output=True, timeout=60
     )
@@ -110,7 +110,7 @@ def test_graphviz_draws_every_name_as_it_is(document: dict[str, Any]) -> None:
         if group.get("class") == "node"
     }
     for number, name in enumerate(names):
-        assert shown[f"n{number}"].replace("\xa0", " ") == style.clipped(name).replace("\xa0", " ")
+        assert shown[f"n{number}"].replace("\xa0", " ") == style.clip(name).replace("\xa0", " ")
 
 
 def decoded(label: str) -> str:
@@ -132,7 +132,7 @@ def check_mermaid(document: dict[str, Any]) -> None:
         else:
             assert STYLE.fullmatch(line) or COMMENT.fullmatch(line), line
     ids = {node["id"]: f"n{number}" for number, node in enumerate(document["nodes"])}
-    assert labels == [style.clipped(node["id"]) for node in document["nodes"]]
+    assert labels == [style.clip(node["id"]) for node in document["nodes"]]
     assert edges == [
         (ids[link["source"]], ids[link["target"]], f"{link['is']:+.3f}")
         for link in document["links"]

@@ -120,7 +120,7 @@ def test_hostile_names_stand_there_as_text(result: biasgraph.Result) -> None:
     names = [*HOSTILE, "$x^2$", "$\\frac{a}{b", "_^{}", "\\alpha"]
     raw = graph_figure(renamed(result.document, names), "svg", 2)
     shown = {*texts(raw)}
-    assert {style.clipped(name, 24) for name in names} <= shown
+    assert {style.clip(name, 24) for name in names} <= shown
     root = ElementTree.fromstring(raw)  # noqa: S314
     assert not [*root.iter(f"{SVG}script"), *root.iter(f"{SVG}foreignObject")]
 

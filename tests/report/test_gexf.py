@@ -94,7 +94,7 @@ def test_gexf_holds_the_same_graph(document: dict[str, Any]) -> None:
     assert list(back.edges) == list(graph.edges)
     for source, target, fields in graph.edges(data=True):
         ours = {k: v for k, v in back.edges[source, target].items() if k not in ("viz", "id")}
-        assert nested(ours) == {"label": style.signed(fields["is"]), **defined(fields)}
+        assert nested(ours) == {"label": style.show_sign(fields["is"]), **defined(fields)}
 
 
 def test_gexf_says_what_it_shows_and_that_it_is_a_toy(document: dict[str, Any]) -> None:

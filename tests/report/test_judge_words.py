@@ -53,7 +53,7 @@ def told(about: dict[str, Any]) -> str:
 def test_a_judge_that_nobody_checked_is_named_so() -> None:
     assert told(graph(None)).startswith("This judge has not been validated")
     assert told({"vqa": None}).startswith("This judge has not been validated")  # an older graph
-    assert judge_words.validated_by(graph(None)) == "no"
+    assert judge_words.describe_validation(graph(None)) == "no"
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_people_are_no_judge_that_nobody_checked(about: dict[str, Any], expected
     answered = graph(None, people=True, **about)
     assert words.plain(judge_words.judge(answered)) == expected
     assert told(answered).startswith(f"The answers are {expected}; how far other people")
-    assert "validated" not in told(answered) and judge_words.validated_by(answered) is None
+    assert "validated" not in told(answered) and judge_words.describe_validation(answered) is None
     for graphs, who in (
         ([answered], "people"),
         ([answered, graph(None)], "people and a model"),

@@ -17,7 +17,7 @@ from biasgraph.audits.build_options import BuildOptions
 from biasgraph.commands import main
 from biasgraph.report import overview, words
 from biasgraph.report.graph_summary import SECTIONS, Told
-from biasgraph.report.lead import linked
+from biasgraph.report.lead import say_links
 from tests.answer_tables import AXES, librarian_table
 from tests.shared_runs import copy_run
 
@@ -122,7 +122,7 @@ def test_no_cell_of_any_section_wraps(
 
 def linked_words(run: Path) -> str:
     result = biasgraph.load(run)
-    return words.plain(linked(result.document, result.pair_records()))
+    return words.plain(say_links(result.document, result.pair_records()))
 
 
 def test_wrapped_cells_are_seen(
@@ -200,7 +200,7 @@ def test_pairs_below_the_cut_are_no_missing_links() -> None:
     ]
     [cut] = [pair for pair in words.between(pairs) if pair["flags"]]
     assert cut["p"] < 1e-9
-    assert linked(document, pairs).startswith(
+    assert say_links(document, pairs).startswith(
         "In 1 of 6 pairs, the answers differ with what is asked, but the measured |IS| is below "
         "0.9, so they are no edges. In none of the others was a link found. That is no proof of "
         "independence"

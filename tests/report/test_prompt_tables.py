@@ -17,7 +17,7 @@ from biasgraph.report import words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.exports import csv_files, export
 from biasgraph.report.graph_summary import Told, summarize
-from biasgraph.report.lead import seen
+from biasgraph.report.lead import describe_seen
 from biasgraph.report.page import report_html
 from biasgraph.report.terminal import show
 from tests.hostile import MARKUP
@@ -62,7 +62,7 @@ def node(result: biasgraph.Result, axis: str) -> dict[str, Any]:
 def test_the_lead_quotes_the_mean_where_the_sum_hides_it(result: biasgraph.Result) -> None:
     gender = node(result, "gender")
     assert gender["near_ideal"] and "prompts_cancel" in gender["flags"]
-    first, second = map(words.plain, seen(result.document))
+    first, second = map(words.plain, describe_seen(result.document))
     mean = words.with_ci(gender["w1_mean_prompt"], gender["w1_mean_prompt_ci"])
     assert first.startswith("One by one, the 4 prompts are further from the ideal than their sum")
     assert f"gender, on average {mean} (their sum: {gender['w1']:.3f})." in first
@@ -73,13 +73,15 @@ def test_the_lead_quotes_the_mean_where_the_sum_hides_it(result: biasgraph.Resul
 def test_one_sided_prompts_are_never_called_indistinguishable() -> None:
     only = initial_table(SHARES).query("target == 'gender'")
     found = biasgraph.analyze(only, bootstrap=200)
-    told = [*seen(found.document), *caveats(found.document)]
+    told = [*describe_seen(found.document), *caveats(found.document)]
     assert not any("cannot be" in sentence for sentence in told)
     assert words.plain(told[0]).startswith("One by one, the 4 prompts are further")
     even = biasgraph.analyze(
         initial_table(dict.fromkeys(SHARES, 0.5)).query("target == 'gender'"), bootstrap=200
     )
-    assert "cannot be distinguished from the ideal on any axis" in " ".join(seen(even.document))
+    assert "cannot be distinguished from the ideal on any axis" in " ".join(
+        describe_seen(even.document)
+    )
 
 
 def test_the_terminal_says_whether_prompts_differ_and_how(result: biasgraph.Result) -> None:

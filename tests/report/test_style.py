@@ -48,4 +48,4 @@ def test_widths_grow_with_strength_alone_and_stay_in_bounds() -> None:
 
 def test_a_missing_sign_looks_undetermined() -> None:
     assert style.sign_style({"sign": None}) == style.SIGNS["undetermined"]
-    assert [style.signed(value) for value in (0.1234, -0.5, None)] == ["+0.123", "-0.500", "n/a"]
+    assert [style.show_sign(value) for value in (0.1234, -0.5, None)] == ["+0.123", "-0.500", "n/a"]

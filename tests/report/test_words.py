@@ -12,7 +12,7 @@ import biasgraph
 from biasgraph.report import verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.lead import lead as lead_of
-from biasgraph.report.power_words import needed
+from biasgraph.report.power_words import say_needed
 from tests.answer_tables import librarian_table
 
 Json = dict[str, Any]
@@ -58,12 +58,14 @@ def test_where_no_link_was_found_the_lead_says_what_it_would_take(
         f"V = 0.3 in 80 % of cases takes about {images} images of each prompt instead of 48."
     )
     document["graph"]["images"]["interventions"] -= 1
-    assert f"takes about {(hardest / 0.3) ** 2:.1f} times as many" in str(needed(document, pairs))
+    assert f"takes about {(hardest / 0.3) ** 2:.1f} times as many" in str(
+        say_needed(document, pairs)
+    )
     document["graph"]["settings"]["min_v"] = 0.99
-    assert needed(document, pairs) == (
+    assert say_needed(document, pairs) == (
         "Each of 6 pairs had a chance of at least 80 % to show a link of V = 0.99."
     )
-    assert needed(document, [pair | {"status": "insufficient"} for pair in pairs]) is None
+    assert say_needed(document, [pair | {"status": "insufficient"} for pair in pairs]) is None
 
 
 def test_the_lead_claims_no_direction_that_is_undetermined(result: biasgraph.Result) -> None:
@@ -149,7 +151,7 @@ def test_common_shifts_are_told_first_by_their_p() -> None:
         {"source": "a", "target": "c", "verdict": "common_shift", "shift_p": 0.001},
         {"source": "b", "target": "c", "verdict": "undecided", "shift_p": 0.0001},
     ]
-    assert [pair["shift_p"] for pair in verdict_words.told_first(shifts)] == [0.001, 0.01]
+    assert [pair["shift_p"] for pair in verdict_words.pick_shifts(shifts)] == [0.001, 0.01]
 
 
 def test_findings_with_a_direction_come_first() -> None:
@@ -219,7 +221,7 @@ def test_names_in_sentences_keep_their_direction_to_themselves() -> None:
     ],
 )  # fmt: skip
 def test_no_link_is_stronger_than_one(limits: list[float], said: str) -> None:
-    (sentence,) = verdict_words.missed([{"detectable_v_80": limit} for limit in limits])
+    (sentence,) = verdict_words.describe_missed([{"detectable_v_80": limit} for limit in limits])
     assert said in sentence
 
 
@@ -232,7 +234,7 @@ def test_without_interventions_one_sentence_says_that_no_pair_is_tested(prompts:
     sentence = "No counterfactual images were given, so no pair of axes can be tested."
     text = lead(document, found)
     assert text.startswith(f"Of {48 * prompts} images of ") and text.endswith(sentence)
-    assert not list(verdict_words.undetermined(document, pairs))
+    assert not list(verdict_words.describe_undetermined(document, pairs))
     said = " ".join(caveats(document))
     assert "pair" not in said and "intervened" not in said and "amplification" not in said
     for part in found.prompts:

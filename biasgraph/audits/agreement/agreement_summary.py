@@ -35,7 +35,7 @@ def summarize_agreement(record: Record) -> Iterator[ScreenPart]:
     yield Banner(record["toy"])
     yield Facts(
         [
-            ("Judge", judge_words.judged(record)),
+            ("Judge", judge_words.name_judge_of(record)),
             ("Reference", judge_words.reference(record)),
             ("Images", f"{record['images']:,} of {record['images_in_all']:,}"),
         ]

@@ -73,9 +73,7 @@ def ranking_figure(document: Record, kind: str = "svg") -> bytes:
     """A bar for each bias, the most intense first, as "svg" or "png"."""
     scored = [bias for bias in document["biases"] if bias["intensity"] is not None]
     bars = [
-        _intensity(
-            bias, f"{style.clipped(bias['bias'], 36)}: {style.clipped(bias['majority'], 20)}"
-        )
+        _intensity(bias, f"{style.clip(bias['bias'], 36)}: {style.clip(bias['majority'], 20)}")
         for bias in scored
     ]
     settings, captions = document["settings"], document["captions"]

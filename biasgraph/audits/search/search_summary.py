@@ -47,7 +47,7 @@ def summarize_found(document: Record) -> Iterator[ScreenPart]:
 def _facts(document: Record) -> Iterator[tuple[str, str]]:
     for title, said in search_words.facts(document):
         yield title, plain(said)
-    yield "Towards", plain(search_words.wanted(document))
+    yield "Towards", plain(search_words.say_targets(document))
     settings = document["settings"]
     right = [f"{axis} {said}" for axis, said in search_words.probe_accuracies(document).items()]
     yield "Probes", f"{', '.join(right)}, at step {settings['step']} of {settings['of']}"
