@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from biasgraph.report.notebook_progress import NotebookProgress, progress_here
 
 @pytest.fixture
 def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CapturingDisplayPublisher]:
-    """What a shell has displayed; there is no shell after the test."""
+    """What a shell has displayed; neither it nor its `__main__` is left after the test."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     shell.display_pub = CapturingDisplayPublisher(parent=shell)
@@ -26,6 +27,8 @@ def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Capturing
     atexit.unregister(shell.atexit_operations)
     shell.atexit_operations()
     InteractiveShell.clear_instance()
+    shell.cleanup()
+    assert hasattr(sys.modules["__main__"], "__spec__")  # the shell's own module is gone
 
 
 def texts(shown: CapturingDisplayPublisher, kind: str = "text/plain") -> list[Any]:
