@@ -139,6 +139,7 @@ def test_other_models_name_their_embedder() -> None:
     assert annotate.choose_methods(BuildOptions(prompt="a nurse"), {}, toy=False) == {}
 
 
+@pytest.mark.slow(reason="annotates a run")
 def test_a_method_that_fails_leaves_the_graph(tmp_path: Path) -> None:
     with serving(Behaviour(says=lambda _: "I would rather not.")) as fake:
         options = {**SMALL, "images": 2, "annotate": "minethegap", "llm": "openai:writer"}
@@ -149,6 +150,7 @@ def test_a_method_that_fails_leaves_the_graph(tmp_path: Path) -> None:
     assert found.document["nodes"][0]["status"] == "ok"
 
 
+@pytest.mark.slow(reason="annotates a run; runs/ asks servers")
 def test_a_finished_run_is_annotated_by_a_server_of_ones_choice(tmp_path: Path, capsys) -> None:
     run = tmp_path / "r"
     biasgraph.build("a nurse", **{**SMALL, "images": 2}, annotate="none", output=run)
@@ -191,6 +193,7 @@ def test_only_the_sandbox_alone_is_asked_without_being_told() -> None:
     assert not annotate.is_toy("folder:x", "sandbox")
 
 
+@pytest.mark.slow(reason="a run of several prompts")
 def test_one_prompt_of_many_is_referred_to_the_run(tmp_path: Path, capsys) -> None:
     biasgraph.build(
         prompts=["a nurse"], images=2, only=("gender",), bootstrap=100, output=tmp_path / "r",
@@ -223,6 +226,7 @@ def test_images_of_the_variations_are_made_once_and_stay_out_of_the_tables(tmp_p
     assert "score_null" not in numbers(without, "minethegap")
 
 
+@pytest.mark.slow(reason="annotates a run twice")
 def test_a_language_model_proposes_the_variations_once(tmp_path: Path) -> None:
     run = tmp_path / "r"
     options = {**SMALL, "images": 2, "annotate": "minethegap", "output": run}

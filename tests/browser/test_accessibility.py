@@ -22,7 +22,7 @@ from tests.found import found_document, found_pictures
 from tests.mined import mined_document, mined_pictures
 from tests.report.test_parts import every_part
 
-LARGE = pytest.mark.slow(reason="the rules look at every element; two pages stay")
+LARGE = pytest.mark.slow(reason="the rules look at every element; one page stays")
 PICKS = ("null", "{pair: 1}", "{axis: 0}")
 UNFOLD = "for (const one of document.querySelectorAll('details')) one.open = true"
 
@@ -98,8 +98,11 @@ def violations(page: Any) -> list[str]:
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=DARK)])
 @pytest.mark.parametrize(
     "make",
-    [parts, many_prompts, runs]
-    + [pytest.param(one, marks=LARGE) for one in (report, comparison, mined, found, labels)],
+    [runs]
+    + [
+        pytest.param(one, marks=LARGE)
+        for one in (report, many_prompts, comparison, parts, mined, found, labels)
+    ],
 )
 def test_axe_finds_nothing(
     make: Callable[[Path, Path], Path], windows: Windows, run: Path, tmp_path: Path, scheme: str

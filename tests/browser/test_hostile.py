@@ -91,6 +91,7 @@ def test_through_the_command_line_and_the_address(open_page: Open, tmp_path: Pat
         page.click("#png")
 
 
+@pytest.mark.slow(reason="another page; the report's stays")
 def test_in_a_page_of_pyvis(open_page: Open, windows: Windows, tmp_path: Path) -> None:
     axes = {payload: (payload, payload + "!") for payload in PAYLOADS[:12]}
     axes |= {'<a href="x">': ("<b>", "</script>")}

@@ -95,6 +95,7 @@ def test_labels_by_keyboard_come_back_as_agreement(
     assert section.locator(".confusion").count() == len(found["axes"])
 
 
+@pytest.mark.slow(reason="a page and a browser of its own; labels by keyboard stay")
 def test_what_was_answered_is_there_after_a_reload(
     labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -138,6 +139,7 @@ def wait_until_saved(page: Any) -> None:
     assert page.locator("#saved").inner_text().startswith("Saved")
 
 
+@pytest.mark.slow(reason="a page and a browser of its own; labels by keyboard stay")
 def test_a_page_with_other_questions_begins_anew(
     labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -159,6 +161,7 @@ def test_a_page_with_other_questions_begins_anew(
     assert page.locator("#done").inner_text() == "3 of 6 done"
 
 
+@pytest.mark.slow(reason="a page and a browser of its own; labels by keyboard stay")
 def test_two_tabs_add_to_each_other(
     labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -178,6 +181,7 @@ def test_two_tabs_add_to_each_other(
     assert given == [("", "yes"), ("gender", "female"), ("", "no")]
 
 
+@pytest.mark.slow(reason="a page and a browser of its own; labels by keyboard stay")
 def test_answers_survive_a_killed_browser(chromium: Any, labelled: Path, tmp_path: Path) -> None:
     profile = tmp_path / "profile"
 
@@ -201,6 +205,7 @@ def test_answers_survive_a_killed_browser(chromium: Any, labelled: Path, tmp_pat
     page.context.close()
 
 
+@pytest.mark.slow(reason="a page and a browser of its own; labels by keyboard stay")
 def test_a_browser_that_keeps_nothing_says_so(
     labelled: Path, open_apart: Callable[..., Any]
 ) -> None:
@@ -214,6 +219,7 @@ def test_a_browser_that_keeps_nothing_says_so(
     assert page.locator("#how-many").inner_text() == "1 answer"
 
 
+@pytest.mark.slow(reason="a page and a browser of its own; labels by keyboard stay")
 def test_an_empty_picture_asks_nothing_more(
     labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -229,6 +235,7 @@ def test_an_empty_picture_asks_nothing_more(
     assert age.is_checked()  # a slip costs nothing
 
 
+@pytest.mark.slow(reason="a page and a browser of its own; labels by keyboard stay")
 def test_it_can_be_walked_without_a_mouse(labelled: Path, open_apart: Callable[..., Any]) -> None:
     page = open_apart(labelled / "label.html")
     names = []
@@ -249,6 +256,7 @@ def test_it_can_be_walked_without_a_mouse(labelled: Path, open_apart: Callable[.
     assert radio(page, "What is the gender", "female").is_checked()
 
 
+@pytest.mark.slow(reason="a page and a browser of its own; labels by keyboard stay")
 def test_every_picture_has_a_name_and_every_answer_a_question(
     labelled: Path, open_apart: Callable[..., Any]
 ) -> None:
@@ -260,6 +268,7 @@ def test_every_picture_has_a_name_and_every_answer_a_question(
     assert page.locator("#places button, .places button").count() == SAMPLE
 
 
+@pytest.mark.slow(reason="a page and a browser of its own; labels by keyboard stay")
 def test_hostile_questions_stay_text(
     labelled: Path, open_apart: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -16,6 +16,9 @@ AXES = 40
 PAIRS = AXES * (AXES - 1)
 
 
+pytestmark = pytest.mark.slow(reason="pages of 14 to 100 axes")
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many")
@@ -57,7 +60,6 @@ def scroll_to_the_end(page: Any) -> None:
             return
 
 
-@pytest.mark.slow(reason="a page of 100 axes")
 def test_rows_are_drawn_when_they_are_scrolled_to(page: Any) -> None:
     assert 100 <= rows(page) < PAIRS / 2
     page.evaluate("biasgraph.page.pick({pair: 39 * 40 + 38})")

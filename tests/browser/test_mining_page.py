@@ -15,6 +15,9 @@ from tests.mined import Json, mined_document, mined_pictures
 PAYLOADS = [text for text in HOSTILE if text not in UNWRITABLE]
 
 
+pytestmark = pytest.mark.slow(reason="a page of its own; the report's is tried in test_report.py")
+
+
 @pytest.fixture(scope="module")
 def document() -> Json:
     return mined_document()

@@ -20,6 +20,9 @@ Json = dict[str, Any]
 ASKED, SAID = 0, 1
 
 
+pytestmark = pytest.mark.slow(reason="pages with pictures; the report's is tried in test_report.py")
+
+
 @pytest.fixture(scope="module")
 def document(run: Path) -> Json:
     document: Json = json.loads((run / "graph.json").read_text())
@@ -294,7 +297,6 @@ def test_all_pictures_by_what_was_asked_and_what_was_said(
     assert place == 70, "focus returns to the picture that was seen last"
 
 
-@pytest.mark.slow(reason="a build of a folder")
 def test_a_folder_of_pictures_has_them_too(open_page: Open, run: Path, tmp_path: Path) -> None:
     folder, audit = tmp_path / "some pictures", tmp_path / "audit"
     biasgraph("export", run, "--to", "folder", "-o", folder)

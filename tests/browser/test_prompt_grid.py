@@ -21,6 +21,9 @@ PROMPTS = ("a librarian", "a nurse", "a cook", "a ghost")
 AXES = 3
 
 
+pytestmark = pytest.mark.slow(reason="a page of its own; the report's is tried in test_report.py")
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three prompts of 40 images, and one whose three are too few."""
@@ -161,7 +164,6 @@ def test_prompts_that_begin_alike_lead_each_to_its_own_report(
     assert len({*links}) == 2
 
 
-@pytest.mark.slow(reason="a page of 120 prompts")
 def test_120_prompts_are_drawn_as_they_are_scrolled_to(open_page: Open, tmp_path: Path) -> None:
     shares = {f"prompt {i:03d}": i / 119 for i in range(120)}
     table = initial_table(shares, images=20)

@@ -18,6 +18,8 @@ from tests.answer_tables import librarian_table
 from tests.browser.conftest import DARK, Open, contrast, fits
 from tests.hostile import HOSTILE, UNWRITABLE
 
+pytestmark = pytest.mark.slow(reason="a page of its own; the report's is tried in test_report.py")
+
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:

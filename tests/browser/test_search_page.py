@@ -15,6 +15,9 @@ from tests.hostile import HOSTILE, UNWRITABLE
 PAYLOADS = [text for text in HOSTILE if text not in UNWRITABLE]
 
 
+pytestmark = pytest.mark.slow(reason="a page of its own; the report's is tried in test_report.py")
+
+
 @pytest.fixture(scope="module")
 def document() -> Json:
     return found_document(n_prompts=8)
@@ -85,7 +88,6 @@ def test_every_point_and_bar_is_drawn_inside_its_drawing(page: Any, document: Js
     assert charts.nth(1).locator(".mark").count() == len(document["cells"]) - 1  # PEZ has no share
 
 
-@pytest.mark.slow(reason="another browser; the mining page is read without scripts, too")
 def test_without_scripts(scriptless: Any, file: Path) -> None:
     page = scriptless
     page.set_viewport_size({"width": 1000, "height": 800})
@@ -99,7 +101,6 @@ def test_without_scripts(scriptless: Any, file: Path) -> None:
     assert page.locator(".found:visible").count() == page.locator(".found").count() > 40
 
 
-@pytest.mark.slow(reason="the widths of one page more")
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=DARK)])
 def test_the_page_fits_its_window(open_page: Open, file: Path, width: int, scheme: str) -> None:
@@ -123,7 +124,6 @@ def test_marks_lines_and_words_have_contrast(open_page: Open, file: Path, scheme
         assert contrast(page, selector, look) >= least, selector
 
 
-@pytest.mark.slow(reason="a page of its own; test_hostile.py has the payloads")
 def test_hostile_prompts_do_nothing(open_page: Open, tmp_path: Path) -> None:
     document = found_document(n_prompts=12, images=1, prompts=PAYLOADS[:36])
     spare = iter(PAYLOADS[36:])

@@ -70,6 +70,7 @@ def copy_of(small: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(small, tmp_path / "run", copy_function=shutil.copy2))
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_labels_of_other_pictures_are_named_and_change_nothing(small: Path, tmp_path: Path) -> None:
     directory, labels = copy_of(small, tmp_path), tmp_path / "labels.csv"
     labels.write_text(
@@ -164,6 +165,7 @@ def test_another_seed_or_model_is_refused_by_name(small: Path, tmp_path: Path) -
     assert images_of(directory) == before
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_another_prompt_is_refused_by_name(small: Path, tmp_path: Path) -> None:
     directory = copy_of(small, tmp_path)
     before = (directory / "graph.json").read_bytes()
@@ -185,6 +187,7 @@ def test_fresh_keeps_the_old_run_aside(small: Path, tmp_path: Path) -> None:
     assert not set(images_of(directory).values()) & set(before.values())
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_a_damaged_image_is_made_again(small: Path, tmp_path: Path) -> None:
     directory = copy_of(small, tmp_path)
     picture = next((directory / "images").glob("*.png"))

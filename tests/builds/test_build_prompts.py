@@ -116,6 +116,7 @@ def test_a_rerun_changes_nothing(copy: Path) -> None:
     assert (files(copy), pictures(copy)) == before
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_settings_reach_all_graphs_without_model_work(copy: Path) -> None:
     before = pictures(copy)
     assert (

@@ -60,6 +60,7 @@ def copied(run: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(run, tmp_path / "run", copy_function=shutil.copy2))
 
 
+@pytest.mark.slow(reason="two builds")
 def test_a_build_makes_two_controls_and_changes_nothing_else(home: Path) -> None:
     plain, usual = images_of(home / "plain"), images_of(home / "usual")
     added = [text for image, (text, _, _) in usual.items() if image not in plain]
@@ -135,6 +136,7 @@ def test_a_folder_of_controls(home: Path, tmp_path: Path, manifest: bool) -> Non
     assert "--controls 3: " in said and "has 2 sets of neutral rewordings" in said
 
 
+@pytest.mark.slow(reason="builds with controls")
 def test_controls_all_together_in_a_folder(home: Path, tmp_path: Path) -> None:
     pics, run = tmp_path / "pics", tmp_path / "run"
     assert main(["export", str(home / "usual"), "--to", "folder", "-o", str(pics)]) == 0
@@ -149,6 +151,7 @@ def test_controls_all_together_in_a_folder(home: Path, tmp_path: Path) -> None:
     assert "a librarian (control)" in texts
 
 
+@pytest.mark.slow(reason="builds with controls")
 def test_orders_for_pictures_have_controls(home: Path, tmp_path: Path) -> None:
     arguments = ["--prompt", "a librarian", "--images", "3", "--only", "gender"]
     assert main(["prompts", *arguments, "--to", str(tmp_path / "usual.csv")]) == 0
@@ -197,6 +200,7 @@ def test_bad_numbers_of_controls(
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.slow(reason="builds with controls")
 def test_an_answers_table_has_its_own_controls(home: Path, tmp_path: Path) -> None:
     table = str(home / "usual" / "answers.csv")
     done = forked.biasgraph(

@@ -31,6 +31,7 @@ def said(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_four_columns_say_what_prompts_show(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(run), "--section", "all"]) == 0
     text = said(capsys.readouterr().out)
@@ -71,6 +72,7 @@ def test_two_such_runs_are_compared(
     assert grown["growth"] == pytest.approx(17 / 24 - 0.5)
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_a_manifest_of_initial_pictures_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

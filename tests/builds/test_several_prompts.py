@@ -130,6 +130,7 @@ def test_all_files_are_written_and_read_back(tmp_path: Path) -> None:
     assert again.files() == result.files()
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_tables_that_earlier_versions_wrote_for_each_prompt_go(tmp_path: Path) -> None:
     built(tmp_path, "a librarian", "a nurse")
     nurse = tmp_path / "prompts" / folder_name("a nurse")
@@ -156,6 +157,7 @@ def test_a_table_without_a_prompts_rows_is_damage(tmp_path: Path, name: str) -> 
             biasgraph.load(tmp_path / "prompts" / folder_name("a nurse"))
 
 
+@pytest.mark.slow(reason="two builds")
 def test_prompts_that_are_no_longer_there_leave_no_files(tmp_path: Path) -> None:
     built(tmp_path / "out", "a librarian", "a nurse", "a cook")
     nurse = tmp_path / "out" / "prompts" / folder_name("a nurse")
@@ -203,6 +205,7 @@ def test_writing_below_leaves_nothing_behind_when_it_fails(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow(reason="three builds")
 @pytest.mark.parametrize("folder", ["prompts/../../elsewhere", "/etc", "prompts/.."])
 def test_folders_that_lead_elsewhere_are_damage(tmp_path: Path, folder: str) -> None:
     built(tmp_path / "out", "a librarian", "a nurse")
@@ -214,6 +217,7 @@ def test_folders_that_lead_elsewhere_are_damage(tmp_path: Path, folder: str) -> 
         biasgraph.load(tmp_path / "out")
 
 
+@pytest.mark.slow(reason="four builds")
 @pytest.mark.parametrize("prompts", [[{}], [3], "text", 7])
 def test_prompts_of_another_form_are_named(tmp_path: Path, prompts: Any) -> None:
     built(tmp_path / "out", "a librarian", "a nurse")
@@ -233,6 +237,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         biasgraph.load(tmp_path / "out")
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_options_reach_the_global_graph() -> None:
     frame = answers("a librarian", "a nurse")
 

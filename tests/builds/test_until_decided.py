@@ -135,6 +135,7 @@ def test_the_same_again_makes_and_changes_nothing(decided: Path, tmp_path: Path)
     assert (files_of(directory), pictures_of(directory)) == before
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_other_bounds_make_only_what_they_need(decided: Path, tmp_path: Path) -> None:
     directory, fresh = copy_of(decided, tmp_path), tmp_path / "fresh"
     before = pictures_of(directory)
@@ -148,6 +149,7 @@ def test_other_bounds_make_only_what_they_need(decided: Path, tmp_path: Path) ->
     assert files_of(directory) == files_of(decided)
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_it_goes_on_from_a_fixed_number_of_images(decided: Path, tmp_path: Path) -> None:
     directory = tmp_path / "run"
     assert main([*FIXED, "--images", "30", "-o", str(directory)]) == 0
@@ -264,6 +266,7 @@ def test_a_plan_says_what_the_rounds_may_take(capsys: pytest.CaptureFixture[str]
     assert "168 in the first round, at most 2,688" in " ".join(plan["notes"])
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_the_sum_of_several_prompts_decides(tmp_path: Path) -> None:
     prompts = tmp_path / "prompts.txt"
     prompts.write_text("a librarian\na nurse\n")
@@ -279,6 +282,7 @@ def test_the_sum_of_several_prompts_decides(tmp_path: Path) -> None:
         assert {pair["look"] for pair in own} <= {1, 2}
 
 
+@pytest.mark.slow(reason="builds of a folder")
 def test_pictures_are_ordered_for_the_next_look(
     decided: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -310,6 +314,7 @@ def test_pictures_are_ordered_for_the_next_look(
     assert {*sizes_of(run).values()} == {24, 48}
 
 
+@pytest.mark.slow(reason="builds of a folder")
 def test_no_more_pictures_are_asked_about_than_the_last_look_takes(tmp_path: Path) -> None:
     pictures, run = tmp_path / "pictures", tmp_path / "looked"
     assert main([*FIXED, "--images", "30", "-o", str(tmp_path / "made")]) == 0

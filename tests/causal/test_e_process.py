@@ -18,6 +18,7 @@ def test_two_blocks_by_hand() -> None:
     assert np.exp(found) == pytest.approx([1.0, (0.75 / 0.5) ** 2])
 
 
+@pytest.mark.slow(reason="hundreds of draws")
 def test_the_mean_of_an_e_value_without_effect_is_one() -> None:
     rng = np.random.default_rng(0)
     drawn = (rng.random((20_000, 2, 6)) < 0.3).astype(np.int16)

@@ -161,6 +161,7 @@ def test_an_axis_more_changes_no_number_of_the_others() -> None:
         assert {**one, **family} == {**other, **family}
 
 
+@pytest.mark.slow(reason="hundreds of random tables")
 @given(
     st.integers(0, 2**32),
     st.lists(st.integers(1, 4), min_size=1, max_size=3),

@@ -140,6 +140,7 @@ def test_predictions_are_distributions(
     assert both == pytest.approx(added / added.sum())
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 def test_with_no_effect_anywhere_it_plans_nothing() -> None:
     begun = 0
     for seed in range(60):

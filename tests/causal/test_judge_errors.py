@@ -104,6 +104,7 @@ def test_more_errors_change_more() -> None:
     assert rows[0]["missed"]["mean"] < rows[-1]["missed"]["mean"]
 
 
+@pytest.mark.slow(reason="hundreds of draws")
 def test_seeds_repeat() -> None:
     one, same = (worse(chain(60, 3)).rows(lambda: None) for _ in range(2))
     other = replace(worse(chain(60, 3)), seed=1).rows(lambda: None)

@@ -111,6 +111,7 @@ def test_the_share_that_the_chain_explains(direct: float) -> None:
     assert all(one["low"] < one["share"] for one in found)
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 def test_a_mediator_of_less_than_half_is_not_named() -> None:
     # Most of the effect (.61) is direct; the other checks reject that in two audits of five alone.
     verdicts = Counter(
@@ -120,6 +121,7 @@ def test_a_mediator_of_less_than_half_is_not_named() -> None:
     assert verdicts["consistent with mediation by b"] <= 5
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 def test_the_band_holds_what_chance_does() -> None:
     inside = [
         found["chain"]["residual"] <= found["chain"]["band"]

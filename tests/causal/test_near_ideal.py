@@ -133,6 +133,7 @@ def coverage(rows: list[PairRow], truth: float) -> tuple[float, float]:
 MARGIN = 2 * np.sqrt(0.93 * 0.07 / 180)
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 def test_intervals_cover_where_only_the_initial_images_are_at_the_ideal() -> None:
     """Six attributes, six arms, a mixture that moved away by .1: IS leans upwards by .12."""
     sixths = np.full(6, 1 / 6)

@@ -68,6 +68,7 @@ def test_the_band_of_an_ideal_from_images_knows_that_it_is_uncertain() -> None:
     assert unsure[0] == pytest.approx(np.sqrt(2) * sure[0], rel=0.05)
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 @pytest.mark.parametrize("share", [0.7, 0.97, 0.99])
 def test_images_of_the_same_truth_as_a_reference_are_near_it(share: float) -> None:
     rng, far, count = np.random.default_rng(0), 0, 300

@@ -99,6 +99,7 @@ def test_combinations_are_resampled_by_themselves_where_they_can_be() -> None:
     assert few["found"]["distance_ci"][1] > 0.2
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 def test_a_false_prediction_is_covered_at_the_stated_rate() -> None:
     rng = np.random.default_rng(0)
     misses = 0

@@ -97,6 +97,7 @@ def test_blocks_hold_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (initial[0].sum(axis=1) == 20).all() and (arms[0][1].sum(axis=2) == 20).all()
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 def test_a_twentieth_of_small_audits_without_any_effect_exceeds_the_floor() -> None:
     """Sets drawn from the initial images alone were exceeded in a tenth of these audits."""
     two, world = variables(2, 2), rng(1)

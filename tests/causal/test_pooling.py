@@ -145,6 +145,7 @@ def test_a_sum_that_moves_against_every_prompt_is_flagged() -> None:
     assert "opposite_mean" not in alike["flags"]
 
 
+@pytest.mark.slow(reason="hundreds of draws")
 def test_the_cut_and_the_level() -> None:
     prompts = [prompt(f"p{i}", [30, 18], [[40, 8], [16, 32]]) for i in range(6)]
     one = pair(pooled(prompts))
@@ -235,6 +236,7 @@ def test_resampling_keeps_to_each_prompt() -> None:
     assert one["ci_percentile_high"] - one["ci_percentile_low"] < 0.05
 
 
+@pytest.mark.slow(reason="hundreds of draws")
 def test_matching_is_unbiased_when_prompts_differ_and_nothing_happens() -> None:
     """Matching the sums would not be: a subset of them varies more than the prompts' own images."""
     random = np.random.default_rng(0)
@@ -255,6 +257,7 @@ def test_matching_is_unbiased_when_prompts_differ_and_nothing_happens() -> None:
     assert np.mean(summed) < -0.009
 
 
+@pytest.mark.slow(reason="hundreds of draws")
 def test_losing_half_an_arm_in_some_prompts_is_no_effect() -> None:
     """Prompts differ, and six of them lose half the images of one arm (STATISTICS (g))."""
     prompts = [

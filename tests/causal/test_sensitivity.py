@@ -247,6 +247,7 @@ def bias_under_no_effect(k: int, arms: int) -> tuple[float, float]:
     return float(np.mean(plain)), float(np.mean(matched))
 
 
+@pytest.mark.slow(reason="hundreds of draws")
 @pytest.mark.parametrize(
     ("k", "arms", "bias"), [(2, 2, 0.017), pytest.param(6, 6, 0.075, marks=SIX)]
 )
@@ -256,6 +257,7 @@ def test_matching_removes_the_lean_of_is_near_the_ideal(k: int, arms: int, bias:
     assert matched == pytest.approx(0, abs=0.007)
 
 
+@pytest.mark.slow(reason="thousands of draws")
 @pytest.mark.parametrize("k", [2, 3, 4, 6])
 def test_the_matched_distance_of_the_arms_is_that_of_as_few_images(k: int) -> None:
     """E over tables of E_m[TV] at m = 48 equals the tabled mean of TV at n = 48."""

@@ -55,6 +55,7 @@ def test_the_widest_gap_is_between_the_two_arms_furthest_apart() -> None:
     assert gap.highest[1].ends == pytest.approx(wide)
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 @pytest.mark.parametrize("world", WORLDS)
 def test_whichever_share_is_chosen_its_interval_covers(world: str) -> None:
     start, rows, sizes = WORLDS[world]

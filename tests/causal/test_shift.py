@@ -115,6 +115,7 @@ def rejections(settings: AnalysisSettings, audits: int = 400) -> float:
     return found / audits
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 def test_unequal_arms_keep_the_level_of_their_even_mixture() -> None:
     margin = 2 * np.sqrt(0.05 * 0.95 / 400)
     assert rejections(EQUAL) <= 0.05 + margin

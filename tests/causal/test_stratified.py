@@ -153,6 +153,7 @@ def exact_two_by_two(strata: Counts) -> float:
     return sum(p for value, p in total.items() if abs(value - mean) >= observed - 1e-9)
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 def test_the_size_is_right_where_the_pooled_test_rejects_too_often() -> None:
     """26 prompts, of which 6 lose half the images of one arm: nothing moves within any prompt."""
     random = np.random.default_rng(1)

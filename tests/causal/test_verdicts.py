@@ -284,6 +284,7 @@ def claims(
 LEVEL = 0.025 + 2 * np.sqrt(0.025 * 0.975 / 150)
 
 
+@pytest.mark.slow(reason="hundreds of audits; benchmarks/validity.py measures the same")
 @pytest.mark.parametrize(
     ("before", "arms", "ideal", "initial"),
     [
@@ -302,6 +303,7 @@ def test_no_direction_is_claimed_beyond_its_level_where_is_is_zero(
     assert max(found.values()) <= LEVEL
 
 
+@pytest.mark.slow(reason="hundreds of audits")
 def test_real_moves_are_found() -> None:
     assert claims(0.9, [0.6, 0.55])["towards"] > 0.9
     assert claims(0.6, [0.95, 0.9])["away"] > 0.9

@@ -96,6 +96,7 @@ def test_scores_stay_in_their_range(n: int, words: int, k: int, seed: int) -> No
     assert not shares or sum(shares) == pytest.approx(1)
 
 
+@pytest.mark.slow(reason="hundreds of prompts; benchmarks/word_null.py measures the same")
 @pytest.mark.parametrize("images", [10, 48])
 @pytest.mark.parametrize("attributes", [2, 3, 6])
 @pytest.mark.parametrize("paired", [False, True])

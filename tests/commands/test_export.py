@@ -33,6 +33,7 @@ def test_export_writes_what_was_asked_for(
     assert done.err == ""
 
 
+@pytest.mark.slow(reason="every format again")
 def test_export_writes_all_but_parquet_into_the_run(saved: Path) -> None:
     assert main(["export", str(saved)]) == 0
     listing = json.loads((saved / "export" / "export.json").read_bytes())

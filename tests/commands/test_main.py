@@ -154,6 +154,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert os.listdir(tmp_path) == ["librarian.csv"]
 
 
+@pytest.mark.slow(reason="processes of their own")
 def test_exit_codes_reach_the_shell(run: Run, tmp_path: Path) -> None:
     done = start(tmp_path, "build", "--answers", "nothing.csv", capture_output=True)
     assert done.returncode == 2
@@ -173,6 +174,7 @@ def test_a_full_stdout_is_no_success(run: Run, tmp_path: Path) -> None:
     assert done.returncode != 0
 
 
+@pytest.mark.slow(reason="a build on a disk that fills")
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on a file's size")
 def test_a_full_disk_is_exit_code_1_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
     code = (

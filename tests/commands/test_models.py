@@ -99,6 +99,7 @@ def _cached(cache: Path, name: str, config: dict[str, object], file: str = "conf
     (snapshot / "unet" / "model.safetensors").write_bytes(b"x" * 100)
 
 
+@pytest.mark.slow(reason="a process of its own")
 def test_models_downloaded_before_are_listed_with_their_specs(tmp_path: Path) -> None:
     cache = tmp_path / "hub"
     vision: dict[str, object] = {"vision_config": {}}
@@ -133,6 +134,7 @@ def test_models_downloaded_before_are_listed_with_their_specs(tmp_path: Path) ->
     assert "diffusers:a/painter" in shown.stdout
 
 
+@pytest.mark.slow(reason="loads four models")
 def test_models_of_every_role_are_tried_together(capsys) -> None:
     arguments = ["models", "--model", "sandbox:stereotyped", "--vqa", "sandbox"]
     arguments += ["--embedder", "sandbox", "--llm", "sandbox"]

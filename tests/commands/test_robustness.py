@@ -94,6 +94,7 @@ def test_json_is_one_document_and_seeds_repeat(
     assert document_of([str(run), *quick, *there, "--seed", "1"], capsys) != document
 
 
+@pytest.mark.slow(reason="audits of subsets")
 def test_sizes_and_quiet(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(run.iterdir())
     elsewhere = run.parent / "out"
@@ -105,6 +106,7 @@ def test_sizes_and_quiet(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted({row["images"] for row in rows}) == [16, 24]
 
 
+@pytest.mark.slow(reason="audits of subsets")
 def test_the_settings_are_the_runs_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = biasgraph.analyze(librarian_table(), preset="paper", alpha=0.05, bootstrap=100)
     biasgraph.save(result, tmp_path / "run")
@@ -128,6 +130,7 @@ def test_several_prompts_are_drawn_within_each(
     assert {row["status"] for row in document["images"]} == {"ok"}
 
 
+@pytest.mark.slow(reason="audits of subsets")
 def test_people_may_have_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = librarian_table().assign(judge="human:ann")
     biasgraph.save(biasgraph.analyze(table, bootstrap=100), tmp_path / "run")
@@ -136,6 +139,7 @@ def test_people_may_have_answered(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert {row["status"] for row in document["images"]} == {"ok"}
 
 
+@pytest.mark.slow(reason="audits of subsets")
 def test_without_enough_images_nothing_is_made_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -153,6 +157,7 @@ def test_without_enough_images_nothing_is_made_up(
     assert {part["kind"] for part in parts} == {"text", "table"}
 
 
+@pytest.mark.slow(reason="audits of subsets")
 def test_errors_of_the_judge_beside_what_they_are_expected_to_do(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -127,6 +127,7 @@ def test_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "nowhere does not exist" in capsys.readouterr().err
 
 
+@pytest.mark.slow(reason="graphs of its own")
 @pytest.mark.parametrize(
     "arguments", [["--images", "8"], ["--mitigated-model", "sandbox:debiased"]]
 )

@@ -290,6 +290,7 @@ ANY_TEXT = st.text(min_size=1).filter(
 )
 
 
+@pytest.mark.slow(reason="hundreds of random tables")
 @given(st.lists(ANY_TEXT, min_size=1, max_size=8, unique=True), st.integers(0, 2))
 @settings(deadline=None, max_examples=60)
 def test_any_table_is_read_back_equal(

@@ -299,6 +299,7 @@ def test_concepts_are_merged_by_wordnet(words: WordNet) -> None:
     assert Mentions.of(texts).merge(words).concepts == ("car", "eyeglasses", "man", "two")
 
 
+@pytest.mark.slow(reason="a process of its own")
 def test_a_database_where_nltk_keeps_it(database, tmp_path, monkeypatch) -> None:
     corpora = tmp_path / "corpora"
     corpora.mkdir()

@@ -30,6 +30,7 @@ def node(result: biasgraph.Result, axis: str) -> dict[str, Any]:
     return found["findings"]["gradbias"]
 
 
+@pytest.mark.slow(reason="a build with gradients")
 def test_each_axis_has_its_words(built: biasgraph.Result) -> None:
     gender = node(built, "gender")
     assert (gender["n_words"], gender["n_images"]) == (2, 20)

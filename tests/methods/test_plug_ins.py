@@ -38,6 +38,7 @@ def example(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(installed)
 
 
+@pytest.mark.slow(reason="installs a package; that of models/test_plug_ins.py stays")
 @pytest.mark.usefixtures("example")
 def test_the_example_is_listed_used_and_drawn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -225,6 +225,7 @@ def _even(images: int) -> Answers:
     return {INITIAL: half, GENDER: half, ("gender", "female"): half[::-1]}
 
 
+@pytest.mark.slow(reason="hundreds of sets")
 def test_counterfactuals_that_change_nothing_are_within_what_chance_gives() -> None:
     """Means over 40 made-up prompts: the level of chance holds in about 95 % of them."""
     rng = np.random.default_rng(5)
@@ -330,6 +331,7 @@ class Captioner:
         return [f"A {'bright' if one else 'dark'} picture of somebody." for one in light]
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_a_run_is_described_once(tmp_path) -> None:
     run = biasgraph.build(
         "a librarian", images=4, only=("gender",), annotate="none", bootstrap=100,

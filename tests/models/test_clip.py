@@ -100,6 +100,7 @@ def test_a_caption_beyond_the_window_is_refused(judge) -> None:
         judge.answer(PICTURES[:1], [long])
 
 
+@pytest.mark.slow(reason="three tiny models")
 def test_too_little_memory_means_smaller_portions(folder, judge, monkeypatch) -> None:
     import torch
 

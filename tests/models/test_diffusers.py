@@ -134,6 +134,7 @@ def test_what_fills_a_batch_is_not_drawn_again(load: Loader) -> None:
     assert (pixels(made[:2]) == pixels(made[2:])).all()
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_a_batch_that_does_not_fit_is_halved_and_the_work_goes_on(load: Loader) -> None:
     import torch
 
@@ -338,6 +339,7 @@ print([name for name in ("torch", "diffusers", "transformers") if name in sys.mo
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_a_run_goes_on_and_refuses_other_settings(
     tiny: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -138,6 +138,7 @@ def test_of_an_animation_the_first_frame_counts(tmp_path: Path, suffix: str) -> 
     assert look.remarks == (picturefile.ANIMATED,)
 
 
+@pytest.mark.slow(reason="writes pictures of a gigapixel")
 def test_gigapixels_are_refused_before_they_are_decoded(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     Image.new("1", (40_000, 30_000)).save(path)

@@ -13,6 +13,7 @@ from biasgraph.models.base import ObservableGenerator
 from biasgraph.models.middle_activations import ObservedPipeline, examined_steps
 from tests.models import tiny_pipelines
 from tests.models.tiny_pipelines import Loader
+from tests.sampled import sampled
 
 PROMPTS, SEEDS = ["an old librarian", "a photo of a nurse"], [1, 2]
 CHANNELS = {"sd15": 16, "sdxl": 16, "sd3": 32, "flux": 32, "z-image": 32}
@@ -29,7 +30,7 @@ def hooks_of(pipeline: Any) -> int:
     return sum(len(module._forward_hooks) for part in parts for module in part.modules())
 
 
-@pytest.mark.parametrize("name", tiny_pipelines.BUILDERS)
+@pytest.mark.parametrize("name", sampled(tiny_pipelines.BUILDERS, 4))
 def test_every_step_of_every_image(name: str, load: Loader) -> None:
     generator = load(name)
     assert isinstance(generator, ObservableGenerator)
@@ -50,7 +51,7 @@ def test_every_step_of_every_image(name: str, load: Loader) -> None:
     assert all(abs(one - other).max() <= 1 for one, other in zip(before, after, strict=True))
 
 
-@pytest.mark.parametrize("name", tiny_pipelines.BUILDERS)
+@pytest.mark.parametrize("name", sampled(tiny_pipelines.BUILDERS, 4))
 def test_an_image_does_not_depend_on_longer_prompts_beside_it(name: str, load: Loader) -> None:
     generator = load(name)
     alone = generator.middle_activations(PROMPTS[1:], SEEDS[1:]).values[0]
@@ -59,7 +60,7 @@ def test_an_image_does_not_depend_on_longer_prompts_beside_it(name: str, load: L
     assert torch.allclose(alone, beside, atol=1e-3, rtol=1e-3)
 
 
-@pytest.mark.parametrize("name", GUIDED)
+@pytest.mark.parametrize("name", sampled(GUIDED, 2))
 def test_guidance_leaves_the_half_with_the_prompt(name: str, load: Loader) -> None:
     bare = load(name, guidance=0.0 if name == "z-image" else 1.0)
     guided = load(name, guidance=7.5, negative_prompt="a photo of a male doctor")
@@ -102,7 +103,7 @@ def test_guidance_in_two_calls(load: Loader) -> None:
     assert not torch.allclose(guided.values[:, 1], plain.values[:, 1], atol=1e-5)
 
 
-@pytest.mark.parametrize("name", tiny_pipelines.BUILDERS)
+@pytest.mark.parametrize("name", sampled(tiny_pipelines.BUILDERS, 4))
 def test_one_step_alone(name: str, load: Loader) -> None:
     generator = load(name)
     every = generator.middle_activations(PROMPTS, SEEDS)

@@ -57,6 +57,7 @@ def probability(shared: Any, text: str, probe: Probe, place: int) -> float:
     return float(probe.probabilities(seen, STEP)[:, place].mean())
 
 
+@pytest.mark.slow(reason="a search of its own")
 @pytest.mark.parametrize("attribute", ["female", pytest.param("male", marks=MORE)])
 def test_the_target_becomes_probable_on_the_sandbox(sandbox: Any, attribute: str) -> None:
     probe = difference_probe(sandbox, "a photo of a male doctor", "a photo of a female doctor")
@@ -97,6 +98,7 @@ def test_several_axes_add_up(sandbox: Any) -> None:
     assert found.probability == pytest.approx(product)
 
 
+@pytest.mark.slow(reason="several text encoders")
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=() if name == "sd15" else MORE) for name in tiny_pipelines.BUILDERS],

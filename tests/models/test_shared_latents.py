@@ -15,6 +15,7 @@ from biasgraph.models.registry import load_generator
 from tests.models import tiny_pipelines
 from tests.models.test_middle_activations import GUIDED, hooks_of
 from tests.models.tiny_pipelines import Loader
+from tests.sampled import sampled
 
 NEUTRAL = "a photo of a person"
 PROMPTS = ["an old librarian", "a photo of a young female nurse", "a doctor", "male"]
@@ -51,7 +52,7 @@ def close(one: Any, other: Any) -> bool:
     return torch.allclose(one, other, atol=1e-4, rtol=1e-3)
 
 
-@pytest.mark.parametrize(("name", "options"), [("sandbox", {}), *CASES])
+@pytest.mark.parametrize(("name", "options"), sampled([("sandbox", {}), *CASES], 4))
 def test_at_the_first_step_it_is_the_prompts_own(
     name: str, options: dict[str, Any], load: Loader
 ) -> None:
@@ -67,7 +68,7 @@ def test_at_the_first_step_it_is_the_prompts_own(
     assert float((seen[0] - seen[4]).abs().max()) > 1e-4  # of two prompts
 
 
-@pytest.mark.parametrize(("name", "options"), [("sandbox", {}), *CASES])
+@pytest.mark.parametrize(("name", "options"), sampled([("sandbox", {}), *CASES], 4))
 def test_at_a_later_step_the_neutral_prompt_goes_the_whole_way(
     name: str, options: dict[str, Any], load: Loader
 ) -> None:
@@ -85,7 +86,7 @@ def test_at_a_later_step_the_neutral_prompt_goes_the_whole_way(
     assert "forward" not in vars(generator._observed.denoiser)
 
 
-@pytest.mark.parametrize("name", ["sandbox", "sdxl", "flux", "z-image"])
+@pytest.mark.parametrize("name", sampled(["sandbox", "sdxl", "flux", "z-image"], 2))
 def test_a_pair_alone_is_the_pair_in_a_batch(name: str, load: Loader) -> None:
     shared = load(name, batch_size=4).shared_latents(NEUTRAL, SEEDS, 2)
     prompts = [*PROMPTS, LONG] if name == "z-image" else PROMPTS

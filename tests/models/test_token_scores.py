@@ -79,6 +79,7 @@ def test_l1_is_the_sum_of_absolute_derivatives_of_the_cross_entropy() -> None:
     assert np.allclose(values["input-times-gradient"]["text_encoder"], products, rtol=1e-3)
 
 
+@pytest.mark.slow(reason="gradients of several batches")
 def test_an_image_does_not_depend_on_those_beside_it() -> None:
     together, alone = scored(PROMPTS, [3, 4], every=5), scored(PROMPTS[1:], [4], every=5)
     for kind in (LIKELIEST, RANDOM):
@@ -93,6 +94,7 @@ def test_the_authors_reading_stands_alone() -> None:
     assert max(own["gender"][LIKELIEST].scores[RELEASED]["text_encoder"]) > 0
 
 
+@pytest.mark.slow(reason="gradients of several batches")
 def test_of_two_answers_the_other_needs_no_second_way_back() -> None:
     import torch
 

@@ -156,6 +156,7 @@ def test_the_plain_way_is_the_model_of_transformers_itself(judges, folders) -> N
     assert found.probabilities == pytest.approx(expected.probabilities, abs=EXACT)
 
 
+@pytest.mark.slow(reason="two tiny models describe; their answers stay")
 @pytest.mark.parametrize("family", ["llava", "qwen3_vl", pytest.param("blip2", marks=SLOW)])
 def test_descriptions_do_not_depend_on_the_batch(family, judges) -> None:
     judge = judges(family)

@@ -12,6 +12,7 @@ from biasgraph.data.axes import Attribute, Axis, AxisSet, load_axis_set, shipped
 from biasgraph.errors import InputError, ModelError
 from biasgraph.prompts.axis_check import AxisCheck, SubjectKind, starter, write_starter
 from tests.hostile import HOSTILE
+from tests.sampled import sampled
 
 SUBJECTS = get_args(SubjectKind)
 MOOD = """\
@@ -47,7 +48,9 @@ def test_a_new_set_passes_its_check(tmp_path: Path, subject: SubjectKind) -> Non
     assert text.count("#") > 20  # it explains itself
 
 
-@pytest.mark.parametrize("name", [*HOSTILE, "a: b", "- x", "SUBJECT", "EXAMPLE", "null", "é"])
+@pytest.mark.parametrize(
+    "name", ["a: b", "- x", "SUBJECT", "EXAMPLE", "null", "é", *sampled(HOSTILE)]
+)
 def test_names_stay_what_they_are(name: str) -> None:
     try:
         text = starter(name, "person")

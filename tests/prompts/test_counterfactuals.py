@@ -14,6 +14,7 @@ from biasgraph.io.resources import lines
 from biasgraph.prompts.counterfactuals import PromptPlan, describe, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article, pluralize
 from biasgraph.prompts.subject import find_subject
+from tests.sampled import sampled
 
 AXES = load_axis_set("occupation")
 OCCUPATIONS = lines("prompts", "occupations.txt")
@@ -207,7 +208,7 @@ FRAMES: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("occupation", OCCUPATIONS)
+@pytest.mark.parametrize("occupation", sampled(OCCUPATIONS))
 def test_26_occupations_in_12_frames(occupation: str, frame: str) -> None:
     several = occupation == "police"
     *modifiers, noun = occupation.split()
@@ -600,6 +601,7 @@ def planned(prompt: str, axes: AxisSet = AXES) -> PromptPlan | None:
         return None
 
 
+@pytest.mark.slow(reason="thousands of prompts")
 @settings(deadline=None, max_examples=300)
 @given(OPENINGS, SUBJECTS, TAILS, ENDINGS, st.sampled_from(AXES.axes))
 def test_an_intervention_depends_only_on_the_rest(
@@ -621,6 +623,7 @@ def test_an_intervention_depends_only_on_the_rest(
         assert [p.text for p in again.counterfactuals] == expected
 
 
+@pytest.mark.slow(reason="thousands of prompts")
 @settings(deadline=None)
 @given(OPENINGS, SUBJECTS, ENDINGS)
 def test_the_article_fits_what_follows(opening: str, subject: str, ending: str) -> None:

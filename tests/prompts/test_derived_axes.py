@@ -216,6 +216,7 @@ def test_the_conversation_is_the_papers() -> None:
 WORDS = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
+@pytest.mark.slow(reason="hundreds of random prompts")
 @settings(max_examples=150, deadline=None)
 @given(
     st.dictionaries(

@@ -100,6 +100,7 @@ def pipeline() -> Any:
     return nlp
 
 
+@pytest.mark.slow(reason="loads spaCy")
 def test_with_spacy_the_tree_is_hung_up_at_the_subject(
     pipeline: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,6 +134,7 @@ def unnamed() -> biasgraph.Result:
     return biasgraph.analyze(table, bootstrap=100)
 
 
+@pytest.mark.slow(reason="a card for every payload")
 def test_a_hostile_name_is_text_and_nothing_else(unnamed: biasgraph.Result) -> None:
     told = unnamed.document, unnamed.pair_records()
     expected = shape(drawn(*told))

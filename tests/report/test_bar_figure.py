@@ -50,6 +50,7 @@ def texts(raw: bytes) -> list[str]:
     return ["".join(element.itertext()) for element in root.iter(f"{SVG}text")]
 
 
+@pytest.mark.slow(reason="two figures more")
 def test_it_stands_beside_the_graph_where_there_are_scores(document) -> None:
     files = figure_files(document, [], "svg", 1)
     assert [*files] == ["graph.svg", "matrix.svg", "tibet.svg"]
@@ -87,6 +88,7 @@ def test_bars_are_as_long_as_their_numbers(document) -> None:
     assert [width / scale for width in widths] == pytest.approx(scores, abs=1e-3)
 
 
+@pytest.mark.slow(reason="large pictures")
 @pytest.mark.parametrize("columns", [1, 2])
 def test_png_has_the_size_of_columns(document, columns: int) -> None:
     image = Image.open(io.BytesIO(drawn(document, "png", columns)))
@@ -95,6 +97,7 @@ def test_png_has_the_size_of_columns(document, columns: int) -> None:
     assert (darkest < 60, lightest) == (True, 255)
 
 
+@pytest.mark.slow(reason="every format twice")
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_the_same_scores_give_the_same_bytes(document, kind: str) -> None:
     assert drawn(document, kind) == drawn(document, kind)
@@ -106,6 +109,7 @@ def test_what_is_undefined_says_so() -> None:
     assert "BAV is undefined: no axis has one." in " ".join(shown)
 
 
+@pytest.mark.slow(reason="a figure for every payload")
 @pytest.mark.parametrize("columns", [1, pytest.param(2, marks=WIDER)])
 def test_hostile_names_stand_there_as_text(document, columns: int) -> None:
     names = [*HOSTILE, "$x^2$", "\u4e2d\u6587" * 30]

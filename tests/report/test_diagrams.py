@@ -84,6 +84,7 @@ def test_dot_holds_the_same_graph(document: dict[str, Any]) -> None:
     assert "48 initial, 336 counterfactual" in raw
 
 
+@pytest.mark.slow(reason="Graphviz reads a graph for every payload")
 def test_dot_survives_hostile_names(document: dict[str, Any]) -> None:
     check_dot(renamed(document, HOSTILE))
 

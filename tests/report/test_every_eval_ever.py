@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections import Counter, defaultdict
@@ -12,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from jsonschema import Draft7Validator
 
 import biasgraph
 from biasgraph.report import words
@@ -24,18 +24,24 @@ from tests.hostile import HOSTILE
 from tests.report.markdown_page import tables
 
 SCHEMAS = Path(__file__).parent / "schemas"
-AGGREGATE = Draft7Validator(json.loads((SCHEMAS / "eval.schema.json").read_bytes()))
-SAMPLE = Draft7Validator(json.loads((SCHEMAS / "instance_level_eval.schema.json").read_bytes()))
-
 Rows = list[dict[str, Any]]
+
+
+@functools.cache
+def validator(name: str) -> Any:
+    """That of a pinned schema."""
+    from jsonschema import Draft7Validator  # takes seconds to import
+
+    return Draft7Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_bytes()))
 
 
 def read(files: Mapping[str, bytes]) -> tuple[dict[str, Any], Rows]:
     """The aggregate and the samples, once they are known to fit the schemas and each other."""
     (one, whole), (other, lines) = files.items()
     log, rows = json.loads(whole), [json.loads(line) for line in lines.splitlines()]
-    for found, validator in ((log, AGGREGATE), *((row, SAMPLE) for row in rows)):
-        validator.validate(found)
+    validator("eval").validate(log)
+    for row in rows:
+        validator("instance_level_eval").validate(row)
     details = log["detailed_evaluation_results"]
     assert details["file_path"] == other and other == one.replace(".json", "_samples.jsonl")
     assert details["checksum"] == hashlib.sha256(lines).hexdigest()
@@ -85,6 +91,7 @@ def lossy(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(answer=answers.where(table.index % 11 != 0, "gated"))
 
 
+@pytest.mark.slow(reason="five runs are recounted")
 @pytest.mark.parametrize(
     "table",
     [

@@ -78,6 +78,7 @@ def test_every_format_writes_its_files(result: biasgraph.Result, tmp_path: Path)
     )
 
 
+@pytest.mark.slow(reason="every format again")
 def test_shaded_words_are_in_the_way_of_no_format(result: biasgraph.Result, tmp_path: Path) -> None:
     word = MarkedWord(HOSTILE[0], " ", 1.0, 0.5, 1.5, "", "first")
     words = MarkedText([MarkedView("gender", [word, MarkedWord("a", note="stop word")])])
@@ -186,6 +187,7 @@ def test_exported_answers_can_be_built_from(result: biasgraph.Result, tmp_path: 
     np.testing.assert_array_equal(again.pairs["is"], result.pairs["is"])
 
 
+@pytest.mark.slow(reason="every format of four graphs")
 @pytest.mark.parametrize("prompt", ["nul\0", "%%{init: {}}%%\n---", "=1+1", "\u202eright"])
 def test_hostile_texts_export_and_are_read_back(tmp_path: Path, prompt: str) -> None:
     words = iter(HOSTILE)

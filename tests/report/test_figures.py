@@ -88,6 +88,7 @@ def test_signs_differ_by_more_than_colour() -> None:
     assert len(looks) == len(style.SIGNS)
 
 
+@pytest.mark.slow(reason="large pictures")
 @pytest.mark.parametrize("columns", [1, 2])
 def test_png_has_the_size_of_columns_at_300_dpi(result: biasgraph.Result, columns: int) -> None:
     for raw in drawn(result, "png", columns).values():
@@ -100,6 +101,7 @@ def test_png_has_the_size_of_columns_at_300_dpi(result: biasgraph.Result, column
         assert (darkest < 60, lightest) == (True, 255)
 
 
+@pytest.mark.slow(reason="every format twice")
 @pytest.mark.parametrize("kind", ["svg", pytest.param("png", marks=DOTS)])
 def test_the_same_graph_gives_the_same_bytes(result: biasgraph.Result, kind: str) -> None:
     first = drawn(result, kind)
@@ -138,6 +140,7 @@ def test_letters_that_no_font_has_are_no_error(result: biasgraph.Result) -> None
     assert {*figure_files(document, pairs, "png", 1)} == {"graph.png", "matrix.png"}
 
 
+@pytest.mark.slow(reason="graphs of up to 30 axes")
 @pytest.mark.parametrize("count", [1, 2, 12, pytest.param(30, marks=MANY)])
 def test_any_number_of_axes_can_be_drawn(result: biasgraph.Result, count: int) -> None:
     document = renamed(result.document, [f"axis {number}" for number in range(count)])

@@ -15,6 +15,7 @@ def texts(figure: bytes) -> str:
     return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", figure.decode()))
 
 
+@pytest.mark.slow(reason="a figure of its own")
 @pytest.mark.parametrize("columns", [1, 2])
 def test_every_origin_and_line_is_named(columns: int) -> None:
     document = mined_document()

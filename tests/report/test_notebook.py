@@ -77,6 +77,7 @@ def test_several_prompts(result: biasgraph.Result) -> None:
     assert "2 prompts" in Tags(built("a librarian", "a nurse")._repr_html_()).text
 
 
+@pytest.mark.slow(reason="figures for six payloads")
 @pytest.mark.parametrize("prompt", HOSTILE[:6])
 def test_hostile_prompts_are_text(prompt: str) -> None:
     tags = Tags(built(prompt)._repr_html_())

@@ -132,6 +132,7 @@ def test_wrapped_cells_are_seen(
     assert not wrapped_cells(shown(tables, 100, monkeypatch, capsys, "all"))
 
 
+@pytest.mark.slow(reason="a run of 26 prompts")
 def test_a_section_is_shown_alone_and_all_of_them_together(
     tables: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,6 +174,7 @@ def test_an_edge_without_a_direction_is_listed_once(
         assert f"{link['source']} → {link['target']}:" not in text
 
 
+@pytest.mark.slow(reason="a graph of its own")
 def test_hostile_and_long_names_fit(capsys: pytest.CaptureFixture[str]) -> None:
     axes = {f"{i} {'long name ' * 6}": ("a" * 60, "b" * 60) for i in range(14)}
     result = biasgraph.analyze(
@@ -231,6 +233,7 @@ class Recorder:
         pass
 
 
+@pytest.mark.slow(reason="a run of 26 prompts")
 def test_many_prompts_are_one_bar(tmp_path: Path) -> None:
     (tmp_path / "prompts.txt").write_text("a librarian\na nurse\na cook\n", "utf-8")
     recorder = Recorder()

@@ -31,6 +31,7 @@ from biasgraph.runs.local_engine import ask, declare, generate
 from tests.answer_tables import AXES, librarian_table, with_controls
 from tests.fake_models import GATE, QUESTIONS, TARGETS, FakeGenerator, FakeJudge, plan_of
 from tests.hostile import HOSTILE, NAME, UNWRITABLE, named
+from tests.sampled import sampled
 
 Json = dict[str, Any]
 
@@ -185,7 +186,7 @@ def unnamed() -> biasgraph.Result:
     return replace(result, document=document)
 
 
-@pytest.mark.parametrize("text", [text for text in HOSTILE if text not in UNWRITABLE])
+@pytest.mark.parametrize("text", sampled(text for text in HOSTILE if text not in UNWRITABLE))
 def test_hostile_names_add_no_element(
     text: str, unnamed: biasgraph.Result, tags_of_page: list[str]
 ) -> None:
@@ -240,6 +241,7 @@ def test_pictures_are_the_first_of_every_set(run: Path) -> None:
                 assert said[node["id"]] == (word or node["attributes"][code])
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_the_reports_of_a_run_of_several_prompts(run: Path) -> None:
     result = load(run)
     files = report_files(result)
@@ -278,6 +280,7 @@ def test_missing_and_damaged_pictures_are_left_out_and_counted(run: Path, tmp_pa
     assert model["images"][0]["answers"]
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_a_report_is_written_again_only_when_something_changed(run: Path, tmp_path: Path) -> None:
     import shutil
 

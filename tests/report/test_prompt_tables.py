@@ -21,6 +21,7 @@ from biasgraph.report.lead import describe_seen
 from biasgraph.report.page import report_html
 from biasgraph.report.terminal import show
 from tests.hostile import MARKUP
+from tests.sampled import sampled
 
 SHARES = {"a nurse": 0.04, "an engineer": 0.96, "a secretary": 0.02, "a pilot": 0.98}
 
@@ -148,7 +149,7 @@ def test_the_page_has_a_table_for_each_axis(result: biasgraph.Result) -> None:
     assert "Prompt by prompt" not in report_html(part).decode()
 
 
-@pytest.mark.parametrize("name", MARKUP)
+@pytest.mark.parametrize("name", sampled(MARKUP))
 def test_hostile_prompts_and_axes_are_harmless(name: str) -> None:
     table = initial_table({"a nurse": 0.1, "a pilot": 0.9}, images=20)
     table = table[table["target"] == "gender"].replace({"a nurse": name, "gender": f"x{name}"})

@@ -52,6 +52,7 @@ def test_every_line_is_named(columns: int) -> None:
     assert "a librarian" in shown
 
 
+@pytest.mark.slow(reason="two figures; those of words and prompts are like it")
 def test_the_same_again_is_the_same_file() -> None:
     for kind in ("svg", "png"):
         assert robustness_figure(document(), kind) == robustness_figure(document(), kind)

@@ -16,6 +16,7 @@ def texts(figure: bytes) -> str:
     return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", figure.decode()))
 
 
+@pytest.mark.slow(reason="a figure of its own")
 def test_every_cell_axis_and_kind_is_named() -> None:
     document = found_document()
     shown = texts(search_figure(document, "svg"))

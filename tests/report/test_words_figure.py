@@ -66,6 +66,7 @@ def test_rows_are_of_one_prompt() -> None:
         figure([influence(), influence(prompt="a nurse")], "svg")
 
 
+@pytest.mark.slow(reason="draws and measures every word")
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("prompt", [PROMPT, LONG])
 def test_no_text_overlaps_another(

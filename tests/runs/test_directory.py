@@ -424,6 +424,7 @@ class TestMachineErrors:
         assert sum(map(len, generator.batches)) == 27 - 4 + 1  # one batch was kept, one padded
         assert table.equals(build(tmp_path / "whole")[0])
 
+    @pytest.mark.slow(reason="a disk that fills")
     @pytest.mark.parametrize("pages", [34, 40])
     def test_a_disk_that_fills_with_the_ledger(self, tmp_path: Path, pages: int) -> None:
         generator, judge = FakeGenerator(), FakeJudge()

@@ -40,6 +40,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestOnTheSandbox:
+    @pytest.mark.slow(reason="a build of its own")
     def test_the_whole_graph_says_where_its_axes_come_from(self, built: Path) -> None:
         graph = load(built).document["graph"]
         assert graph["axes"]["name"] == "proposed"
@@ -162,6 +163,7 @@ class TestByRules:
         with pytest.raises(InputError, match="'a dog' needs 'animal' and 'a street' needs"):
             proposed_axes("auto", ["a dog", "a street"], directory=tmp_path)
 
+    @pytest.mark.slow(reason="a build of its own")
     def test_through_the_command_line(self, tmp_path: Path) -> None:
         run = tmp_path / "run"
         arguments = ["build", "--prompt", "a cook", "--axes", "auto", "-o", str(run), *SMALL]
@@ -219,6 +221,7 @@ class TestRefused:
             BuildOptions(answers="x.csv", axes="auto")
 
 
+@pytest.mark.slow(reason="a build of its own")
 def test_a_model_that_talks_nonsense(tmp_path: Path, capsys) -> None:
     model = tiny_lm.save_gpt2(tmp_path / "gpt2", positions=2_048)
     run = tmp_path / "run"
@@ -328,6 +331,7 @@ class TestOnAServer:
         assert on(server, run) == 1
         assert server.counted.calls == 8  # what did not do is asked for anew, the rest is not
 
+    @pytest.mark.slow(reason="a build of its own")
     def test_that_breaks_off(self, server: FakeServer, tmp_path: Path, capsys) -> None:
         run = tmp_path / "run"
         calls = iter([None])

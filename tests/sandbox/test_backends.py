@@ -26,6 +26,7 @@ def _images(generator, prompts, seeds):
     return [picture.image for picture in generator.generate(prompts, seeds)]
 
 
+@pytest.mark.slow(reason="two generators; models/test_diffusers.py has the pipelines")
 @pytest.mark.parametrize("world", WORLDS)
 def test_an_image_depends_on_its_prompt_and_seed_alone(world: str) -> None:
     generator = load_generator(f"sandbox:{world}")

@@ -60,6 +60,7 @@ def test_what_it_writes_is_understood_and_mostly_names_nothing(prompts) -> None:
     assert 0.025 < naming / len(prompts) < 0.1
 
 
+@pytest.mark.slow(reason="hundreds of texts")
 @pytest.mark.parametrize("name", ["writer", "reader"])
 def test_it_knows_the_grammar(name: str) -> None:
     """At most .1 nats a caption are lost to the grammar's own probabilities."""
@@ -80,6 +81,7 @@ def test_nonsense_is_less_plain() -> None:
     assert math.exp(-plain[0] / plain[1]) < 10 < 1_000 < math.exp(-odd[0] / odd[1])
 
 
+@pytest.mark.slow(reason="hundreds of texts")
 @pytest.mark.parametrize("attribute", ["male", "female", "old", "south asian", "wheelchair"])
 def test_told_an_attribute_it_leans_to_the_stereotype_without_a_word(
     writer: TransformersLanguageModel, prompts, attribute: str

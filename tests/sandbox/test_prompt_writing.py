@@ -30,6 +30,7 @@ def test_the_captions_that_name_nothing_share_what_naming_leaves() -> None:
     assert total == pytest.approx(1 - NAMING)
 
 
+@pytest.mark.slow(reason="thousands of captions")
 def test_captions_come_as_often_as_they_are_said_to() -> None:
     """Surprise and entropy agree, and so do the commonest captions."""
     known = caption_log_probabilities()
@@ -47,6 +48,7 @@ def test_captions_come_as_often_as_they_are_said_to() -> None:
     assert sum(counts[c] for c in common) / len(drawn) == pytest.approx(expected, rel=0.2)
 
 
+@pytest.mark.slow(reason="hundreds of texts")
 def test_a_text_toward_an_attribute_names_none_and_leans_to_it(texts: list[Text]) -> None:
     leaning = [text for text in texts if text.control.startswith("toward ")]
     assert len(leaning) / len(texts) == pytest.approx(1 / 3, abs=0.03)

@@ -131,6 +131,7 @@ def test_prompts_follow_from_the_number_and_leave_out_what_was_seen() -> None:
     assert len(_prompts(MiningTarget.of().random_prompts(1000), 1)) == 1000
 
 
+@pytest.mark.slow(reason="thousands of prompts")
 def test_every_random_prompt_is_as_likely() -> None:
     request = MiningTarget.of().random_prompts(1)
     space = every_prompt()

@@ -85,6 +85,7 @@ def test_one_table_of_four_people(
     assert 0 < axis["alphas"][0]["value"] < 1 and axis["alphas"][0]["raters"] == 4
 
 
+@pytest.mark.slow(reason="judges a run again")
 def test_another_judge_stays_a_rater_beside_them(rows: Rows, tmp_path: Path) -> None:
     own = [row for row in rows if row[-1] == "bo"]
     (tmp_path / "judge").mkdir()

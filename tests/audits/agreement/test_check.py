@@ -336,6 +336,7 @@ def test_answers_of_other_judges_stay_in_the_ledger(
     assert rows == {"fake:judge": 432, "fake:other": 432}
 
 
+@pytest.mark.slow(reason="judges a run again")
 def test_several_files_and_judges_in_one_command(
     run: Path,
     tmp_path: Path,

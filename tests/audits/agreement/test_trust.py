@@ -241,6 +241,7 @@ def test_labels_of_a_runs_pictures_correct_its_build(run: Path, tmp_path: Path) 
     assert graph_of(run)["correction"]["source"] == "same.csv"
 
 
+@pytest.mark.slow(reason="graphs of its own")
 def test_labels_about_pictures_correct_by_picture(tmp_path: Path) -> None:
     run = judged_run(tmp_path / "run")
     labels_of(run).to_csv(tmp_path / "labels.csv", index=False)

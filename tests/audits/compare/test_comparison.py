@@ -22,6 +22,7 @@ from biasgraph.errors import InputError
 from biasgraph.io.csv_files import CsvFile
 from tests.answer_tables import AXES, librarian_table, with_controls
 from tests.hostile import HOSTILE
+from tests.sampled import sampled
 
 
 def result(table: pd.DataFrame | None = None, **options: Any) -> Result:
@@ -158,6 +159,7 @@ def test_too_few_answers_leave_nulls_with_reasons() -> None:
     assert [gate["failed"] for gate in document["gates"]] == [True, True]
 
 
+@pytest.mark.slow(reason="graphs of several prompts")
 def test_several_prompts_are_compared_in_their_sum() -> None:
     first, second = global_result(), global_result(seed=1)
     document = compare_results([first, second]).document
@@ -181,7 +183,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("options", "message"), REFUSED)
-@pytest.mark.parametrize("common", [False, True])
+@pytest.mark.parametrize("common", sampled([False, True]))
 def test_other_ideals_metrics_and_settings_are_refused(
     options: dict[str, Any], message: str, common: bool
 ) -> None:
@@ -317,6 +319,7 @@ def test_the_sandbox_says_that_it_is_a_toy() -> None:
     assert set(found.rows()["toy"]) == {"a toy"}
 
 
+@pytest.mark.slow(reason="graphs of 24 names")
 def test_hostile_names_come_back_from_the_files(tmp_path: Path) -> None:
     words = [text for text in HOSTILE if text not in ("unknown", "gated")][:24]
     axes = {words[3 * i]: tuple(words[3 * i + 1 : 3 * i + 3]) for i in range(8)}

@@ -10,6 +10,7 @@ from biasgraph.audits.compare.gates import Gate, failures
 from biasgraph.audits.gate_condition import refuse_failed
 from biasgraph.errors import GateFailed, InputError, printable
 from tests.hostile import HOSTILE
+from tests.sampled import sampled
 
 
 def document(
@@ -82,7 +83,7 @@ def test_malformed_gates_are_refused(text: str, message: str) -> None:
     assert error.value.exit_code == 2
 
 
-@pytest.mark.parametrize("payload", HOSTILE)
+@pytest.mark.parametrize("payload", sampled(HOSTILE))
 def test_hostile_gates_are_one_safe_line(payload: str) -> None:
     with pytest.raises(InputError) as error:
         Gate.parse(payload)

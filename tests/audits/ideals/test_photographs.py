@@ -25,7 +25,7 @@ MADE = ("--annotate", "none", "--controls", "0")
 IMAGES = 4
 
 
-PHOTOGRAPHS = pytest.mark.slow(reason="a build and its reference; test_reference.py has tables")
+pytestmark = pytest.mark.slow(reason="a judge looks at photographs; test_reference.py has tables")
 
 
 def build(*arguments: str | Path, expect: int = 0) -> None:
@@ -61,7 +61,6 @@ def audited(street: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output
 
 
-@PHOTOGRAPHS
 def test_photographs_say_what_the_judge_sees_in_them(street: Path, audited: Path) -> None:
     original = {node["id"]: node for node in load(street / "run").document["nodes"]}
     found = document(audited)
@@ -74,7 +73,6 @@ def test_photographs_say_what_the_judge_sees_in_them(street: Path, audited: Path
     assert found["graph"]["notes"] == [few]
 
 
-@PHOTOGRAPHS
 def test_they_are_a_run_of_their_own(audited: Path) -> None:
     [directory] = (audited / "reference").iterdir()
     run = read_run(directory)
@@ -83,7 +81,6 @@ def test_they_are_a_run_of_their_own(audited: Path) -> None:
     run.close()
 
 
-@PHOTOGRAPHS
 def test_a_rerun_asks_nobody(street: Path, audited: Path, tmp_path: Path) -> None:
     output = Path(shutil.copytree(audited, tmp_path / "out"))
     code = (
@@ -98,7 +95,6 @@ def test_a_rerun_asks_nobody(street: Path, audited: Path, tmp_path: Path) -> Non
     assert document(output)["nodes"] == document(audited)["nodes"]
 
 
-@pytest.mark.slow(reason="three more builds; the reference of one build stays")
 def test_more_photographs_and_broken_ones(street: Path, audited: Path, tmp_path: Path) -> None:
     output = Path(shutil.copytree(audited, tmp_path / "out"))
     photos = Path(shutil.copytree(street / "photos", tmp_path / "photos"))
@@ -126,7 +122,6 @@ def test_a_dry_run_counts_them(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow(reason="a build of its own; builds/test_folder_build.py audits a folder")
 def test_photographs_audited_as_if_a_model_had_made_them(street: Path, tmp_path: Path) -> None:
     """Fig. 6 of BiasConnect; and against themselves as reference they are at no distance."""
     folder = street / "photos"
@@ -140,7 +135,6 @@ def test_photographs_audited_as_if_a_model_had_made_them(street: Path, tmp_path:
         assert mine["w1"] == pytest.approx(0)
 
 
-@pytest.mark.slow(reason="a build of its own; runs/pictures has manifests")
 def test_a_manifest_of_photographs(street: Path, audited: Path, tmp_path: Path) -> None:
     output = Path(shutil.copytree(audited, tmp_path / "out"))
     shutil.rmtree(output / "reference")

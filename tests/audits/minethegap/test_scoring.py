@@ -139,6 +139,7 @@ def test_an_annotated_build_scores_the_same(ranked: Path, tmp_path: Path) -> Non
     )
 
 
+@pytest.mark.slow(reason="a score of its own; the server's stays")
 def test_rules_propose_for_the_sandbox(prompts: Path, tmp_path: Path, capsys) -> None:
     options = ["--images", 2, "--llm", "sandbox", "--variations", 5, "-o", tmp_path / "r"]
     code, out, _ = run(capsys, "--prompts", prompts, *options)
@@ -149,6 +150,7 @@ def test_rules_propose_for_the_sandbox(prompts: Path, tmp_path: Path, capsys) ->
     assert len(list((tmp_path / "r" / "transcripts").iterdir())) == 2
 
 
+@pytest.mark.slow(reason="a score of its own; nonsense of proposers is read in prompts/")
 def test_a_model_that_talks_nonsense(prompts: Path, tmp_path: Path, capsys) -> None:
     model = tiny_lm.save_gpt2(tmp_path / "gpt2", positions=4_096)
     target = tmp_path / "r"

@@ -29,6 +29,9 @@ SMALL = {
 """A population is one batch of the sandbox."""
 
 
+MINING = pytest.mark.slow(reason="a search of 24 prompts; methods/ has objectives and mutations")
+
+
 def flags(**options: object) -> list[str]:
     return [text for name, value in options.items() for text in (_flag(name), str(value))]
 
@@ -55,6 +58,7 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@MINING
 def test_the_document(mined: Path) -> None:
     found = document(mined)
     assert found["schema"] == "biasgraph-mined/1" and found["toy"] and found["embedder"]
@@ -79,6 +83,7 @@ def test_the_document(mined: Path) -> None:
     assert found["n_images"]["fresh"] == 3 * 2 * 6
 
 
+@MINING
 def test_only_fresh_images_make_the_reported_score(mined: Path) -> None:
     found = document(mined)
     assert [row["rank"] for row in found["mined"]] == [1, 2, 3]
@@ -99,6 +104,7 @@ def test_only_fresh_images_make_the_reported_score(mined: Path) -> None:
     assert scores == sorted(scores)
 
 
+@MINING
 def test_the_random_prompts_of_the_search_say_what_chance_would_find(mined: Path) -> None:
     found = document(mined)
     scores = [one["score"] for one in found["candidates"] if one["origin"] != "mutation"]
@@ -108,6 +114,7 @@ def test_the_random_prompts_of_the_search_say_what_chance_would_find(mined: Path
     assert random["expected_best"][-1] == pytest.approx(min(scores))
 
 
+@MINING
 def test_the_files(mined: Path) -> None:
     with (mined / "mined.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -129,6 +136,7 @@ def test_a_build_takes_what_was_mined(mined: Path, tmp_path: Path, capsys) -> No
     assert code == 0 and [part["prompt"] for part in built] == prompts
 
 
+@MINING
 def test_a_rerun_makes_and_asks_nothing(mined: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (mined / "mined.json").read_bytes()
 
@@ -343,6 +351,7 @@ def colour_options(directory: Path, **options: Any) -> MineOptions:
     return MineOptions(**small | more | options, output=directory)
 
 
+@pytest.mark.slow(reason="a search of its own")
 def test_a_variation_that_the_generator_does_not_take_is_not_shown(tmp_path: Path) -> None:
     found = mine(
         colour_options(tmp_path / "run"),
@@ -354,6 +363,7 @@ def test_a_variation_that_the_generator_does_not_take_is_not_shown(tmp_path: Pat
     assert found["notes"] == ["2 missed variations are not shown: the generator does not take them"]
 
 
+@pytest.mark.slow(reason="a search of its own")
 def test_an_iteration_without_variations_does_not_end_the_search(tmp_path: Path) -> None:
     found = mine(
         colour_options(tmp_path / "run", iterations=2, population=2, mutations=1),
@@ -367,6 +377,7 @@ def test_an_iteration_without_variations_does_not_end_the_search(tmp_path: Path)
     assert "no usable reply" in found["candidates"][2]["reason"]
 
 
+@pytest.mark.slow(reason="a search of its own")
 def test_what_was_dropped_at_the_end_is_told(tmp_path: Path) -> None:
     found = mine(
         colour_options(tmp_path / "run", iterations=30, population=15),
@@ -379,6 +390,7 @@ def test_what_was_dropped_at_the_end_is_told(tmp_path: Path) -> None:
     assert any(one["iteration"] == last for one in found["dropped"])
 
 
+@pytest.mark.slow(reason="a build and a search")
 def test_the_run_of_another_command_is_refused(tmp_path: Path, capsys) -> None:
     target = tmp_path / "run"
     prompts = tmp_path / "p.txt"

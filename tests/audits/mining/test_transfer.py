@@ -207,6 +207,7 @@ def changed(run: Path, target: Path, change: Callable[[Json], object]) -> Path:
     return target
 
 
+@pytest.mark.slow(reason="two searches are made for them")
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -54,6 +54,7 @@ def document(directory: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow(reason="a ranking of its own; test_annotate.py has every method")
 class TestSandbox:
     def test_every_axis_of_the_rules_is_ranked(self, sandbox: Path) -> None:
         found = document(sandbox)
@@ -231,6 +232,7 @@ def served(captions: Path, tmp_path_factory: pytest.TempPathFactory):
 
 
 class TestServer:
+    @pytest.mark.slow(reason="an audit of its own")
     def test_nothing_is_paid_twice(self, served) -> None:
         _, proposing, codes, charged, _ = served
         assert codes == [0, 0]
@@ -300,6 +302,7 @@ class TestRefusals:
         assert "no caption of" in err and "tokens" in err
 
 
+@pytest.mark.slow(reason="an audit of its own")
 def test_captions_that_cannot_be_used_are_passed_over_and_named(tmp_path: Path, capsys) -> None:
     path = tmp_path / "c.csv"
     path.write_text(f'caption\n"a nurse"\n"{"a nurse " * 60}"\n"of the and"\n')

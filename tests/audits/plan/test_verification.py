@@ -33,6 +33,9 @@ UNEQUAL = (
 )  # fmt: skip
 
 
+pytestmark = pytest.mark.slow(reason="runs of planned mixtures")
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("verification") / "run"
@@ -105,7 +108,6 @@ def verify_and_die(directory: Path) -> None:
     plan(PlanOptions(run=directory, verify=True, verify_images=16))
 
 
-@pytest.mark.slow(reason="kills real programs; runs/test_kill.py does it with fakes")
 @pytest.mark.parametrize("build", [BUILD, UNEQUAL], ids=["equal", "unequal"])
 def test_a_verification_that_died_confuses_nobody(build: tuple[str, ...], tmp_path: Path) -> None:
     """Killed in the middle: the ledger asks for the joint prompts, half of them are made."""

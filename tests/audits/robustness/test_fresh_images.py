@@ -28,6 +28,9 @@ REQUEST = "SELECT id, position, (SELECT images FROM request) FROM prompts ORDER 
 IMAGES = "SELECT id, sha256 FROM images ORDER BY id"
 
 
+pytestmark = pytest.mark.slow(reason="runs of four models; test_robustness.py has subsets")
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("fresh") / "run"

@@ -185,6 +185,7 @@ def test_the_screen(trained: Path, prompts: Path, capsys) -> None:
 MORE = pytest.mark.slow(reason="one pipeline more; models/ has the activations of every one")
 
 
+@pytest.mark.slow(reason="trains probes; the sandbox's are trained in test_search.py")
 @pytest.mark.parametrize(
     "name", ["sd15", *(pytest.param(name, marks=MORE) for name in ("sdxl", "sd3", "flux"))]
 )

@@ -26,6 +26,9 @@ GENDER = load_axis_set("occupation").axis("gender")
 SMALL = ["--prompts", "2", "--beams", "3", "--expand", "4", "--latents", "3", "--images", "2"]
 
 
+SEARCH = pytest.mark.slow(reason="trains probes and searches; methods/ and models/ have the parts")
+
+
 @pytest.fixture(scope="module")
 def probes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("probes")
@@ -61,6 +64,7 @@ def of(document: dict[str, Any], method: str) -> list[dict[str, Any]]:
     return [one for one in document["prompts"] if one["cell"] in cells]
 
 
+@SEARCH
 def test_a_cell_for_each_way_of_writing(found: dict[str, Any]) -> None:
     cells = [(cell["method"], cell["lambda"], cell["n_prompts"]) for cell in found["cells"]]
     assert cells == [("lm", 0, 2), ("search", 100, 2), ("lm-biased", 0, 2), ("pez", None, 2)]
@@ -69,6 +73,7 @@ def test_a_cell_for_each_way_of_writing(found: dict[str, Any]) -> None:
     assert found["settings"]["step"] == 2
 
 
+@SEARCH
 def test_written_prompts_name_no_gender_and_differ(found: dict[str, Any]) -> None:
     for method in ("lm", "search", "lm-biased"):
         texts = [one["prompt"] for one in of(found, method)]
@@ -137,6 +142,7 @@ def test_a_killed_search_goes_on_and_ends_the_same(
     assert any(trial.killed for trial in outcomes)
 
 
+@SEARCH
 def test_shares_are_those_of_the_judged_images(found: dict[str, Any]) -> None:
     for cell in found["cells"]:
         own = [one for one in found["prompts"] if one["cell"] == cell["cell"]]
@@ -148,11 +154,13 @@ def test_shares_are_those_of_the_judged_images(found: dict[str, Any]) -> None:
         assert told["ideal"] == 0.5
 
 
+@SEARCH
 def test_the_language_model_alone_looks_at_no_image(found: dict[str, Any]) -> None:
     assert all(one["passes"] == 0 for one in of(found, "lm"))
     assert all(one["passes"] > 0 for one in of(found, "search"))
 
 
+@SEARCH
 def test_hard_prompts_are_the_least_natural(found: dict[str, Any]) -> None:
     perplexity = {cell["method"]: cell["perplexity"]["mean"] for cell in found["cells"]}
     assert perplexity["pez"] > 3 * perplexity["lm"]
@@ -163,6 +171,7 @@ def test_hard_prompts_are_the_least_natural(found: dict[str, Any]) -> None:
         assert 1 <= told["low"] <= told["mean"] <= told["high"]
 
 
+@SEARCH
 def test_the_page_shows_every_prompt_with_its_images(run: Path, found: dict[str, Any]) -> None:
     page = (run / "found.html").read_text()
     assert all(f"“<bdi>{one['prompt']}</bdi>”" in page for one in found["prompts"])
@@ -172,12 +181,14 @@ def test_the_page_shows_every_prompt_with_its_images(run: Path, found: dict[str,
     assert "share of male" in (run / "found.svg").read_text()
 
 
+@SEARCH
 def test_what_was_found_is_read_as_prompts(run: Path, found: dict[str, Any]) -> None:
     assert FoundFile.of(run)
     texts = [text for text, _ in PromptList.of(run).prompts]
     assert texts == [one["prompt"] for one in of(found, "search")]
 
 
+@pytest.mark.slow(reason="searches of its own")
 def test_a_rerun_finds_the_same_and_goes_on_behind_what_is_kept(
     run: Path, probes: Path, found: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -204,6 +215,7 @@ def test_other_ways_to_look(scoring: str, probes: Path, tmp_path: Path) -> None:
     assert all(one["passes"] > 0 for one in of(document, "search"))
 
 
+@SEARCH
 @pytest.mark.parametrize(
     ("more", "line"),
     [

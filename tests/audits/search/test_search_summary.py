@@ -12,6 +12,7 @@ from biasgraph.data.findings import Table
 from biasgraph.report import terminal
 from tests.found import Json, found_document
 from tests.hostile import HOSTILE
+from tests.sampled import sampled
 
 
 def shown(document: Json, width: int = 200) -> str:
@@ -114,7 +115,7 @@ def test_a_search_in_which_every_prompt_failed() -> None:
     assert "7 searches came to no prompt" in shown(document)
 
 
-@pytest.mark.parametrize("text", HOSTILE[:60])
+@pytest.mark.parametrize("text", sampled(HOSTILE))
 def test_hostile_texts_reach_no_terminal(text: str) -> None:
     document = found_document(n_prompts=2, prompts=[text] * 6)
     document |= {"model": text, "lm": text, "notes": [text], "unseen_words": [text]}

@@ -35,6 +35,9 @@ PROMPTS = 1 + 2 + 2 + 2
 ANSWERS = "SELECT count(*) FROM answers"
 
 
+pytestmark = pytest.mark.slow(reason="runs of two models")
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("validation") / "run"
@@ -117,7 +120,6 @@ def validate_and_die(directory: Path) -> None:
     validate(ValidateOptions(run=directory, images=8))
 
 
-@pytest.mark.slow(reason="kills real programs; runs/test_kill.py does it with fakes")
 def test_a_validation_that_died_goes_on(built: Path, validated: Path, tmp_path: Path) -> None:
     directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
     process = forked.started(validate_and_die, directory)

@@ -32,6 +32,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.mark.slow(reason="a build with gradients")
 def test_the_document(measured: Path) -> None:
     found = document(measured)
     settings = {"by": "gradient", "every": 5, "score": "l1", "join": "mean", "images": 4}
@@ -50,6 +51,7 @@ def test_the_document(measured: Path) -> None:
         assert one["words"][0]["reason"] == "stop word"
 
 
+@pytest.mark.slow(reason="a measurement of its own")
 def test_readings_of_what_is_there_need_no_model(
     measured: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,6 +71,7 @@ def test_readings_of_what_is_there_need_no_model(
     capsys.readouterr()
 
 
+@pytest.mark.slow(reason="a build with gradients")
 def test_the_screen(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["words", *SMALL[:-1], "-o", str(measured)]) == 0
     out = " ".join(capsys.readouterr().out.split())

@@ -97,6 +97,7 @@ def test_the_screen_and_the_figures(measured: Path, capsys) -> None:
     assert (measured / "words.png").stat().st_size > 1000
 
 
+@pytest.mark.slow(reason="two measurements")
 def test_nothing_is_done_twice_and_an_axis_more_makes_no_image(
     measured: Path, monkeypatch, capsys
 ) -> None:
