@@ -143,7 +143,12 @@ def _by_language_model(
     """What the model proposes, or proposed before; then a file, `edited`, goes before it."""
     schema = _usable(prompt)
     clean, _ = strip_brackets(prompt)
-    key = key_of(model, _list_asked(clean), schema.model_json_schema())
+    try:
+        key = key_of(model, _list_asked(clean), schema.model_json_schema())
+    except ModelError:  # the hub cannot say which model this is
+        if dry_run:
+            raise _plan_asks_nobody(model) from None
+        raise
     path = transcript_path(directory, TASK, key)
     said = find_reply(directory, TASK, key, schema)
     is_edited = said is not None and edited is not None and edited.is_file()
@@ -204,10 +209,7 @@ def _ask(
 ) -> Counterfactuals:
     if dry_run:
         if "written_by" not in model.settings:
-            raise InputError(
-                f"--axes llm would ask {printable(model.spec)} first, and --dry-run asks nobody: "
-                "build without it, or propose the axes with `biasgraph axes propose`"
-            )
+            raise _plan_asks_nobody(model)
         return conversation(model, prompt, schema).value
     progress = progress or Quiet()
     progress.start("Axes", total=3, done=0)
@@ -220,6 +222,13 @@ def _ask(
         raise
     finally:
         progress.finish()
+
+
+def _plan_asks_nobody(model: LanguageModel) -> InputError:
+    return InputError(
+        f"--axes llm would ask {printable(model.spec)} first, and --dry-run asks nobody: "
+        "build without it, or propose the axes with `biasgraph axes propose`"
+    )
 
 
 def conversation(

@@ -355,3 +355,9 @@ class TestOnAServer:
         assert "--dry-run asks nobody" in capsys.readouterr().err
         assert server.counted.calls == 0
         assert not (tmp_path / "run").exists()
+
+    def test_dry_run_needs_no_hub(self, tmp_path: Path, capsys, monkeypatch) -> None:
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        llm = ["--axes", "llm", "--llm", "lm:biasgraph-test/nothing", "--dry-run"]
+        assert main(["build", "--prompt", "a chef", *llm, "-o", str(tmp_path / "run")]) == 2
+        assert "would ask lm:biasgraph-test/nothing first" in capsys.readouterr().err

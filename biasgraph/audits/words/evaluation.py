@@ -137,6 +137,7 @@ def plan(options: EvaluationOptions) -> Record:
         "questions": judged * asked,
         "seconds": evaluating.of_truth.seconds(images),
         "directory": str(work.job.directory),
+        "notes": work.unchecked,
     }
 
 

@@ -30,6 +30,7 @@ from biasgraph.runs.media import RunMedia
 from biasgraph.runs.questions import questions_about
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.traced_images import why_no_gradients
+from biasgraph.runs.unloaded import UnloadedModel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,6 +120,7 @@ def plan(options: WordsOptions) -> Record:
         "questions": compared * asked,
         "seconds": work.job.seconds(images),
         "directory": str(work.job.directory),
+        "notes": work.unchecked,
     }
 
 
@@ -141,6 +143,8 @@ class Work:
     job: Job
     axes: AxisSet
     prompts: Sequence[ShortPrompts]
+    unchecked: Sequence[str] = ()
+    """Why models that a plan names could not be loaded."""
 
     @classmethod
     def of(
@@ -195,11 +199,13 @@ class Work:
         follows = "gradient" in MEASURED[options.by] and not options.dry_run
         if follows and (why := why_no_gradients(job.generator, job.judge)):
             raise InputError(f"{why}; `biasgraph words --by removal` needs none")
+        named = [one.why for one in (job.generator, job.judge) if isinstance(one, UnloadedModel)]
         for (_, place), short in zip(listed.prompts, prompts.values(), strict=True):
             left = short.texts if "removal" in MEASURED[options.by] else ()
-            with at_place(place):
-                job.generator.check_prompts([short.prompt, *left])
-        return cls(options, job, axes, tuple(prompts.values()))
+            if not isinstance(job.generator, UnloadedModel):
+                with at_place(place):
+                    job.generator.check_prompts([short.prompt, *left])
+        return cls(options, job, axes, tuple(prompts.values()), named)
 
     def request(self, run: Run, images: int, settings: Record) -> None:
         """Declare what is asked, and want so many images of each prompt."""

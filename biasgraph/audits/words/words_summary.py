@@ -85,6 +85,7 @@ def summarize_plan(document: Record) -> Iterator[ScreenPart]:
             ("Directory", document["directory"]),
         ]
     )
+    yield Sentences("To keep in mind", document["notes"])
     yield Text("Nothing was done.")
 
 

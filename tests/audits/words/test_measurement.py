@@ -184,8 +184,22 @@ def test_a_dry_run_does_nothing(tmp_path: Path, capsys) -> None:
     assert code == 0 and planned["images"] == 12 and planned["questions"] == 24
     assert "Nothing was done" in run(capsys, *options)[1]
     planned = json.loads(run(capsys, *options, "--json", "--by", "gradient")[1])
-    assert planned["removals"] == [] and planned["images"] == 4
+    assert planned["removals"] == [] and planned["images"] == 4 and planned["notes"] == []
     assert not target.exists()
+
+
+def test_a_plan_needs_no_model(tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    models = ["--model", "diffusers:biasgraph-test/nothing", "--vqa", "vlm:biasgraph-test/none"]
+    options = ["--prompt", PROMPT, *models, "-o", tmp_path / "run", "--dry-run"]
+    code, out, _ = run(capsys, *options, "--json")
+    planned = json.loads(out)
+    assert code == 0 and planned["seconds"] is None and planned["images"] > 0
+    assert [note.split(":")[0] for note in planned["notes"]] == [
+        "cannot load diffusers",
+        "cannot load vlm",
+    ]
+    assert "cannot load diffusers" in run(capsys, *options)[1]
 
 
 def measure_into(directory: Path) -> None:
