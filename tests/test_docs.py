@@ -5,9 +5,7 @@ from __future__ import annotations
 import configparser
 import re
 import shlex
-from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 import click
 import pytest
@@ -15,26 +13,21 @@ import pytest
 from biasgraph.commands import cli
 from biasgraph.models.inference_options import Spec
 from biasgraph.models.registry import BACKENDS, EMBEDDER, GENERATOR, JUDGE, LANGUAGE_MODEL
+from tests.pages import PAGES, ROOT, TYPED, blocks, without_comment
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SPECS = {"model": GENERATOR, "vqa": JUDGE, "embedder": EMBEDDER, "llm": LANGUAGE_MODEL}
 EXAMPLES = ("paint", "faces")
 """The plug-in that docs/models.md shows."""
 
 
-def _lines(page: Path) -> Iterator[str]:
-    """The commands of a page's code blocks, those that go on in the next line joined."""
-    fenced = False
-    for line in page.read_text("utf-8").replace("\\\n", " ").splitlines():
-        fenced ^= line.startswith("```")
-        found = re.search(r"^(?:[A-Z_]+=\S+ +)*(biasgraph .*)", line.strip().removeprefix("$ "))
-        if found and (fenced or line.startswith("    ")):
-            yield found[1].partition(" #")[0].strip()
-
-
 def _commands() -> list[tuple[str, str]]:
-    return [(page.name, line) for page in PAGES for line in _lines(page)]
+    return [
+        (page.name, without_comment(line))
+        for page in TYPED
+        for block in blocks(page)
+        for line in block.commands
+        if line.startswith("biasgraph ")
+    ]
 
 
 def test_a_mistake_would_be_seen() -> None:
@@ -56,8 +49,6 @@ def test_there_are_commands_to_check() -> None:
 
 @pytest.mark.parametrize(("page", "line"), _commands())
 def test_a_documented_command_is_understood(page: str, line: str) -> None:
-    if page == "cli.md":  # written from the commands themselves; shows placeholders
-        return
     words = [word for word in shlex.split(line)[1:] if word not in ("|", "...")]
     words = words[: next((i for i, word in enumerate(words) if word in (">", "2>", "&&")), None)]
     _understood(cli, words)
