@@ -11,7 +11,7 @@ from biasgraph.data.answer_codes import variable_of
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.errors import BiasgraphError, InputError, did_you_mean, listed, printable
 from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
-from biasgraph.models.base import Annotated, Remote
+from biasgraph.models.base import Annotated, Remote, VisualQA
 from biasgraph.models.registry import traits_of
 from biasgraph.prompts.controls import usual_number
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
@@ -185,7 +185,7 @@ class PlannedBuild:
             "rewritten_prompts": rewritten,
             "notes": notes + self._control_notes() + job.notes(),
             **job.identities(embedder=False),
-            "annotators": job.judge.annotators if isinstance(job.judge, Annotated) else None,
+            **_about_annotators(job.judge),
             "seed": job.seed,
             "unseen_words": self._unseen_words(self.plans),
             "flags": ["shared_images"] if self._find_shared(self.plans) else [],
@@ -296,6 +296,12 @@ def _named_axes(options: BuildOptions) -> AxisSet | None:
     if hint and "." not in named:  # no file
         raise InputError(f"unknown axis set '{printable(named)}'.{hint}")
     return load_axis_set(named)
+
+
+def _about_annotators(judge: VisualQA | None) -> dict[str, Any]:
+    if not isinstance(judge, Annotated):
+        return {"annotators": None}
+    return {"annotators": judge.annotators, "people": judge.by_people}
 
 
 def _directory(options: BuildOptions, listed: PromptList | None) -> Path:

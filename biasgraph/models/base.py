@@ -213,11 +213,15 @@ class ObservableGenerator(Protocol):
 
 @runtime_checkable
 class Annotated(Protocol):
-    """A power of judges whose answers people gave."""
+    """A power of judges whose answers stand in a file, each by an annotator."""
 
     @property
     def annotators(self) -> int | None:
-        """How many people answered; None where that is not known."""
+        """How many answered; None where that is not known."""
+
+    @property
+    def by_people(self) -> bool:
+        """Whether any of them is a person."""
 
 
 @runtime_checkable

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 COLUMNS = ("picture", "question", "answer")
 ABOUT = ("target", "image", "annotator")
 """Columns that a file may have besides: for people, and to tell annotators apart."""
+OF_A_MODEL = "model:"
+"""What the name of an annotator begins with that is a model and no person."""
 UNKNOWN = "unknown"
 BATCH = 64
 DIGITS = 8  # of a file's hash that stand in a judge's name
@@ -136,6 +138,11 @@ class Labels:
         """How many people labelled; None where some rows do not name theirs."""
         return None if "" in self.names else len(self.names)
 
+    @property
+    def by_people(self) -> bool:
+        """Whether any annotator is a person: the name of a model begins with ``model:``."""
+        return not all(name.startswith(OF_A_MODEL) for name in self.names)
+
     def has(self, picture: str, question: Question) -> bool:
         """Whether anybody answered the question about the picture, if only with "unknown"."""
         return (picture, question.text) in self.given
@@ -217,6 +224,11 @@ class HumanJudge:
     def annotators(self) -> int | None:
         """How many people answered, where the file says that."""
         return self.labels.annotators
+
+    @property
+    def by_people(self) -> bool:
+        """Whether people answered, as far as the names of the annotators say."""
+        return self.labels.by_people
 
     @cached_property
     def labels(self) -> Labels:

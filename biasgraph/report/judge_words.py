@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from biasgraph.errors import printable
+from biasgraph.models.registry import traits_of
 from biasgraph.report.words import counted, enumerated, label, name, named, p_value, with_ci
 
 Record = Mapping[str, Any]
@@ -61,14 +62,16 @@ def judge(graph: Record, longest: int = 200) -> str:
     """Who gave the answers: a judge's spec, or whose labels they are."""
     if graph["vqa"] is None:
         return "not recorded"
-    if not graph.get("people"):
+    if not traits_of(graph["vqa"]).people:
         return label(graph["vqa"], longest)
     source = str(graph["vqa"]).partition(":")[2]
     source = source.removesuffix(f"@{(graph.get('vqa_fingerprint') or '')[:DIGITS]}")
-    people, number = "labels of people", graph.get("annotators")
+    labels, number = "labels of people", graph.get("annotators")
+    if graph.get("people") is False:  # older graphs do not say
+        labels = "labels of a model"
     if source:
-        people += f": {label(source, longest)}"
-    return people if number is None else f"{people} ({counted(number, 'annotator')})"
+        labels += f": {label(source, longest)}"
+    return labels if number is None else f"{labels} ({counted(number, 'annotator')})"
 
 
 def about_labels(graphs: Iterable[Record]) -> str:

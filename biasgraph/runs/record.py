@@ -200,7 +200,10 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def _no_record(path: Path) -> InputError:
-    return InputError(f"{shown(path)} is not the record of a biasgraph run; give another -o")
+    return InputError(
+        f"{shown(path)} is not the record of a biasgraph run, or is damaged: bring it back from a "
+        "copy, or build into another directory"
+    )
 
 
 def _now() -> str:

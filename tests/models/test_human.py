@@ -124,3 +124,15 @@ def test_a_spreadsheets_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_bytes(text.encode())
     judge = HumanJudge(tmp_path / "labels.csv", "human:labels.csv")
     assert judge.answer([RED], [GENDER])[0][0].choice == 0
+
+
+@pytest.mark.parametrize(
+    ("annotators", "by_people"),
+    [(["model:a", "model:b"], False), (["model:a", "ada"], True), ([""], True)],
+)
+def test_models_among_the_annotators_are_told_by_their_names(
+    tmp_path: Path, annotators: list[str], by_people: bool
+) -> None:
+    rows = [row(RED, GENDER, "male", annotator) for annotator in annotators]
+    path = write(tmp_path / "read.csv", *rows, heading="picture,question,answer,annotator")
+    assert load_judge(f"human:{path}").by_people is by_people

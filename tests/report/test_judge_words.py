@@ -56,6 +56,14 @@ def test_a_judge_that_nobody_checked_is_named_so() -> None:
     assert judge_words.describe_validation(graph(None)) == "no"
 
 
+def test_labels_of_a_model_are_a_judge_that_nobody_checked() -> None:
+    answered = graph(None, vqa="human:read.csv", people=False, annotators=1)
+    assert judge_words.judge(answered) == "labels of a model: read.csv (1 annotator)"
+    assert told(answered).startswith("This judge has not been validated")
+    assert judge_words.describe_validation(answered) == "no"
+    assert "the judge, a model, gave" in judge_words.about_labels([answered])
+
+
 @pytest.mark.parametrize(
     ("about", "expected"),
     [
