@@ -18,6 +18,9 @@ SMALL: dict[str, Any] = {"only": ("gender", "age"), "controls": 0, "bootstrap": 
 PROMPT = "a nurse with a toolbox"
 
 
+GRADIENTS = pytest.mark.slow(reason="a build with gradients; audits/words has them, too")
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> biasgraph.Result:
     directory = tmp_path_factory.mktemp("run") / "r"
@@ -49,6 +52,7 @@ def test_each_axis_has_its_words(built: biasgraph.Result) -> None:
     assert [part["kind"] for part in graph["show"]] == ["marked_text", "table", "text"]
 
 
+@GRADIENTS
 def test_the_tables_hold_the_run_s_own_images_alone(built: biasgraph.Result) -> None:
     assert built.answers["image"].nunique() == 20 * (1 + 2 + 3)
     with_words = read_run(str(built.directory))
@@ -58,12 +62,14 @@ def test_the_tables_hold_the_run_s_own_images_alone(built: biasgraph.Result) -> 
         with_words.close()
 
 
+@GRADIENTS
 def test_where_no_word_stands_out_it_says_so(built: biasgraph.Result) -> None:
     for axis in ("gender", "age"):
         texts = [part["text"] for part in node(built, axis)["show"] if part["kind"] == "text"]
         assert bool(texts) == (node(built, axis)["n_stand_out"] == 0)
 
 
+@GRADIENTS
 def test_a_finished_run_is_annotated_and_nothing_done_twice(
     built: biasgraph.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,9 @@ SEARCHES = pytest.mark.slow(reason="two searches and their matrix; what is refus
 Json = dict[str, Any]
 
 
+MINED = pytest.mark.slow(reason="two searches are made for it")
+
+
 def mined(directory: Path, objective: str) -> list[Path]:
     runs = [directory / name for name in MODELS]
     for name, run in zip(MODELS, runs, strict=True):
@@ -74,6 +77,7 @@ def images(directory: Path) -> dict[str, int]:
     return {path.parent.name: len([*path.rglob("*.png")]) for path in directory.glob("*/images")}
 
 
+@MINED
 @SEARCHES
 def test_fresh_images_score_what_the_models_own_search_scored(
     matrix: Path, by_axis: list[Path]
@@ -110,6 +114,7 @@ def test_a_cell_has_the_mean_and_the_interval_over_prompts(matrix: Path) -> None
             assert ends == pytest.approx((paired.low, paired.high))
 
 
+@MINED
 @SEARCHES
 def test_the_files(matrix: Path, by_axis: list[Path]) -> None:
     with (matrix / "transfer.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -142,6 +147,7 @@ def test_hostile_texts_and_undefined_scores_are_drawn(matrix: Path) -> None:
     assert "-0.200 [-0.300, 1.500]" in transfer_page(document).decode()
 
 
+@MINED
 @SEARCHES
 def test_a_rerun_makes_nothing_again(
     matrix: Path, by_axis: list[Path], monkeypatch: pytest.MonkeyPatch
@@ -155,6 +161,7 @@ def test_a_rerun_makes_nothing_again(
     assert (matrix / "transfer.json").read_bytes() == before
 
 
+@MINED
 @SEARCHES
 def test_an_interrupted_matrix_goes_on(
     matrix: Path, by_axis: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -235,6 +242,7 @@ def test_runs_that_do_not_fit(
     refused([*evaluated([by_axis[0], other])], message, tmp_path, capsys)
 
 
+@MINED
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -259,6 +267,7 @@ def test_a_run_that_cannot_be_scored_again(
     refused([*evaluated([other]), *model], message, tmp_path, capsys)
 
 
+@MINED
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -291,6 +300,7 @@ def edited(run: Path, change: Callable[[Json], object]) -> Path:
     return run
 
 
+@MINED
 def test_options_of_the_search_alone_are_not_those_of_the_matrix(
     by_axis: list[Path], tmp_path: Path
 ) -> None:
@@ -301,6 +311,7 @@ def test_options_of_the_search_alone_are_not_those_of_the_matrix(
     assert work.jobs["sandbox:debiased"].options.llm_seconds == 30
 
 
+@MINED
 def test_judges_that_were_asked_otherwise_do_not_fit(
     by_axis: list[Path], tmp_path: Path, capsys
 ) -> None:
@@ -319,12 +330,14 @@ def test_judges_that_were_asked_otherwise_do_not_fit(
     refused([*evaluated(runs[1:]), "--model", "sandbox:stereotyped"], message, tmp_path, capsys)
 
 
+@MINED
 def test_a_damaged_record_is_one_line(by_axis: list[Path], tmp_path: Path, capsys) -> None:
     other = changed(by_axis[1], tmp_path / "other", lambda _: None)
     edited(other, lambda d: d.pop("judges"))
     refused(evaluated([by_axis[0], other]), "not the record of a", tmp_path, capsys)
 
 
+@MINED
 def test_runs_of_two_models_do_not_share_a_directory(by_axis: list[Path], tmp_path: Path) -> None:
     def place(run: Path) -> str:
         return _directory(MineOptions(model="sandbox:debiased"), read_origins([run])).name
@@ -335,6 +348,7 @@ def test_runs_of_two_models_do_not_share_a_directory(by_axis: list[Path], tmp_pa
     assert place(long[0]) != place(long[1])
 
 
+@MINED
 def test_a_run_is_not_written_into(by_axis: list[Path], capsys) -> None:
     assert main(["mine", *evaluated(by_axis), "-q", "-o", str(by_axis[0])]) == 2
     assert "holds the result of another command" in capsys.readouterr().err
