@@ -128,8 +128,12 @@ def measure(directory: Path, side: int, rounds: int) -> None:
     )
 
 
-def seconds_to_open(file: Path) -> float:
-    """From the navigation to a page whose graph, tables and pictures stand and have been used."""
+def seconds_to_open(file: Path, pictures: bool = True) -> float:
+    """From the navigation to a page whose graph, tables and pictures stand and have been used.
+
+    Args:
+        pictures: Whether the page has any; without, its graph and tables are all.
+    """
     from playwright.sync_api import sync_playwright
 
     browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
@@ -145,12 +149,13 @@ def seconds_to_open(file: Path) -> float:
         page.goto(file.as_uri())
         page.wait_for_selector("html[data-ready]", state="attached")
         page.locator("#matrix [data-k='1']").click()
-        page.wait_for_selector("#detail .film img")
-        page.locator("#detail .picture").first.click()
-        page.wait_for_function("document.querySelector('dialog img').naturalWidth > 0")
-        page.keyboard.press("Escape")
-        page.locator("#browser summary").click()
-        page.wait_for_selector("#browser .picture")
+        page.wait_for_selector("#detail table")
+        if pictures:
+            page.locator("#detail .film .picture").first.click()
+            page.wait_for_function("document.querySelector('dialog img').naturalWidth > 0")
+            page.keyboard.press("Escape")
+            page.locator("#browser summary").click()
+            page.wait_for_selector("#browser .picture")
         seconds = time.perf_counter() - start
         chromium.close()
     return seconds

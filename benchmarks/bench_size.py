@@ -70,7 +70,7 @@ def measure(varied: str, axes: Axes, prompts: int, images: int) -> list[str]:
                               str(answers), "-q", "-o", str(run)])  # fmt: skip
         files = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
         page = max(run.rglob("report.html"), key=lambda path: path.stat().st_size)
-        ready = seconds_to_open(page)
+        ready = seconds_to_open(page, pictures=False)
         return [
             varied, f"{rows:,}", f"{seconds:.1f}", f"{peak:,.0f}", f"{files / 1e6:.1f}",
             f"{page.stat().st_size / 1e6:.1f}", f"{ready:.2f}",
