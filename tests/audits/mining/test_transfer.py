@@ -77,7 +77,6 @@ def images(directory: Path) -> dict[str, int]:
     return {path.parent.name: len([*path.rglob("*.png")]) for path in directory.glob("*/images")}
 
 
-@MINED
 @SEARCHES
 def test_fresh_images_score_what_the_models_own_search_scored(
     matrix: Path, by_axis: list[Path]
@@ -114,7 +113,6 @@ def test_a_cell_has_the_mean_and_the_interval_over_prompts(matrix: Path) -> None
             assert ends == pytest.approx((paired.low, paired.high))
 
 
-@MINED
 @SEARCHES
 def test_the_files(matrix: Path, by_axis: list[Path]) -> None:
     with (matrix / "transfer.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -147,7 +145,6 @@ def test_hostile_texts_and_undefined_scores_are_drawn(matrix: Path) -> None:
     assert "-0.200 [-0.300, 1.500]" in transfer_page(document).decode()
 
 
-@MINED
 @SEARCHES
 def test_a_rerun_makes_nothing_again(
     matrix: Path, by_axis: list[Path], monkeypatch: pytest.MonkeyPatch
@@ -161,7 +158,6 @@ def test_a_rerun_makes_nothing_again(
     assert (matrix / "transfer.json").read_bytes() == before
 
 
-@MINED
 @SEARCHES
 def test_an_interrupted_matrix_goes_on(
     matrix: Path, by_axis: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -214,7 +210,7 @@ def changed(run: Path, target: Path, change: Callable[[Json], object]) -> Path:
     return target
 
 
-@pytest.mark.slow(reason="two searches are made for them")
+@MINED
 @pytest.mark.parametrize(
     ("change", "message"),
     [
