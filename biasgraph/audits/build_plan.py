@@ -17,12 +17,13 @@ from biasgraph.prompts.controls import usual_number
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.subject import strip_brackets
-from biasgraph.runs.job import AXES, MODEL, SEED, TOY_JUDGE, Job, judge_of
+from biasgraph.runs.job import AXES, SEED, TOY_JUDGE, Job
 from biasgraph.runs.ledger_rows import CONTROL
+from biasgraph.runs.model_choice import MODEL, judge_of
 from biasgraph.runs.pictures.inspection import NAMED
 from biasgraph.runs.pictures.picture_sets import PictureSets, name_of, read_picture_sets
 from biasgraph.runs.proposed_axes import LLM, WAYS, Proposal, proposed_axes
-from biasgraph.runs.questions import UNKNOWN, questions_about
+from biasgraph.runs.questions import UNKNOWN, count_questions, questions_about
 from biasgraph.runs.record import recorded_controls
 from biasgraph.runs.unloaded import UnloadedModel
 
@@ -82,12 +83,11 @@ class PlannedBuild:
             is the number of them all; ``seconds`` is None for models whose speed is not known;
             ``notes`` says what to know of given pictures, and what servers would be asked.
         """
-        _, asked = questions_about(self.axes)
         prompts = sum(len(plan.prompts) for plan in self.plans)
         images = prompts * self.images
         if self.pictures is not None:
             images = sum(min(len(given), self.images) for given in self.pictures.given.values())
-        questions = images * (1 + sum(len(axis.questions) for axis in asked))
+        questions = images * count_questions(self.axes)
         return {
             "plans": [
                 {
@@ -101,7 +101,7 @@ class PlannedBuild:
             "prompts": prompts,
             "images": images,
             "questions": questions,
-            "answers": images * len(asked),
+            "answers": images * len(self.axes.axes),
             "seconds": self.job.seconds(images),
             "directory": str(self.job.directory),
             "notes": self._notes() + self._requests(images, questions),

@@ -21,7 +21,7 @@ from biasgraph.models.registry import traits_of
 from biasgraph.runs.directory import read_run
 from biasgraph.runs.job import Job
 from biasgraph.runs.progress import duration
-from biasgraph.runs.questions import questions_about
+from biasgraph.runs.questions import count_questions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,12 +167,11 @@ class FurtherImages:
 
     def size(self) -> dict[str, Any]:
         """What is made and asked, and the seconds it takes; None where the pace is not known."""
-        gate_and_axes = 1 + sum(len(axis.questions) for axis in questions_about(self.axes)[1])
         images = sum(map(len, self.wanted)) * self.images
         return {
             "model": self.job.generator.spec,
             "images": images,
-            "questions": images * gate_and_axes,
+            "questions": images * count_questions(self.axes),
             "seconds": self.job.seconds(images),
         }
 

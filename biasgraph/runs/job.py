@@ -19,13 +19,12 @@ from biasgraph.data.result import why_no_run
 from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.folder_names import OUTPUTS, slug
 from biasgraph.models.base import Noting
-from biasgraph.models.inference_options import ModelOptions, Spec
+from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import (
     EMBEDDER,
     GENERATOR,
     JUDGE,
     LANGUAGE_MODEL,
-    find_backend,
     load_embedder,
     load_generator,
     load_judge,
@@ -43,13 +42,12 @@ from biasgraph.runs.unloaded import load_or_name
 
 if TYPE_CHECKING:
     from biasgraph.models.base import Embedder, ImageGenerator, LanguageModel, Question, VisualQA
+    from biasgraph.prompts.counterfactuals import Prompt
     from biasgraph.runs.progress import Progress
     from biasgraph.runs.questions import AxisQuestion
 
-MODEL = "sandbox:stereotyped"
 AXES = "occupation"
 SEED = 0
-EXAMPLE = "lm:Qwen/Qwen3-4B"
 JOURNAL = "responses"
 """The folder of a run where paid backends keep what they were sent."""
 TOY = (
@@ -60,51 +58,6 @@ TOY_JUDGE = (
     "These results describe a toy: the sandbox's judge knows nothing but the sandbox's own icons. "
     "About other pictures its answers mean nothing."
 )
-
-
-def companion_of(spec: str, role: str) -> str | None:
-    """The model that stands in for `role` where none is named: a toy's own; None for any other."""
-    backend = traits_of(spec)
-    return Spec(spec).backend if backend.toy and role in backend.roles else None
-
-
-def judge_of(spec: str, named: str | None) -> str:
-    """The judge's spec for a generator's: the one that is named, or a toy's own.
-
-    Raises:
-        InputError: None is named and the generator has none of its own, or is not known; suggests
-            one.
-    """
-    judge = named or companion_of(spec, JUDGE)
-    if judge is None:
-        find_backend(Spec(spec), GENERATOR)  # a misspelt generator is named first
-        raise InputError(
-            f"--vqa is needed for {printable(spec)}: name the model that answers questions about "
-            "its images, for example --vqa vlm:Qwen/Qwen3-VL-2B-Instruct (`biasgraph models` lists "
-            "more)"
-        )
-    return judge
-
-
-def llm_of(spec: str | None, named: str | None, purpose: str) -> str:
-    """The language model's spec beside a generator's: the one that is named, or a toy's own.
-
-    Args:
-        spec: The generator's; None where there is none.
-        named: What the user named.
-        purpose: What needs it, for people: "--axes llm".
-
-    Raises:
-        InputError: None is named and the generator has none of its own; suggests one.
-    """
-    llm = named or (companion_of(spec, LANGUAGE_MODEL) if spec else None)
-    if llm is None:
-        raise InputError(
-            f"{purpose} needs a language model: name one with --llm, for example --llm {EXAMPLE} "
-            "(`biasgraph models` lists more), or --llm sandbox, rules over word lists that need "
-            "no model"
-        )
-    return llm
 
 
 def directory_for(spec: str, name: str, output: str | Path | None) -> Path:
@@ -301,6 +254,31 @@ class Job:
             for model in self.language_models.values():
                 hear(model, self.progress)
             yield run
+
+    def request(
+        self,
+        run: Run,
+        plans: Sequence[Sequence[Prompt]],
+        images: int,
+        settings: Mapping[str, Any],
+        targets: Sequence[str] = (),
+    ) -> None:
+        """Say what is wanted of a run that is no build's; see `Run.request`.
+
+        Args:
+            run: The open run.
+            plans: Initial prompts, each with those that belong to it.
+            images: Of each prompt.
+            settings: What the result depends on beside the models, in JSON types.
+            targets: The axes that the judge is asked about.
+        """
+        run.request(
+            plans,
+            images=images,
+            targets=targets,
+            settings={"models": self.options.record(), **settings},
+            command=self.command,
+        )
 
     def declare(self, run: Run, questions: Sequence[AxisQuestion], gate: Question | None) -> None:
         """Record what the judge will be asked; raises as `local_engine.declare`."""

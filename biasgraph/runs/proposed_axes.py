@@ -29,7 +29,8 @@ from biasgraph.prompts.instructions import Counterfactuals, instruction
 from biasgraph.prompts.subject import strip_brackets
 from biasgraph.prompts.suited_axes import note_guesses, suit_all
 from biasgraph.runs.directory import refuse_what_is_no_run
-from biasgraph.runs.job import JOURNAL, llm_of
+from biasgraph.runs.job import JOURNAL
+from biasgraph.runs.model_choice import llm_of
 from biasgraph.runs.pictures.picture_sets import AXES_FILE as FILE
 from biasgraph.runs.progress import Quiet, hear
 from biasgraph.runs.storage import storing

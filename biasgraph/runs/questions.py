@@ -132,6 +132,11 @@ def questions_about(axes: AxisSet) -> tuple[Question, list[AxisQuestion]]:
     return gate, [_about(axis, f"a photo of {article} [{axes.subject}]") for axis in axes.axes]
 
 
+def count_questions(axes: AxisSet) -> int:
+    """How many questions an image is asked about: the gate and those of each axis."""
+    return 1 + sum(len(axis.questions) for axis in questions_about(axes)[1])
+
+
 def _about(axis: Axis, subject: str) -> AxisQuestion:
     if axis.question is not None:
         captions = tuple(describe(axis, name, subject) for name in axis.names)

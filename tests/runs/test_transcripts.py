@@ -17,7 +17,7 @@ from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import load_language_model
 from biasgraph.prompts.instructions import Biases, instruction
 from biasgraph.runs import transcripts
-from biasgraph.runs.job import llm_of
+from biasgraph.runs.model_choice import llm_of
 from biasgraph.runs.transcripts import answer
 from biasgraph.sandbox.proposer import ABOUT
 from tests.fake_models import Variations

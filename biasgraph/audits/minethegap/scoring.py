@@ -27,13 +27,14 @@ from biasgraph.methods.minethegap import (
 from biasgraph.methods.variations import said, usual_axes
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.json_chat import ReplyError
-from biasgraph.models.registry import EMBEDDER, traits_of
+from biasgraph.models.registry import EMBEDDER
 from biasgraph.prompts.counterfactuals import Prompt, plan_prompts
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.subject import strip_brackets
 from biasgraph.runs.directory import Run
-from biasgraph.runs.job import AXES, MODEL, Job, companion_of, directory_for
+from biasgraph.runs.job import AXES, Job, directory_for
 from biasgraph.runs.media import RunMedia
+from biasgraph.runs.model_choice import companion_of, generator_of
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.transcripts import describe_writer
 from biasgraph.runs.wanted_images import image_id, prompt_rows
@@ -85,13 +86,8 @@ def rank(
     work = _Scoring.of(options, progress, command)
     job = work.job
     with job.open() as run:
-        run.request(
-            [[Prompt(text, "initial")] for text in work.prompts.values()],
-            images=options.images,
-            targets=[],
-            settings={"models": job.options.record(), **work.settings()},
-            command=job.command,
-        )
+        plans = [[Prompt(text, "initial")] for text in work.prompts.values()]
+        job.request(run, plans, options.images, work.settings())
         job.complete(run)
         media = RunMedia(run, job, job.embedder, next(iter(work.llms), None))
         rows = _rank(_score(work, media))
@@ -116,12 +112,11 @@ class _Scoring:
         cls, options: ScoreOptions, progress: Progress | None, command: Sequence[str]
     ) -> _Scoring:
         """Raises InputError for what does not fit; nothing is written."""
-        spec = options.model or MODEL
-        if traits_of(spec).pictures_given:
-            raise InputError(
-                "minethegap score makes images of prompts, and a folder makes none: audit it "
-                "with `biasgraph build --model folder:DIR --annotate minethegap`"
-            )
+        spec = generator_of(
+            options.model,
+            "minethegap score makes images of prompts, and a folder makes none: audit it "
+            "with `biasgraph build --model folder:DIR --annotate minethegap`",
+        )
         embedder = options.embedder or companion_of(spec, EMBEDDER)
         if embedder is None:
             raise InputError(f"minethegap score needs {WANTED_EMBEDDER}")

@@ -28,7 +28,7 @@ from biasgraph.io.writing import write_files
 from biasgraph.methods.minethegap import Varying
 from biasgraph.methods.mining_objectives import BIAS, Objective, describe_objective, objective_of
 from biasgraph.models.backend import WANTED_EMBEDDER
-from biasgraph.models.registry import EMBEDDER, traits_of
+from biasgraph.models.registry import EMBEDDER
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.prompts.mining_target import MiningTarget
 from biasgraph.report.mining_figure import mining_figure
@@ -36,8 +36,15 @@ from biasgraph.report.mining_page import PAGE, mining_html
 from biasgraph.report.thumbnails import Pictures
 from biasgraph.runs.directory import IMAGES
 from biasgraph.runs.image_store import ImageStore
-from biasgraph.runs.job import AXES, MODEL, Job, companion_of, directory_for, judge_of, llm_of
+from biasgraph.runs.job import AXES, Job, directory_for
 from biasgraph.runs.media import RunMedia
+from biasgraph.runs.model_choice import (
+    MODEL,
+    companion_of,
+    generator_of,
+    llm_of,
+    model_judge_of,
+)
 from biasgraph.runs.other_images import readable
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.transcripts import describe_writer
@@ -118,13 +125,7 @@ def mine(
     work = Mining.of(options, progress, command, objective, generator, language_model)
     job = work.job
     with job.open() as run:
-        run.request(
-            [],
-            images=options.images,
-            targets=[],
-            settings={"models": job.options.record(), **work.settings()},
-            command=job.command,
-        )
+        job.request(run, [], options.images, work.settings())
         media = RunMedia(run, job, job.embedder, work.llm)
         mined = Mined(work.search(run, media), job.directory)
         pictures = Pictures(media.rows, ImageStore(job.directory / IMAGES))
@@ -155,12 +156,11 @@ class Mining:
         language_model: LanguageModel | None,
     ) -> Mining:
         """Raises InputError for what does not fit; nothing is written."""
-        spec = generator.spec if generator else options.model or MODEL
-        if traits_of(spec).pictures_given:
-            raise InputError(
-                "mine makes images of prompts that it writes, and a folder makes none: name a "
-                "generator with --model"
-            )
+        spec = generator_of(
+            generator.spec if generator else options.model,
+            "mine makes images of prompts that it writes, and a folder makes none: name a "
+            "generator with --model",
+        )
         target = MiningTarget.of(options.target)
         axes = load_axis_set(options.axes or AXES)
         own = objective is not None
@@ -178,7 +178,7 @@ class Mining:
         job = Job.begin(
             directory_for(spec, _folder(objective, target), options.output),
             model=MODEL if generator else spec,
-            vqa=judge_of(spec, options.vqa) if judges else options.vqa,
+            vqa=model_judge_of(spec, options.vqa, "mine") if judges else options.vqa,
             embedder=embedder,
             llm=None if language_model else llm_of(spec, options.llm, "mine"),
             options=options.model_options(),
@@ -187,11 +187,6 @@ class Mining:
             command=command,
             progress=progress,
         )
-        if judges and traits_of(job.vqa).people:
-            raise InputError(
-                "mine asks about images that it makes, and people cannot be asked on the way: "
-                "name a model with --vqa"
-            )
         varying = Varying(axes, tuple(options.vary or ()), options.variations, target)
         job = replace(
             job,

@@ -252,13 +252,7 @@ class Evaluation:
         """What a model makes of the prompts of runs: their name -> a record for each prompt."""
         job = self.jobs.pop(spec)  # so that its weights go when it is done
         with job.open() as run:
-            run.request(
-                [],
-                images=self.origins[0].mined.settings.images,
-                targets=[],
-                settings={"models": job.options.record(), **self.settings()},
-                command=job.command,
-            )
+            job.request(run, [], self.origins[0].mined.settings.images, self.settings())
             media = RunMedia(run, job, job.embedder)
             found = {}
             for origin in origins:

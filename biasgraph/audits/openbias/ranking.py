@@ -21,10 +21,10 @@ from biasgraph.io.writing import write_files
 from biasgraph.methods.bias_knowledge import Knowledge, knowledge
 from biasgraph.methods.bias_wording import CaptionReader
 from biasgraph.methods.wordnet import best_synonyms
-from biasgraph.models.registry import traits_of
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.runs.directory import Run
-from biasgraph.runs.job import MODEL, Job, directory_for, judge_of, llm_of
+from biasgraph.runs.job import Job, directory_for
+from biasgraph.runs.model_choice import generator_of, judge_of, llm_of
 from biasgraph.runs.other_images import readable
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.transcripts import describe_writer
@@ -142,11 +142,10 @@ def audit(
 
 def _job(options: OpenBiasOptions, progress: Progress | None, command: Sequence[str]) -> Job:
     """Raises InputError for models that do not fit; nothing is written."""
-    spec = options.model or MODEL
-    if traits_of(spec).pictures_given:
-        raise InputError(
-            "openbias makes images from captions, and a folder makes none: name a generator"
-        )
+    spec = generator_of(
+        options.model,
+        "openbias makes images from captions, and a folder makes none: name a generator",
+    )
     name = f"openbias-{slug(options.captions.stem)}"
     return Job.begin(
         directory_for(spec, name, options.output),
@@ -168,13 +167,9 @@ def _answers(
     if not base.biases:
         return run.answers(job.vqa).iloc[:0]
     job.declare(run, inquiry.questions, None)
-    run.request(
-        [[Prompt(text, "initial")] for text in base.captions],
-        images=images,
-        targets=[question.axis for question in inquiry.questions],
-        settings={"models": job.options.record(), **settings},
-        command=job.command,
-    )
+    plans = [[Prompt(text, "initial")] for text in base.captions]
+    targets = [question.axis for question in inquiry.questions]
+    job.request(run, plans, images, settings, targets)
     # Questions differ from caption to caption, and batches are always full: larger ones would be
     # filled up with images that are asked about already.
     job.complete(run, inquiry.questions, about=inquiry.about, at_most=images)

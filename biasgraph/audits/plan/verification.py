@@ -21,7 +21,7 @@ from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, joint_prompts,
 from biasgraph.runs.directory import read_run
 from biasgraph.runs.job import Job
 from biasgraph.runs.pictures.picture_sets import AXES_FILE
-from biasgraph.runs.questions import questions_about
+from biasgraph.runs.questions import count_questions, questions_about
 from biasgraph.runs.wanted_images import prompt_rows
 
 if TYPE_CHECKING:
@@ -106,13 +106,12 @@ class JointPlan:
 
     def size(self) -> dict[str, Any]:
         """What is made and asked, and the seconds it takes; None where the pace is not known."""
-        gate_and_axes = 1 + sum(len(axis.questions) for axis in questions_about(self.axes)[1])
         images = len(self.prompts) * self.images
         return {
             "combinations": len(self.prompts),
             "images_per_combination": self.images,
             "images": images,
-            "questions": images * gate_and_axes,
+            "questions": images * count_questions(self.axes),
             "seconds": self.job.seconds(images),
         }
 

@@ -13,10 +13,10 @@ from biasgraph.errors import InputError, printable
 from biasgraph.io.folder_names import slug
 from biasgraph.io.writing import refuse_foreign, write_files
 from biasgraph.models.probe import SCHEMA, SUFFIX, Probe, is_probe_file, probe_file
-from biasgraph.models.registry import traits_of
 from biasgraph.prompts.counterfactuals import Prompt, PromptPlan
 from biasgraph.prompts.prompt_lists import PromptList
-from biasgraph.runs.job import AXES, MODEL, Job, directory_for, judge_of
+from biasgraph.runs.job import AXES, Job, directory_for
+from biasgraph.runs.model_choice import generator_of, model_judge_of
 from biasgraph.runs.observed_images import observe, refuse_unobservable
 from biasgraph.runs.progress import showing
 from biasgraph.runs.questions import questions_about
@@ -65,13 +65,9 @@ def train(
     with job.open() as run:
         gate, questions = questions_about(work.axes)
         job.declare(run, questions, gate)
-        run.request(
-            [plan.prompts for plan in work.plans],
-            images=options.images,
-            targets=[axis.name for axis in work.axes.axes],
-            settings={"models": job.options.record(), **work.settings()},
-            command=job.command,
-        )
+        plans = [plan.prompts for plan in work.plans]
+        targets = [axis.name for axis in work.axes.axes]
+        job.request(run, plans, options.images, work.settings(), targets)
         job.complete(run, questions, gate)
         images = _Images.of(work, run)
         labelled = {axis.name: images.label(work, axis) for axis in work.axes.axes}
@@ -100,18 +96,12 @@ class _Training:
         cls, options: ProbeOptions, progress: Progress | None, command: Sequence[str]
     ) -> _Training:
         """Raises InputError for what does not fit; nothing is written."""
-        spec = options.model or MODEL
-        if traits_of(spec).pictures_given:
-            raise InputError(
-                "probes are trained on a model at work, and a folder makes no images: name a "
-                "generator with --model"
-            )
-        vqa = judge_of(spec, options.vqa)
-        if traits_of(vqa).people:
-            raise InputError(
-                "probe train asks about images that it makes, and people cannot be asked on the "
-                "way: name a model with --vqa"
-            )
+        spec = generator_of(
+            options.model,
+            "probes are trained on a model at work, and a folder makes no images: name a "
+            "generator with --model",
+        )
+        vqa = model_judge_of(spec, options.vqa, "probe train")
         axes = load_axis_set(options.axes or AXES)
         axes = axes.only(options.axis) if options.axis else axes
         listed = PromptList.of(options.prompts or PROMPTS)

@@ -77,13 +77,7 @@ def search(
     work = Searching.of(options, progress, command)
     job = work.job
     with job.open() as run:
-        run.request(
-            [],
-            images=options.images,
-            targets=[],
-            settings={"models": job.options.record(), **work.settings()},
-            command=job.command,
-        )
+        job.request(run, [], options.images, work.settings())
         cells = work.written()
         media = RunMedia(run, job)
         document = _document(work, run, cells, media)

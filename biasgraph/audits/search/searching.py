@@ -21,7 +21,8 @@ from biasgraph.models.registry import load_language_model, refuse_without_tokens
 from biasgraph.prompts.mined_prompts import words_of
 from biasgraph.prompts.prompt_lists import PromptList
 from biasgraph.prompts.search_scenario import SearchScenario
-from biasgraph.runs.job import AXES, MODEL, Job, directory_for, judge_of
+from biasgraph.runs.job import AXES, Job, directory_for
+from biasgraph.runs.model_choice import generator_of, model_judge_of
 from biasgraph.runs.observed_images import refuse_unobservable
 from biasgraph.runs.progress import showing
 from biasgraph.runs.record import identity
@@ -75,23 +76,17 @@ class Searching:
         cls, options: SearchOptions, progress: Progress | None, command: Sequence[str]
     ) -> Searching:
         """Raises as `search` does; nothing is written but probes that lacked."""
-        spec = options.model or MODEL
-        if traits_of(spec).pictures_given:
-            raise InputError(
-                "search looks at a model at work, and a folder makes no images: name a generator "
-                "with --model"
-            )
+        spec = generator_of(
+            options.model,
+            "search looks at a model at work, and a folder makes no images: name a generator "
+            "with --model",
+        )
         wanted = options.wanted()
         every = load_axis_set(options.axes or AXES)
         axes = every.only(wanted)
         places = {axis: _place(axes, axis, named) for axis, named in wanted.items()}
         scenario = SearchScenario.of(options.scenario)
-        vqa = judge_of(spec, options.vqa)
-        if traits_of(vqa).people:
-            raise InputError(
-                "search asks about images that it makes, and people cannot be asked on the way: "
-                "name a model with --vqa"
-            )
+        vqa = model_judge_of(spec, options.vqa, "search")
         curated = None if options.curated is None else PromptList.of(options.curated)
         name = "-".join(f"{axis}-{named}" for axis, named in wanted.items())
         directory = directory_for(spec, slug(f"found-{name}"), options.output)

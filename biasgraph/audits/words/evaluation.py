@@ -45,10 +45,11 @@ from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import load_judge, traits_of
 from biasgraph.prompts.subject import find_subject, strip_brackets
 from biasgraph.report.bar_figure import Panel, bar_figure
-from biasgraph.runs.job import MODEL, Job, companion_of, judge_of
+from biasgraph.runs.job import Job
 from biasgraph.runs.media import RunMedia
+from biasgraph.runs.model_choice import MODEL, companion_of, judge_of
 from biasgraph.runs.other_images import OtherImages, pair_texts
-from biasgraph.runs.questions import questions_about
+from biasgraph.runs.questions import count_questions
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.unloaded import load_or_name
 from biasgraph.runs.word_answers import said_yes, yes_beside_images
@@ -128,13 +129,12 @@ def plan(options: EvaluationOptions) -> Record:
     prompts = len(work.prompts)
     judged = sum(1 + len(short.texts) for short in work.prompts) * options.images
     images = judged + prompts * max(0, options.gradient_images - options.images)
-    asked = 1 + sum(len(about.questions) for about in questions_about(work.axes)[1])
     return {
         "removals": list(map(removals_of, work.prompts)),
         "axes": [axis.name for axis in work.axes.axes],
         "images": images,
         "followed": prompts * options.gradient_images * (1 + options.released),
-        "questions": judged * asked,
+        "questions": judged * count_questions(work.axes),
         "seconds": evaluating.of_truth.seconds(images),
         "directory": str(work.job.directory),
         "notes": work.unchecked,

@@ -21,13 +21,13 @@ from biasgraph.io.writing import write_files
 from biasgraph.methods.gradbias import MEASURED, USUAL, Measured, measure_influence
 from biasgraph.methods.over_prompts import over_prompts
 from biasgraph.methods.word_removal import ShortPrompts, refuse_without_words
-from biasgraph.models.registry import traits_of
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.prompts.tokens import excerpt
 from biasgraph.report.words_figure import words_figure
-from biasgraph.runs.job import AXES, MODEL, Job, directory_for, judge_of
+from biasgraph.runs.job import AXES, Job, directory_for
 from biasgraph.runs.media import RunMedia
-from biasgraph.runs.questions import questions_about
+from biasgraph.runs.model_choice import generator_of, model_judge_of
+from biasgraph.runs.questions import count_questions, questions_about
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.traced_images import why_no_gradients
 from biasgraph.runs.unloaded import UnloadedModel
@@ -110,14 +110,13 @@ def plan(options: WordsOptions) -> Record:
         InputError: As `measure` does.
     """
     work = Work.of(options, None, ())
-    asked = 1 + sum(len(about.questions) for about in questions_about(work.axes)[1])
     compared = sum(1 + len(short.texts) for short in work.prompts) * work.images.get("removal", 0)
     images = max(compared, len(work.prompts) * work.images.get("gradient", 0))
     return {
         "removals": list(map(removals_of, work.prompts)) if "removal" in work.images else [],
         "axes": [axis.name for axis in work.axes.axes],
         "images": images,
-        "questions": compared * asked,
+        "questions": compared * count_questions(work.axes),
         "seconds": work.job.seconds(images),
         "directory": str(work.job.directory),
         "notes": work.unchecked,
@@ -159,18 +158,12 @@ class Work:
 
         llm, checked: as for `Job.begin`.
         """
-        spec = options.model or MODEL
-        if traits_of(spec).pictures_given:
-            raise InputError(
-                "words makes images of prompts short of a word, and a folder makes none: name a "
-                "generator with --model"
-            )
-        vqa = judge_of(spec, options.vqa)
-        if traits_of(vqa).people:
-            raise InputError(
-                "words asks about images that it makes, and people cannot be asked on the way: "
-                "name a model with --vqa"
-            )
+        spec = generator_of(
+            options.model,
+            "words makes images of prompts short of a word, and a folder makes none: name a "
+            "generator with --model",
+        )
+        vqa = model_judge_of(spec, options.vqa, "words")
         axes = load_axis_set(options.axes or AXES)
         axes = axes.only(options.axis) if options.axis else axes
         listed = options.listed()
@@ -211,13 +204,9 @@ class Work:
         """Declare what is asked, and want so many images of each prompt."""
         gate, questions = questions_about(self.axes)
         self.job.declare(run, questions, gate)
-        run.request(
-            [[Prompt(short.prompt, "initial")] for short in self.prompts],
-            images=images,
-            targets=[axis.name for axis in self.axes.axes],
-            settings={"models": self.job.options.record(), **settings},
-            command=self.job.command,
-        )
+        plans = [[Prompt(short.prompt, "initial")] for short in self.prompts]
+        targets = [axis.name for axis in self.axes.axes]
+        self.job.request(run, plans, images, settings, targets)
 
     @property
     def images(self) -> dict[Measured, int]:
