@@ -1,4 +1,5 @@
-"""Every kind of page by axe-core's rules, best practices included: no violation, light and dark."""
+"""Every kind of page by axe-core's rules, best practices included: no violation, light and dark;
+and none is wider than a phone."""
 
 from __future__ import annotations
 
@@ -113,6 +114,12 @@ def test_axe_finds_nothing(
     page.goto(make(run, tmp_path).as_uri())
     page.wait_for_load_state()
     page.evaluate(UNFOLD)
+    page.set_viewport_size({"width": 390, "height": 844})
+    wide, seen = page.evaluate(
+        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
+    assert wide <= seen
+    page.set_viewport_size({"width": 1280, "height": 900})
     if not page.evaluate("Boolean(window.biasgraph && biasgraph.page && biasgraph.page.pick)"):
         assert violations(page) == []
         return
