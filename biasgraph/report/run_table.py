@@ -11,18 +11,26 @@ from biasgraph.report import words
 Record = dict[str, Any]
 
 
-def summarize(rows: Sequence[Record]) -> Iterator[ScreenPart]:
+def summarize(rows: Sequence[Record], limit: int | None = None) -> Iterator[ScreenPart]:
     """The runs, those built last first; then what cannot be read.
 
     Args:
         rows: `RunRow.to_json` of each.
+        limit: Of the runs in the table; those that cannot be read are all named.
     """
-    whole = [row for row in rows if row["state"] != "broken"]
-    toys = any(row["toy"] for row in whole)
+    every = [row for row in rows if row["state"] != "broken"]
+    whole = every[:limit]
+    earlier = len(every) - len(whole)
+    caption = [
+        f"Add --all to see {words.counted(earlier, 'earlier run')}." if earlier else "",
+        "Toy: the built-in models, which say nothing about real ones."
+        if any(row["toy"] for row in whole)
+        else "",
+    ]
     yield Table(
         ("Run", "Model, judge", "Images", "Edges", "Furthest from its ideal", "Built"),
         [_cells(row) for row in whole],
-        "Toy: the built-in models, which say nothing about real ones." if toys else "",
+        " ".join(filter(None, caption)),
         numeric=(2, 3),
     )
     yield Sentences(

@@ -150,3 +150,28 @@ def test_terminal_and_json(
 def test_an_empty_folder_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", str(tmp_path)]) == 0
     assert capsys.readouterr().out == f"No runs under {tmp_path}.\n"
+
+
+def test_the_table_has_the_latest_50_and_everything_broken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day in range(60):
+        run = tmp_path / f"run-{day}-"
+        run.mkdir()
+        at = f"2026-01-01T10:00:{day:02}+00:00"
+        record = {**RECORD, "builds": [{**RECORD["builds"][0], "at": at}]}
+        (run / "run.json").write_text(json.dumps(record))
+    for name in ("damaged", "broken"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text("{")
+
+    def listed(*options: str) -> str:
+        assert main(["list", str(tmp_path), *options]) == 0
+        return capsys.readouterr().out
+
+    short, whole = listed(), listed("--all")
+    assert [day for day in range(60) if f"run-{day}-" in short] == list(range(10, 60))
+    assert [day for day in range(60) if f"run-{day}-" in whole] == list(range(60))
+    assert "Add --all to see 10 earlier runs." in short and "earlier" not in whole
+    assert all("damaged" in text and "broken" in text for text in (short, whole))
+    assert len(json.loads(listed("--json"))) == 62
