@@ -48,36 +48,65 @@ def kind_of(noun: str, before: str = "", others: Iterable[str] = ()) -> Kind:
         return _BY_LETTER[meant]
     if before in words("materials") and kind_of(lower) in ("person", "animal"):
         return "thing"
-    if lower in words("collectives") and is_being(before) and kind_of(before) == "animal":
+    herd = lower in words("collectives") or lower in words("gatherings")
+    if herd and is_being(before) and kind_of(before) == "animal":
         return "animal"  # a wolf pack
     if tag := COUNT_TAG.fullmatch(lower):
         lower = "person" if tag[2] in ("other", "others") else tag[2]
-    part = lower.rpartition("-")[2]  # co-pilot, ex-soldier
+    part = _main_part(lower)
     for name, kind in _NOUN_LISTS:
         if singular_in(name, lower) or singular_in(name, part):
             return kind
     if lower not in words("demonyms") and singular_in("demonyms", lower):
         return "person"  # Americans; the singular is an adjective as well
-    senses = lexicon.noun_senses(lower) or lexicon.noun_senses(part) or _compound_senses(lower)
+    senses = lexicon.noun_senses(lower) or lexicon.noun_senses(part)
+    if not senses and (parts := lexicon.compound(lower)):
+        return kind_of(parts[1])
     found = [_BY_LETTER[letter] for letter in senses if letter in _BY_LETTER]
-    if _PERSON_ENDING.search(lower) and found[:1] in ([], ["abstract"]):
+    former = lower.startswith("ex-")
+    if (_PERSON_ENDING.search(lower) or former) and found[:1] in ([], ["abstract"]):
         return "person"
     return next((kind for kind in found if kind != "abstract"), found[0] if found else "unknown")
+
+
+def _main_part(lower: str) -> str:
+    """The part of a word with hyphens that says what it is: of co-pilot, of mother-to-be."""
+    first, *others = lower.split("-")
+    return (
+        first
+        if not {*others[:1]}.isdisjoint({"to", "in", "at", "of", "on"})
+        else lower.split("-")[-1]
+    )
 
 
 def _compound_senses(lower: str) -> str:
     """What a word made of two names: a treehouse is a house."""
     parts = lexicon.compound(lower)
-    return lexicon.noun_senses(parts[1]) if parts else ""
+    return lexicon.noun_senses(parts[1]).strip("nlm") if parts else ""
 
 
 def _meant(noun: str, before: str, others: frozenset[str] = frozenset()) -> str:
     """The letter of what a noun of several meanings is, by the words around it, or ""."""
-    for kind, name, *cues in word_rows("double_meanings"):
-        if singular_in_row(noun, name) and (before in cues or not others.isdisjoint(cues)):
-            return kind
+    for name in (noun, lexicon.singular_of(noun)):
+        for kind, cues in _double_meanings().get(name or "", ()):
+            if before in cues or not others.isdisjoint(cues):
+                return kind
     listed = any(singular_in(name, noun) for name, _ in _NOUN_LISTS)
     return "" if listed else lexicon.pair_sense(before, noun)
+
+
+@functools.cache
+def _double_meanings() -> dict[str, list[tuple[str, frozenset[str]]]]:
+    """By noun: the letters of what it may be, each with the words that say so."""
+    meanings: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    for kind, name, *cues in word_rows("double_meanings"):
+        meanings.setdefault(name, []).append((kind, frozenset(cues)))
+    return meanings
+
+
+def is_pair(before: str, noun: str) -> bool:
+    """Whether two words name one thing that is not what the second one is: teddy bear."""
+    return bool(_meant(noun, before))
 
 
 def singular_in_row(noun: str, name: str) -> bool:
@@ -92,10 +121,13 @@ def is_place(noun: str, before: str = "", others: Iterable[str] = ()) -> bool:
         return letter == "s"
     if singular_in("scenes", lower):
         return True
+    if before.lower() in ("mount", "lake", "cape", "mt", "fort", "loch"):
+        return True
     senses = re.sub("[xnmg]", "", lexicon.noun_senses(lower) or _compound_senses(lower))
     return senses.startswith(("s", "l")) and singular_in("things", lower) is None
 
 
+@functools.lru_cache(maxsize=4096)
 def is_being(noun: str) -> bool:
     """Whether a word is, first of all, a noun for a person or an animal."""
     lower = noun.lower()
@@ -117,6 +149,7 @@ def _no_nouns() -> frozenset[str]:
     return frozenset().union(*map(words, names))
 
 
+@functools.lru_cache(maxsize=4096)
 def is_adjective(lower: str) -> bool:
     """Whether a word describes, by the lists or by WordNet; a noun for a person stays a noun."""
     listed = any(

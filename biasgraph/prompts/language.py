@@ -26,12 +26,13 @@ def other_script(text: str) -> str | None:
 def is_foreign(lower: Sequence[str]) -> bool:
     """Whether a phrase is in another language that is written in Latin letters."""
     spoken = [word for word in lower if word.replace("'", "").replace("-", "").isalpha()]
-    small = sum(word in words("foreign") or word[:2] in ("d'", "l'") for word in spoken)
+    inner = spoken[:-1] if len(spoken) > 1 and lexicon.noun_senses(spoken[-1]) else spoken
+    small = sum(word in words("foreign") or word[:2] in ("d'", "l'") for word in inner)
     strange = sum(not is_word(word) for word in spoken)
     if lower[:1] == ["la"]:  # "in LA" is English
         return True
     if small >= 2 or (small and len(spoken) <= 3) or (small and strange):
-        return small * 5 >= len(spoken)
+        return small * 5 >= len(spoken) or strange * 2 >= len(spoken)
     return len(spoken) >= 3 and strange * 2 >= len(spoken)
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from biasgraph.io import resources
 
 NOUN_LETTERS = frozenset("pacosgxnlm")
-_NOUN_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ves", "f"), ("ves", "fe"), ("men", "man"))
+_NOUN_ENDINGS = (("ves", "f"), ("s", ""), ("es", ""), ("ies", "y"), ("ves", "fe"), ("men", "man"))
 _S_ENDINGS = (("ies", "y"), ("es", ""), ("s", ""))
 _ED_ENDINGS = (("ied", "y"), ("ed", ""), ("d", ""))
 _ING_ENDINGS = (("ing", ""), ("ing", "e"), ("ying", "ie"))
@@ -53,6 +54,8 @@ def _lemmas(word: str, endings: tuple[tuple[str, str], ...], letters: str) -> It
 @functools.lru_cache(maxsize=4096)
 def noun_senses(word: str) -> str:
     """The letters of what a noun (lower case, either number) names; "" where it is no noun."""
+    if not word.isascii():  # crème, doppelgänger
+        word = unicodedata.normalize("NFKD", word).encode("ascii", "ignore").decode()
     own = "".join(letter for letter in _codes().get(word, "") if letter in NOUN_LETTERS)
     singular = None if own[:1] in [*"pacos"] else singular_of(word)
     return noun_senses(singular) if singular else own

@@ -8,9 +8,8 @@ open it raises `Unsure`: a wrong guess would spoil every counterfactual.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from biasgraph.prompts import lexicon
 from biasgraph.prompts.grammar import is_plural, singular_in, word_rows, words
@@ -21,30 +20,20 @@ from biasgraph.prompts.kinds import (
     is_adjective,
     is_adverb,
     is_being,
+    is_pair,
     is_participle,
     kind_of,
     looks_like_adjective,
     past_forms,
     s_forms,
 )
-from biasgraph.prompts.language import is_word
+from biasgraph.prompts.openings import CONJUNCTIONS, MAX_WORDS, OpeningReader
 from biasgraph.prompts.tokens import PromptToken
 
-MAX_WORDS = 12  # after the determiners; more are believed to be several phrases in a row
 MAX_WORDS_UNKNOWN = 5  # where the head noun is in no list
 
-_DEPICTING = ("of", "depicting", "showing", "featuring", "portraying", "capturing", "shows")
+_PLACING = ("in", "on", "at", "with", "under", "by", "near", "over")
 _NAMING = ("named", "called", "titled", "aged")
-_CONJUNCTIONS = ("and", "or", "&", "+", "vs", "versus")
-_PARTICLES = ("up", "down", "out")  # "close up of", "zoomed out view of"
-_YEARS = ("year", "years", "y.o", "y.o.", "yo", "yr")
-
-
-def is_frame(lower: str) -> bool:
-    """Whether a word is a noun for the picture itself, slips of spelling included."""
-    slip = len(lower) > 5 and not is_word(lower)
-    near = difflib.get_close_matches(lower, words("frames"), n=1, cutoff=0.9) if slip else []
-    return lower in words("frames") or bool(near)
 
 
 TO_SEE = "name a person, an animal, a thing or a place, or put it in brackets"
@@ -69,99 +58,12 @@ def _is_clause(noun: str, lower: str) -> bool:
     return is_participle(lower) and lower not in words("ing_nouns") and not describes(noun)
 
 
-class NounPhraseReader:
-    """Reads a prompt's tokens from left to right; an index past the end reads as ""."""
+class NounPhraseReader(OpeningReader):
+    """Reads noun phrases among a prompt's tokens."""
 
     def __init__(self, tokens: Sequence[PromptToken]) -> None:
-        self.tokens = tokens
+        super().__init__(tokens)
         self.asks_one = False  # a singular determiner: no word in -s can be the head
-
-    def word(self, index: int) -> str:
-        """The word at an index in lower case."""
-        return self.tokens[index].lower if index < len(self.tokens) else ""
-
-    def is_word(self, index: int) -> bool:
-        """Whether a word stands at an index, not a sign."""
-        return index < len(self.tokens) and self.tokens[index].is_word
-
-    # What comes before the subject
-
-    def skip_openings(self, index: int = 0) -> int:
-        """Return the index where the subject starts, after all that speaks of the picture."""
-        before = -1
-        while index != before:
-            before = index
-            for skip in (self._signs, self._request, self._frame, self._amount):
-                index = skip(index)
-        return index
-
-    def _signs(self, index: int) -> int:
-        while index < len(self.tokens) and not self.is_word(index):
-            index += 1
-        return index
-
-    def _request(self, index: int) -> int:
-        """Skip "this is", "draw me", "can you make" and "behind the house there is"."""
-        for opening in word_rows("openings"):
-            if tuple(self.word(index + i) for i in range(len(opening))) == opening:
-                return index + len(opening)
-        i = index
-        while self.is_word(i) and i < index + MAX_WORDS and self.word(i) not in words("inverted"):
-            i += 1
-        if i == index or ends_phrase(self.word(index)):
-            if self.word(i) == "there" and self.word(i + 1) in ("is", "are", "stands", "sits"):
-                return i + 2
-            if i > index and self.word(i) in words("inverted"):
-                return i + 1 if determiner_number(self.word(i + 1)) else index
-        i = index
-        while self.word(i) in words("asking"):
-            i += 1
-        if self.word(i) in words("imperatives"):
-            after = i + 2 if self.word(i + 1) in ("me", "us") else i + 1
-            return after if determiner_number(self.word(after)) else index
-        return i if determiner_number(self.word(i)) else index
-
-    def _frame(self, index: int) -> int:
-        """Skip "a close-up photo of", "a wide, low-angle shot of" and "an image depicting"."""
-        first = self._after_determiners(index)
-        for i in range(first, first + MAX_WORDS):
-            word = self.word(i)
-            framed = is_frame(word) or (word == "up" and self.word(i - 1) == "close")
-            viewed = word in ("view", "views") and self.word(i + 1) in ("over", "from", "across")
-            viewed = viewed and not (i > first and kind_of(self.word(i - 1)) == "thing")  # sea view
-            if (framed and self.word(i + 1) in _DEPICTING) or viewed:
-                return i + 2
-            listing = word == "," and all(describes(self.word(j)) for j in range(first, i))
-            joined = self.is_word(i) or word in ("-", "/") or listing
-            ends = self._starts_or_ends(i) and word not in _PARTICLES and i > first
-            if not joined or ends or is_being(word):
-                break
-        return index
-
-    def _amount(self, index: int) -> int:
-        """Skip "a multiethnic group of", "one of", "dozens of"."""
-        i = index
-        while determiner_number(self.word(i)) or is_adjective(self.word(i)):
-            i += 1
-        if i > index and self.word(i) == "of":
-            return i + 1
-        for j in range(i, i + 3):
-            herd = self.word(j) == "family" and kind_of(self.word(j + 2)) == "animal"
-            if (singular_in("collectives", self.word(j)) or herd) and self.word(j + 1) == "of":
-                return j + 2
-            if not self.is_word(j) or self._starts_or_ends(j):
-                break
-        return index
-
-    def _after_determiners(self, index: int) -> int:
-        while determiner_number(self.word(index)) and self.word(index + 1) not in _YEARS:
-            index += 1
-        return index
-
-    def _starts_or_ends(self, index: int) -> bool:
-        return determiner_number(self.word(index)) is not None or ends_phrase(self.word(index))
-
-    # The noun phrase itself
 
     def noun_phrase(self, start: int) -> tuple[int, int, int]:
         """Indices of the phrase's first word, the first after the determiners, and the head.
@@ -171,7 +73,7 @@ class NounPhraseReader:
         """
         if self.word(start).isdecimal() and self.word(start + 1) in words("styles"):
             start += 2  # "8 k"
-        noun = self._after_determiners(start)
+        noun = self.after_determiners(start)
         asked = [determiner_number(self.word(i)) for i in range(start, noun)]
         number = next((n for n in reversed(asked) if n != "-"), "-")
         self.asks_one = number == "s"
@@ -184,8 +86,10 @@ class NounPhraseReader:
         cut = [self.word(i) for i in range(run[-1] + 1, run[0] + pictured)]
         if not words("abstract").isdisjoint(cut):
             raise Unsure(f"'{cut[-1]}' is nothing that a picture shows by itself", TO_SEE)
-        named = words("frames") - words("style_things")
-        if (cut and self.word(run[-1]) in words("styles")) or self.word(run[-1]) in named:
+        head_named = self.word(run[-1]) in words("frames") - words("style_things")
+        if (cut and self.word(run[-1]) in words("styles")) or (
+            head_named and not self._is_thing(run[-1])
+        ):
             raise Unsure("it names only the picture", TO_SEE)
         head = self.word(run[-1])
         if kind_of(head) == "unknown":
@@ -199,8 +103,16 @@ class NounPhraseReader:
             raise Unsure(f"'{head}' does not fit '{self.word(noun - 1)}'")
         return start, noun, run[-1]
 
+    def _is_thing(self, index: int) -> bool:
+        """Whether a picture is itself what is shown: "a painting hanging on a wall"."""
+        word, following = self.word(index), self.word(index + 1)
+        printed = word in ("logo", "icon", "poster", "flyer", "banner", "advertisement", "ad")
+        return following in words("hanging") or (printed and following == "for")
+
     def _is_of_picture(self, last: str, before: str) -> bool:
         """Whether the last of some nouns is the picture's: "cat portrait", not "traffic light"."""
+        if (before, last) in word_rows("picture_things"):
+            return False
         if last in words("style_things") and before not in words("styles") | words("frames"):
             return is_being(before)  # a street light
         if last in words("frames"):
@@ -214,11 +126,16 @@ class NounPhraseReader:
         *modifiers, head = [self.word(i) for i in run]
         if is_being(head):
             return
-        if is_adjective(head):
+        listed = any(head in words(name) for name in ("adjectives", "describers", "demonyms"))
+        named = not listed and lexicon.noun_senses(head)[:1] in [*"paos"]  # a cardinal, a salt flat
+        named = named and (determined or bool(modifiers) or self.word(run[-1] + 1) in _PLACING)
+        if is_adjective(head) and not named:
             raise Unsure(f"'{head}' is not a noun")
         first = modifiers[0] if modifiers else ""
-        listed = is_adjective(first) or singular_in("things", first) or is_being(first)
-        if lexicon.is_mostly(first, "v") and not listed and not determined:
+        listed = is_adjective(first) or is_being(first) or bool(singular_in("things", first))
+        joined = len(modifiers) > 1  # cast iron skillet
+        joined = joined or lexicon.noun_senses(first)[:1] in ("o", "s", "a", "p")  # desert highway
+        if lexicon.is_mostly(first, "v") and not (listed or joined or determined):
             raise Unsure(f"it starts with the verb '{modifiers[0]}'")
         beings = [i for i, word in enumerate(modifiers) if singular_in("persons", word)]
         if beings and len(modifiers) - beings[0] > 1 + any(map(describes, modifiers[beings[0] :])):
@@ -230,10 +147,14 @@ class NounPhraseReader:
         pictures = words("frames") | words("styles")
         if len(head) == 1 or (describes(head) and head not in words("ing_nouns")):
             raise Unsure(f"'{head}' is not a noun")
-        if head in pictures or head.isdecimal() or head.endswith(("'s", "s'")):
+        if (
+            (head in pictures and not self._is_thing(run[-1]))
+            or head.isdecimal()
+            or head.endswith(("'s", "s'"))
+        ):
             raise Unsure(f"'{head}' cannot be a subject")
         odd = [word for word in modifiers if word in pictures and not is_adjective(word)]
-        herd = head in words("collectives")
+        herd = head in words("collectives") | words("gatherings")
         if cut or odd or (not herd and any(is_being(_owner(word)) for word in modifiers)):
             raise Unsure(f"'{head}' may not be its noun")
         verbs = words("verbs") | s_forms()
@@ -251,19 +172,27 @@ class NounPhraseReader:
         owned = kind_of(before) not in ("thing", "abstract") or describes(before)
         if self.word(head) == "model" and self.word(head + 1) == "of":
             raise Unsure("'model' may be a thing or a person")
-        if self.word(head) in words("body_parts") and owned:
+        others = [token.lower for token in self.tokens if token.is_word]
+        leads = kind_of(self.word(head), before, others) == "person"  # the head of a company
+        if self.word(head) in words("body_parts") and owned and not (leads or self._is_side(head)):
             raise Unsure(f"'{self.word(head)}' is only a part of somebody", WHOSE)
         listed = head + 2
         being = is_being(self.word(head))
         while self.word(listed - 1) == "," and self.is_word(listed):
             start = listed
-            while self.is_word(listed) and self.word(listed) not in _CONJUNCTIONS:
+            while self.is_word(listed) and self.word(listed) not in CONJUNCTIONS:
                 listed += 1
             alike = being and is_being(self.word(listed - 1)) and listed - start < 3
-            joins = self.word(listed) in _CONJUNCTIONS or self.word(listed + 1) in _CONJUNCTIONS
+            joins = self.word(listed) in CONJUNCTIONS or self.word(listed + 1) in CONJUNCTIONS
             if joins and (determiner_number(self.word(start)) or alike):
                 raise Unsure("a list joins several subjects")
             listed += 1
+
+    def _is_side(self, index: int) -> bool:
+        """Whether a noun is a side of a thing: "the back of a bus"."""
+        of_thing = [kind_of(word) for word in self.later(self.after_determiners(index + 2))][-1:]
+        side = self.word(index) in words("sides") and self.word(index + 1) == "of"
+        return side and of_thing == ["thing"]
 
     def _run(self, index: int) -> list[int]:
         """The indices of the modifiers and the noun from `index` on, without commas and "and"."""
@@ -287,31 +216,72 @@ class NounPhraseReader:
     def _ends(self, index: int, previous: str) -> bool:
         """Whether the noun phrase ends before a word; `previous` is its last word so far."""
         word = self.word(index)
-        if word in _CONJUNCTIONS or (word == "plus" and self.word(index + 1)[:4] != "size"):
+        side = word in words("sides") and self.word(index + 1) == "of"  # the inside of a clock
+        inner = not previous and (word.startswith("mid-") or side or self._is_deep(index))
+        if previous and self._is_dish(index):
+            return True
+        alone = word == "and" and self.word(index + 1) in ("nothing", "no")
+        if (word in CONJUNCTIONS and not alone) or (
+            word == "plus" and self.word(index + 1)[:4] != "size"
+        ):
             raise Unsure(f"'{word}' joins several subjects")
         chased = word == "being" and previous not in ("", "human")
-        if not self.is_word(index) or ends_phrase(word) or chased:
+        asked = word == "look" and self.word(index + 1) == "like"
+        if not self.is_word(index) or (ends_phrase(word) and not inner) or chased or asked or alone:
             return True
+        owned = word in words("owners") and kind_of(previous) not in ("person", "unknown")
+        if owned and previous:
+            return True  # "the first computer my dad owned"
         if word in words("question_words"):
             raise Unsure(f"'{word}' belongs to no description")
+        if previous and word == "half" and is_participle(self.word(index + 1)):
+            return True
         if determiner_number(word) and not word.isdecimal():
-            if word in words("owners") and kind_of(previous) not in ("person", "unknown"):
-                return True  # "the first computer my dad owned"
             raise Unsure(f"'{word}' starts another noun phrase")
         chess_set = word == "set" and previous and not ends_phrase(self.word(index + 1))
         if is_participle(word) and not chess_set:
             return self._participle_ends(index, previous)
         if is_adverb(word):
             return bool(previous) and not describes(previous)
+        if previous and is_pair(previous, word):  # teddy bears
+            return False
         if is_being(previous):
-            if is_adjective(word) or (word in words("styles") and not is_being(word)):
-                if any(is_being(later) for later in self._later(index + 1)):
+            if self._is_activity(index, previous):
+                return True
+            if self._describes_behind(index) or (word in words("styles") and not is_being(word)):
+                if any(is_being(later) for later in self.later(index + 1)):
                     raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")
-                if word in words("style_things") and not any(self._later(index + 1)):
+                if word in words("style_things") and not any(self.later(index + 1)):
                     raise Unsure(f"'{previous}' or '{word}' may be its subject")
                 return True
-            return self._is_finite_verb(word, previous)
+            return self._is_finite_verb(index, previous)
         return bool(previous) and self._says_of_thing(index, word, previous)
+
+    def _is_deep(self, index: int) -> bool:
+        """Whether a preposition is an adjective where it stands: "deep sea", "back alley"."""
+        noun = lexicon.noun_senses(self.word(index + 1)) and not self.starts_or_ends(index + 1)
+        return self.word(index) in ("deep", "back") and bool(noun)
+
+    def _is_dish(self, index: int) -> bool:
+        """Whether a small foreign word joins what stands before it: "tacos al pastor"."""
+        return self.word(index) in ("al", "de", "del", "di", "du", "au", "la") and self.is_word(
+            index + 1
+        )
+
+    def _is_activity(self, index: int, being: str) -> bool:
+        """Whether two words name what somebody does: "women arm wrestling"."""
+        word, following = self.word(index), self.word(index + 1)
+        noun = lexicon.noun_senses(word) and not is_being(word) and not is_adjective(word)
+        doing = lexicon.is_ing_form(following) and following not in words("ing_nouns")
+        sure = word in words("activities") or (is_plural(being) and word not in words("things"))
+        return bool(noun and doing and sure and self._is_closed(index + 2))
+
+    def _describes_behind(self, index: int) -> bool:
+        """Whether a word after a noun is an adjective of it; not in "a horse stable"."""
+        word = self.word(index)
+        listed = any(word in words(name) for name in ("adjectives", "describers"))
+        place = lexicon.noun_senses(word)[:1] in ("s", "l") and not listed
+        return is_adjective(word) and not (place and self._is_closed(index + 1))
 
     def _says_of_thing(self, index: int, word: str, noun: str) -> bool:
         """Whether a word after a thing says something of it: "a bus drives", "a house full of"."""
@@ -324,7 +294,7 @@ class NounPhraseReader:
                 return lexicon.is_mostly(word, "v") and closed
             if singular and lexicon.is_s_form(word):
                 return self.asks_one or (closed and lexicon.is_mostly(singular, "v"))
-            return is_adjective(word) and lexicon.is_mostly(word, "j") and closed
+            return self._describes_behind(index) and lexicon.is_mostly(word, "j") and closed
         past = lexicon.is_past_form(word) or lexicon.is_s_form(word)
         return (
             past or (is_plural(noun) and lexicon.is_verb(word)) or (is_adjective(word) and closed)
@@ -332,13 +302,22 @@ class NounPhraseReader:
 
     def _participle_ends(self, index: int, previous: str) -> bool:
         """Whether a participle ends the phrase: "a chef cooking rice", not "a smiling chef"."""
-        word, closed = self.word(index), self._is_closed(index + 1)
-        if word in words("ing_nouns") and not (
-            is_being(previous) and closed and lexicon.is_ing_form(word)
-        ):
-            return False
-        if not previous or describes(previous):
-            joined = self.word(index + 1) in (",", *_CONJUNCTIONS)
+        word, following = self.word(index), self.word(index + 1)
+        low = is_adjective(following) and self._is_closed(index + 2)  # flying low over
+        closed = self._is_closed(index + 1) or (low and word.endswith("ing") and bool(previous))
+        if previous and word in words("object_ing") and not self._describes(index, previous):
+            return True
+        if word in words("joining") and not self._is_closed(index + 1):
+            return False  # a robot themed lunchbox
+        if word in words("ing_nouns"):
+            acts = is_being(previous) and (closed or (self.asks_one and is_plural(following)))
+            verb = acts or (determiner_number(following) is not None and previous)
+            if not (verb and lexicon.is_ing_form(word)):
+                return False
+        if previous and word.endswith("ed") and self._is_colour(index + 1):
+            return True
+        if not previous or self._describes(index, previous):
+            joined = self.word(index + 1) in (",", *CONJUNCTIONS)
             following_participle = is_participle(self.word(index + 1))
             if closed and not joined and not following_participle and not is_adjective(word):
                 raise Unsure(f"there is no noun before '{word}'")
@@ -349,14 +328,15 @@ class NounPhraseReader:
             raise Unsure(f"'{previous} {word}' may be one notion", TO_SEE)  # cloud computing
         if closed or word in _NAMING:
             return True
-        *_, last = self._later(index + 1)
+        *_, last = self.later(index + 1)
         other = is_being(last) and not is_plural(last)
         fed = self.asks_one and is_plural(last)  # an old man feeding ducks
         acting = is_plural(previous) or fed or (bare and being and not other)
         compound = word in words("compound_ing") and not acting
         if compound or (is_being(previous) and not word.endswith("ing")):
             raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")
-        if lexicon.is_ing_form(word) and (being or is_plural(last)):
+        acts = lexicon.is_ing_form(word) or (word.endswith("ing") and is_being(previous))
+        if acts and (being or is_plural(last) or (self.asks_one and last in words("masses"))):
             if other and not bare:
                 raise Unsure(f"'{word}' may belong to '{previous}' or to '{last}'")
             return True
@@ -365,29 +345,36 @@ class NounPhraseReader:
             return False
         raise Unsure(f"'{word}' may belong to '{previous}' or to what follows")
 
+    def _describes(self, index: int, previous: str) -> bool:
+        """Whether the word before one describes a noun; not "a painting hanging"."""
+        determined = determiner_number(self.word(index - 2)) is not None
+        named = previous in words("ing_nouns") and determined
+        return describes(previous) and not named and not (previous == "set" and not determined)
+
+    def _is_colour(self, index: int) -> bool:
+        """Whether all that follows is the name of a colour: "painted mint green"."""
+        later = list(self.later(index))
+        return 0 < len(later) < 4 and later[-1] in words("colours")
+
     def _is_closed(self, index: int) -> bool:
         """Whether no noun can follow directly: a sign, the end, a preposition, determiner ..."""
         word = self.word(index)
         return (
             not self.is_word(index)
-            or self._starts_or_ends(index)
-            or word in _CONJUNCTIONS
+            or self.starts_or_ends(index)
+            or word in CONJUNCTIONS
             or word in words("question_words")
             or is_adverb(word)
             or (is_participle(word) and word not in words("ing_nouns"))
         )
 
-    def _later(self, index: int) -> Iterator[str]:
-        """The words up to the next one that cannot belong to a noun phrase."""
-        while self.is_word(index) and not self._starts_or_ends(index):
-            if self.word(index) in _CONJUNCTIONS:
-                return
-            yield self.word(index)
-            index += 1
-
-    def _is_finite_verb(self, word: str, noun: str) -> bool:
+    def _is_finite_verb(self, index: int, noun: str) -> bool:
+        word = self.word(index)
         if word in past_forms():
             return True
-        if is_plural(noun):
-            return word in words("verbs")
+        if is_plural(noun):  # "a crowd of people watches the parade"
+            one = lexicon.is_s_form(word) and determiner_number(self.word(index + 1)) is not None
+            names = lexicon.noun_senses(word)[:1] in [*"paosc"]
+            bare = lexicon.is_verb(word) and self.starts_or_ends(index + 1) and not names
+            return word in words("verbs") or one or bare
         return word in s_forms() or (self.asks_one and lexicon.is_s_form(word))

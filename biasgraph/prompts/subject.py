@@ -121,6 +121,17 @@ def _subject(text: str, tokens: Sequence[PromptToken], start: int, noun: int, he
     first, last = tokens[start], tokens[head]
     before = tokens[head - 1].lower if head > noun else ""
     others = [token.lower for token in tokens if token != last]
+    kind, place = kind_of(last.text, before, others), is_place(last.text, before, others)
+    if (
+        singular_in("sides", last.lower)
+        and tokens[head + 1 : head + 2]
+        and tokens[head + 1].lower == "of"
+    ):
+        kind, place = "thing", _is_of_place(tokens, head + 2)
+    if kind == "unknown" and place:
+        kind = "thing"
+    if kind == "animal" and _has_year(tokens[start : head + 1]):
+        kind = "thing"  # a 1967 Mustang
     return Subject(
         text=text[first.start : last.end],
         head=last.text,
@@ -129,16 +140,33 @@ def _subject(text: str, tokens: Sequence[PromptToken], start: int, noun: int, he
         plural=_is_plural(last.lower, tokens[start:noun]),
         noun_start=tokens[noun].start,
         head_start=last.start,
-        kind=kind_of(last.text, before, others),
-        place=is_place(last.text, before, others),
+        kind=kind,
+        place=place,
         named=_is_named(tokens, start, noun, head),
     )
+
+
+def _is_of_place(tokens: Sequence[PromptToken], start: int) -> bool:
+    """Whether a noun phrase names a place: "mars" of "the surface of mars"."""
+    try:
+        _, noun, head = NounPhraseReader(tokens).noun_phrase(start)
+    except Unsure:
+        return False
+    return is_place(tokens[head].text, tokens[head - 1].lower if head > noun else "")
+
+
+def _has_year(phrase: Sequence[PromptToken]) -> bool:
+    """Whether a year of make stands in a noun phrase whose noun is written as a name."""
+    year = any(re.fullmatch(r"(19|20)\d\d", token.text) for token in phrase)
+    return year and phrase[-1].text[0].isupper()
 
 
 def _is_named(tokens: Sequence[PromptToken], start: int, noun: int, head: int) -> bool:
     following, source = [*(token.text for token in tokens[head + 1 : head + 3]), "", ""][:2]
     phrase = [token.text for token in tokens[noun : head + 1]]
     last, capitals = phrase[-1].lower(), _capitals(tokens)
+    if _is_likeness(tokens, noun, head, capitals=capitals):
+        return True
     if any(token.lower != "the" for token in tokens[start:noun]):  # "a Picasso" is one of several
         one = len(phrase) > 1 and (not is_word(last) or lexicon.noun_senses(last)[:1] == "n")
         return one and phrase[-1][0].isupper() and is_name(phrase, following, capitals)
@@ -150,6 +178,19 @@ def _is_named(tokens: Sequence[PromptToken], start: int, noun: int, head: int) -
         if following == "from" and work and kind not in ("person", "animal"):  # Link from Zelda
             return True
     return is_name(phrase, following, capitals)
+
+
+def _is_likeness(tokens: Sequence[PromptToken], noun: int, head: int, *, capitals: bool) -> bool:
+    """Whether somebody is another one's: "the ghost of Abraham Lincoln", "Picasso's ghost"."""
+    last = tokens[head].lower
+    after = [token.text for token in tokens[head + 1 : head + 4]]
+    owner = [token.text for token in tokens[noun:head]]
+    if last in words("likenesses") and after[:1] == ["of"] and after[1:]:
+        return after[1][0].isupper() and is_name(after[1:], "", capitals)
+    owned = owner and owner[-1].endswith("'s") and owner[-1][0].isupper()
+    if owned and kind_of(last) == "person":
+        return is_name([*owner[:-1], owner[-1][:-2]], "", capitals)
+    return False
 
 
 def _capitals(tokens: Sequence[PromptToken]) -> bool:

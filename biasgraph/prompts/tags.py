@@ -18,7 +18,8 @@ from biasgraph.prompts.kinds import (
     kind_of,
 )
 from biasgraph.prompts.language import is_foreign, is_word
-from biasgraph.prompts.nounphrase import IN_ENGLISH, TO_SEE, NounPhraseReader, Unsure, is_frame
+from biasgraph.prompts.nounphrase import IN_ENGLISH, TO_SEE, NounPhraseReader, Unsure
+from biasgraph.prompts.openings import is_frame
 from biasgraph.prompts.tokens import PromptToken
 
 _MEASURE = re.compile(
@@ -57,6 +58,8 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
             if tag[-1:] in (["male"], ["female"]) and not list(count_tags(said)):
                 raise Unsure(f"'{' '.join(tag)}' may be its subject")
             continue
+        if _is_general(tag) and any(map(_names_being, said[number + 1 :])):
+            continue
         if is_foreign([word for word in tag if word not in words("styles")]):
             raise Unsure("it does not seem to be English", IN_ENGLISH)
         if tag[0] == "being":
@@ -72,7 +75,26 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
         _refuse_others(tokens, phrase, said)
         _refuse_joined(reader, phrase[0], phrase[2])
         return phrase
+    if place := _opening_place(reader, spans):
+        return place
     raise Unsure("it names only a style, a mood or features, and nothing that has them", TO_SEE)
+
+
+def _opening_place(
+    reader: NounPhraseReader, spans: Sequence[tuple[int, int]]
+) -> tuple[int, int, int] | None:
+    """The place that a prompt without another subject is in: "inside a crowded bazaar"."""
+    for start, _ in spans[:1]:
+        if reader.word(start) in ("in", "inside", "at", "on", "within"):
+            phrase = reader.noun_phrase(start + 1)
+            head = phrase[2]
+            before = reader.word(head - 1) if head > phrase[1] else ""
+            timeless = lexicon.noun_senses(reader.word(head))[:1] in ("s", "l")  # in the morning
+            return phrase if timeless and is_place(reader.word(head), before) else None
+    for start, end in spans[:2]:
+        if all(lexicon.noun_senses(reader.word(i))[:1] == "l" for i in range(start, end)):
+            return start, start, end - 1
+    return None
 
 
 def is_about_picture(tag: Sequence[str]) -> bool:
@@ -80,10 +102,20 @@ def is_about_picture(tag: Sequence[str]) -> bool:
     if tuple(tag) in word_rows("picture_tags"):
         return True
     first, last = tag[0], tag[-1]
-    pictures = words("styles") | words("frames") | words("describers") | {"and", "&"}
-    if first in _NEGATIVE or all(word in pictures or _MEASURE.fullmatch(word) for word in tag):
+    if tuple(tag[-2:]) in word_rows("picture_things"):
+        return False
+    if (last,) in word_rows("techniques") or (len(tag) == 1 and _is_movement(last)):
         return True
-    if first in words("prepositions") or (first == "art" and "by" in tag):
+    pictures = words("styles") | words("frames") | words("describers") | {"and", "&"}
+    half = first == "half" and len(tag) > 1 and is_participle(tag[1])  # half hidden by roots
+    if (
+        first in _NEGATIVE
+        or half
+        or all(word in pictures or _MEASURE.fullmatch(word) for word in tag)
+    ):
+        return True
+    deep = first in ("deep", "back") and not ends_phrase((*tag, "of")[1])
+    if (first in words("prepositions") and not deep) or (first == "art" and "by" in tag):
         return True
     if len(tag) > 2 and tag[-2] == "on" and last in ("canvas", "paper", "panel", "wood"):
         return first in pictures  # oil on canvas
@@ -108,6 +140,13 @@ def is_about_picture(tag: Sequence[str]) -> bool:
     return all(named) or all(describes(word) for word in tag)
 
 
+def _is_movement(word: str) -> bool:
+    """Whether a word is, by its ending, a manner that no list has: dreamcore, brutalism."""
+    return bool(
+        re.search(r"...(core|punk|wave|graphy|ism|ists?que)$", word)
+    ) and not lexicon.is_known(word)
+
+
 def count_tags(said: Sequence[Sequence[str]]) -> Iterator[str]:
     """The beings counted by tags such as 1girl and 2boys."""
     for tag in said:
@@ -118,6 +157,15 @@ def count_tags(said: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def _is_determined(tag: Sequence[str]) -> bool:
     return bool(tag) and determiner_number(tag[0]) is not None
+
+
+def _is_general(tag: Sequence[str]) -> bool:
+    """Whether a tag says what kind of picture it is by what such pictures show: wildlife photo."""
+    return len(tag) > 1 and tag[-2] in words("genres") and is_frame(tag[-1])
+
+
+def _names_being(tag: Sequence[str]) -> bool:
+    return any(is_being(word) for word in tag)
 
 
 def _is_mood(tokens: Sequence[PromptToken], phrase: tuple[int, int, int]) -> bool:

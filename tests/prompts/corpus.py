@@ -4,7 +4,7 @@
 
 prints a table by kind, and every prompt that is not read as expected (--all: what was said of the
 refused ones too). A file has the columns kind, prompt, expect (read, refuse or either), subject,
-head, about and note.
+head, about and note; "|" stands between several right subjects, or kinds of them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.suited_axes import kind_of_subject, suited_axes
 
 FILES = sorted((Path(__file__).parents[1] / "data").glob("prompts_*.tsv"))
-"""The first shaped the rules; when they met the second, the third and the fourth, 4.6, 6.5 and
-2.0 % were wrong and silent, 3.5, 8.1 and .5 % needlessly refused. These shaped the rules then."""
+"""The first shaped the rules; when they met the second to the fifth, 4.6, 6.5, 2.0 and 3.3 % were
+wrong and silent, 3.5, 8.1, .5 and 4.8 % needlessly refused. These shaped the rules then."""
 RIGHT, WRONG, NEEDLESS = "right", "wrong and silent", "needlessly refused"
 
 
@@ -48,8 +48,8 @@ def judged(row: dict[str, str]) -> Verdict:
     except InputError as error:
         return Verdict(row, NEEDLESS if expect == "read" else RIGHT, str(error))
     kind = kind_of_subject(prompt)
-    same = plan.subject.text == row["subject"]
-    fits = expect == "either" or kind in ("unknown", row["about"])
+    same = plan.subject.text in row["subject"].split("|")
+    fits = expect == "either" or kind in ("unknown", *row["about"].split("|"))
     outcome = RIGHT if expect != "refuse" and same and fits else WRONG
     return Verdict(row, outcome, f"{plan.subject.text} ({kind})")
 

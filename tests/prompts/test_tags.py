@@ -38,6 +38,8 @@ def test_what_is_said_to_a_program_is_masked_in_place(prompt: str, masked: str) 
         ("no humans, old castle, fog", "old castle"),
         ("film still, detective, trench coat, by greg rutkowski", "detective"),
         ("dogs playing poker", "dogs"),
+        ("wildlife photo, cheetah running, savanna", "cheetah"),
+        ("dreamcore, linocut, empty pool", "empty pool"),
         ("a traffic light hanging over a street", "a traffic light"),
         ("Cat, [day:night:0.5]", "Cat"),
         ("oil on canvas, stormy sea, ship", "stormy sea"),
@@ -48,6 +50,30 @@ def test_what_is_said_to_a_program_is_masked_in_place(prompt: str, masked: str) 
 )
 def test_subjects_among_tags(prompt: str, subject: str) -> None:
     assert find_subject(prompt).text == subject
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind", "place"),
+    [
+        ("a mother-to-be folding clothes", "person", False),
+        ("an ex-con at a bus stop", "person", False),
+        ("1967 Shelby Mustang on an airstrip", "thing", False),
+        ("grilled salmon with lemon", "thing", False),
+        ("the surface of mars", "thing", True),
+        ("the surface of a table", "thing", False),
+        ("a carousel horse", "thing", False),
+        ("a piñata", "thing", False),
+        ("Lake Xyzzy at dawn", "thing", True),
+    ],
+)
+def test_what_a_subject_is(prompt: str, kind: str, place: bool) -> None:
+    subject = find_subject(prompt)
+    assert (subject.kind, subject.place) == (kind, place)
+
+
+@pytest.mark.parametrize("prompt", ["the ghost of Abraham Lincoln", "Abraham Lincoln's ghost"])
+def test_a_likeness_of_one_person_is_that_person(prompt: str) -> None:
+    assert find_subject(prompt).named
 
 
 @pytest.mark.parametrize(
