@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from biasgraph.audits.axis_options import AxisOptions
 from biasgraph.audits.build_options import (
     AxesOptions,
     BuildOptions,
@@ -80,7 +81,9 @@ class ScoreOptions(RunOptions):
         metavar="AXIS,...",
         usual="gender and ethnicity, if the set has such axes",
     )
-    axes: str | None = optional("The axis set of --vary.", metavar="NAME|FILE", usual="occupation")
+    axes: str | None = reuse(
+        AxisOptions, "axes", default=None, panel=SCORES, help="The axis set of --vary."
+    )
     variations: int = option(
         "Variations of each prompt that --llm proposes.", default=15, low=2, high=64
     )

@@ -50,8 +50,9 @@ def agreement(
     Corrections collected in a report's pictures are counted, and nothing is estimated from them.
     """
     from biasgraph.audits.agreement import check as agreements
-    from biasgraph.audits.agreement.agreement_file import is_agreement, to_json
+    from biasgraph.audits.agreement.agreement_file import is_agreement
     from biasgraph.audits.agreement.agreement_summary import summarize_agreement
+    from biasgraph.io.json_files import to_json
     from biasgraph.io.writing import refuse_foreign, write_files
 
     if target is not None:

@@ -22,12 +22,6 @@ _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 forbids, and the carriage return, which an XML reader turns into a line feed."""
 
 
-def to_json(document: Document) -> bytes:
-    """The document of graph.json; `networkx.node_link_graph(data, edges="links")` reads it."""
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
-    return (text + "\n").encode("utf-8", "replace")
-
-
 def graph_of(document: Document) -> nx.DiGraph[str]:
     """The graph of a document: attributes of nodes and edges are the document's fields."""
     import networkx as nx

@@ -20,7 +20,7 @@ from biasgraph.data.answers import Answers
 from biasgraph.data.file_names import ANSWERS, BY_PROMPT, GRAPH, PROMPTS, RECORD, TABLES
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile, to_csv
-from biasgraph.io.json_files import check, parse_json
+from biasgraph.io.json_files import check, parse_json, to_json
 from biasgraph.io.text_files import read_bytes, refuse_pipe
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Result:
         return {
             "pairs.csv": to_csv(tables.with_label(self.pairs, toy)),
             "nodes.csv": to_csv(tables.with_label(nodes, toy)),
-            GRAPH: graphs.to_json(self.document),
+            GRAPH: to_json(self.document),
         }
 
     def with_finding(self, name: str, finding: Finding) -> Result:

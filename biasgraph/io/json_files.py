@@ -1,9 +1,10 @@
-"""JSON of runs: read whole and held against a model, or refused in a line that says where."""
+"""JSON of runs: written, and read whole and held against a model, or refused with its place."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +24,12 @@ class StrictModel(BaseModel):
 
 
 Model = TypeVar("Model", bound=BaseModel)
+
+
+def to_json(document: Mapping[str, Any]) -> bytes:
+    """The content of a file that holds a document of JSON types, such as graph.json."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
+    return (text + "\n").encode("utf-8", "replace")
 
 
 def read_model(model: type[Model], path: Path, what: str) -> Model:

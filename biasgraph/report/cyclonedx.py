@@ -6,10 +6,10 @@ slice and an interval, all texts; what is undefined is left out and stands among
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.io.json_files import to_json
 from biasgraph.io.version import __version__
 from biasgraph.report import judge_words, verdict_words, words
 from biasgraph.report.build_record import BuildRecord, identity
@@ -49,8 +49,7 @@ def bom_files(result: Result) -> dict[str, bytes]:
         "metadata": metadata,
         "components": [_model(result, record)],
     }
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    return {FILE: text.encode("utf-8", "replace")}
+    return {FILE: to_json(document)}
 
 
 def _model(result: Result, record: BuildRecord) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from biasgraph.causal.flags import FLAG_WORDS, STATUS_WORDS
 from biasgraph.io.folder_names import slug
+from biasgraph.io.json_files import to_json
 from biasgraph.models.inference_options import Spec
 from biasgraph.report import judge_words, rounds_words, verdict_words, words
 from biasgraph.report.build_record import BuildRecord, identity
@@ -65,8 +66,7 @@ def eval_files(result: Result) -> dict[str, bytes]:
             "additional_details": {"evaluation": SCORES},
         }
     }
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    return {f"{base}.json": text.encode("utf-8", "replace"), f"{base}_samples.jsonl": samples}
+    return {f"{base}.json": to_json(document), f"{base}_samples.jsonl": samples}
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class Format:
 
 FORMATS = {
     "html": Format("biasgraph.report.page:pages"),
-    "json": Format("biasgraph.data.graph_document:to_json", "graph.json"),
+    "json": Format("biasgraph.io.json_files:to_json", "graph.json"),
     "graphml": Format("biasgraph.data.graph_document:to_graphml", "graph.graphml"),
     "gexf": Format("biasgraph.report.gexf:to_gexf", "graph.gexf"),
     "csv": Format("biasgraph.report.exports:csv_files"),

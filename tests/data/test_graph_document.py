@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biasgraph
-from biasgraph.data.graph_document import graph_of, to_graphml, to_json
+from biasgraph.data.graph_document import graph_of, to_graphml
+from biasgraph.io.json_files import to_json
 from tests.answer_tables import librarian_table
 from tests.hostile import HOSTILE
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +42,3 @@ def is_agreement(path: Path) -> bool:
     except InputError:
         return False
     return True
-
-
-def to_json(agreement: Record) -> bytes:
-    """The contents of agreement.json."""
-    text = json.dumps(agreement, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    return text.encode("utf-8", "replace")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgraph.audits.agreement.agreement_file import SCHEMA, Record, read, to_json
+from biasgraph.audits.agreement.agreement_file import SCHEMA, Record, read
 from biasgraph.audits.agreement.raters import Rater, agreement_among, is_itself, raters_of
 from biasgraph.audits.agreement.trusted_answers import (
     Axes,
@@ -30,6 +30,7 @@ from biasgraph.causal.tables import GATED, UNKNOWN, Codes
 from biasgraph.data.file_names import AGREEMENT
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, printable, shown
+from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.report.saving import write

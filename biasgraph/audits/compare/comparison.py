@@ -18,10 +18,10 @@ from biasgraph.causal.settings import FDR_LEVEL
 from biasgraph.causal.strengths import NOISE_DRAWS, REPLICATES, Strengths
 from biasgraph.causal.tables import Pool
 from biasgraph.data import frames as tables
-from biasgraph.data import graph_document as graphs
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError
 from biasgraph.io.csv_files import to_csv
+from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import is_folder_of, refuse_foreign, write_files
 from biasgraph.report.comparison_page import comparison_html
 
@@ -52,7 +52,7 @@ class Comparison:
 
     def files(self) -> dict[str, bytes]:
         """The contents of compare.json and compare.csv, by name."""
-        return {DOCUMENT: graphs.to_json(self.document), ROWS: to_csv(self.rows())}
+        return {DOCUMENT: to_json(self.document), ROWS: to_csv(self.rows())}
 
     def page(self, directory: Path) -> bytes:
         """compare.html as it stands in `directory`, from where it links to the runs' reports."""

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.audits.audit_result import AuditResult
 from biasgraph.audits.minethegap.reference_table import ReferenceTable, spearman
 from biasgraph.audits.pipeline_options import ScoreOptions
 from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.data.frames import with_label
-from biasgraph.data.graph_document import to_json
 from biasgraph.errors import InputError, printable
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import slug
+from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.methods.minethegap import (
     ALPHA,
@@ -53,22 +52,17 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class PromptRanking:
-    """What was found; document: everything scores.json holds."""
-
-    document: Record
-    directory: Path
+class PromptRanking(AuditResult):
+    """The scores of prompts; document: everything scores.json holds."""
 
     def frame(self) -> pd.DataFrame:
         """A row for each prompt, the most biased first; lists are left out."""
-        import pandas as pd
-
         rows = [
             {name: value for name, value in one.items() if not isinstance(value, list)}
             | {"missed": "; ".join(text["text"] for text in one["missed"])}
             for one in self.document["prompts"]
         ]
-        return with_label(pd.DataFrame(rows, dtype=object), self.document["toy"])
+        return self.tabulate(rows)
 
 
 def rank(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.audits.audit_result import AuditResult
 from biasgraph.audits.ideals.ideal_file import Shares, read_ideal
 from biasgraph.audits.mining.categories import bias_categories
 from biasgraph.audits.mining.genetic_search import Candidate, best, search
@@ -18,12 +18,11 @@ from biasgraph.audits.mining.search_record import SearchRecord
 from biasgraph.data.answer_codes import variable_of
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.data.file_names import MINED
-from biasgraph.data.frames import with_label
-from biasgraph.data.graph_document import to_json
 from biasgraph.data.mined_file import SCHEMA
 from biasgraph.errors import InputError, ModelError
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import slug
+from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.methods.minethegap import Varying
 from biasgraph.methods.mining_objectives import BIAS, Objective, describe_objective, objective_of
@@ -63,16 +62,11 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Mined:
-    """What was found; document: everything mined.json holds."""
-
-    document: Record
-    directory: Path
+class Mined(AuditResult):
+    """The prompts that were mined; document: everything mined.json holds."""
 
     def frame(self) -> pd.DataFrame:
         """A row for each prompt that was scored again, the worst first."""
-        import pandas as pd
-
         names = ("rank", "prompt", "score", "low", "high", "first_score", "n_images", "n_batches")
         rows = [
             {name: one[name] for name in names}
@@ -82,8 +76,7 @@ class Mined:
             }
             for one in self.document["mined"]
         ]
-        frame = pd.DataFrame(rows, columns=[*names, "reason", "missed"], dtype=object)
-        return with_label(frame, self.document["toy"])
+        return self.tabulate(rows, [*names, "reason", "missed"])
 
     def files(self, pictures: Pictures) -> dict[str, bytes]:
         """The contents of all files by their names; pictures: of the images on the page."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from biasgraph.audits.axis_options import AxisOptions
 from biasgraph.audits.build_options import AxesOptions, BuildOptions, RunOptions
 from biasgraph.audits.mining.genetic_search import SearchSettings
 from biasgraph.audits.panels import ANALYSIS, AUDIT
@@ -46,11 +47,12 @@ class MineOptions(RunOptions):
     )
     vqa: str | None = reuse(BuildOptions, "vqa", default=None)
     embedder: str | None = reuse(BuildOptions, "embedder", default=None, panel=AUDIT)
-    axes: str | None = optional(
-        "The axis set of --objective and --vary, shipped or your own YAML file.",
-        metavar="NAME|FILE",
+    axes: str | None = reuse(
+        AxisOptions,
+        "axes",
+        default=None,
         panel=AUDIT,
-        usual="occupation",
+        help="The axis set of --objective and --vary, shipped or your own YAML file.",
     )
     ideal: Path | None = reuse(AxesOptions, "ideal", default=None, panel=AUDIT, kind=Path)
     images: int = reuse(

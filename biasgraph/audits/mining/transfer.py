@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.audits.audit_result import AuditResult
 from biasgraph.audits.mining.mining_options import MineOptions
 from biasgraph.audits.mining.origins import (
     Origin,
@@ -20,11 +21,10 @@ from biasgraph.audits.mining.population import Budget, ScoredPrompts
 from biasgraph.audits.mining.transfer_summary import PAGE, transfer_page
 from biasgraph.causal.best_of import mean_interval
 from biasgraph.data.file_names import GRAPH, RECORD
-from biasgraph.data.frames import with_label
-from biasgraph.data.graph_document import to_json
 from biasgraph.errors import InputError, printable, shown
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
+from biasgraph.io.json_files import to_json
 from biasgraph.io.text_files import at_place
 from biasgraph.io.writing import write_files
 from biasgraph.methods.minethegap import Varying
@@ -49,16 +49,11 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Transfer:
-    """What was found; document: everything transfer.json holds."""
-
-    document: Record
-    directory: Path
+class Transfer(AuditResult):
+    """Models and prompts as a matrix; document: everything transfer.json holds."""
 
     def frame(self) -> pd.DataFrame:
         """A row for each prompt of each cell, beside what the cell says of all its prompts."""
-        import pandas as pd
-
         of_cell = ("model", "origin", "mean_score", "low", "high", "difference", "difference_low",
                    "difference_high", "n_prompts", "n_images")  # fmt: skip
         rows = [
@@ -68,7 +63,7 @@ class Transfer:
             for cell in self.document["cells"]
             for row in cell["prompts"]
         ]
-        return with_label(pd.DataFrame(rows, dtype=object), self.document["toy"])
+        return self.tabulate(rows)
 
     def files(self) -> dict[str, bytes]:
         """The contents of all files by their names."""

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.audits.audit_result import AuditResult
 from biasgraph.audits.openbias.assessment import assess_biases, describe_bias
 from biasgraph.audits.openbias.captions import Captions
 from biasgraph.audits.openbias.inquiry import Inquiry, Proposals, propose
 from biasgraph.audits.pipeline_options import OpenBiasOptions
-from biasgraph.data.frames import with_label
-from biasgraph.data.graph_document import to_json
 from biasgraph.errors import InputError
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import slug
+from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.methods.bias_knowledge import Knowledge, knowledge
 from biasgraph.methods.bias_wording import CaptionReader
@@ -44,12 +43,10 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Report:
-    """What was found; document: everything openbias.json holds; answers: as answers.csv."""
+class Report(AuditResult):
+    """Biases by intensity; document: everything openbias.json holds; answers: as answers.csv."""
 
-    document: Record
     answers: pd.DataFrame
-    directory: Path
 
     def files(self) -> dict[str, bytes]:
         """The contents of all files by their names."""
@@ -65,8 +62,6 @@ class Report:
 
     def ranking(self) -> pd.DataFrame:
         """A row for each bias, the most intense first."""
-        import pandas as pd
-
         rows = [
             {name: value for name, value in one.items() if not isinstance(value, list | dict)}
             | {"classes": "; ".join(one["classes"]), "merged": "; ".join(one["merged"])}
@@ -75,12 +70,10 @@ class Report:
         first = ["bias", "classes", "merged"]
         names = rows[0] if rows else ("n_captions", "intensity")
         columns = [*first, *(name for name in names if name not in first)]
-        return with_label(pd.DataFrame(rows, columns=columns, dtype=object), self.document["toy"])
+        return self.tabulate(rows, columns)
 
     def captions(self) -> pd.DataFrame:
         """A row for each bias, caption and class: the context-aware distributions."""
-        import pandas as pd
-
         columns = ["bias", "caption", "question", "class", "count", "n_valid", "intensity",
                    "intensity_ci_low", "intensity_ci_high"]  # fmt: skip
         rows = [
@@ -89,7 +82,7 @@ class Report:
             for one in bias["captions"]
             for name, count in zip(bias["classes"], one["counts"], strict=True)
         ]
-        return with_label(pd.DataFrame(rows, columns=columns, dtype=object), self.document["toy"])
+        return self.tabulate(rows, columns)
 
 
 def audit(
@@ -135,7 +128,7 @@ def audit(
             "biases": assess_biases(found, options.bootstrap, options.seed),
             "others": [describe_bias(bias) | {"reason": reason} for bias, reason in base.others],
         }
-        report = Report(document, _by_bias(found, answers), job.directory)
+        report = Report(document, job.directory, _by_bias(found, answers))
         write_files(job.directory, report.files())
     return report
 

@@ -6,7 +6,6 @@ added to reach some targets; and, where asked, images of the joint prompts as th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from biasgraph.causal.outcome import compare_outcome
 from biasgraph.causal.planning import rank_strategies
 from biasgraph.causal.tables import ALL, Pool
 from biasgraph.data.result import Result, load
+from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.runs.progress import duration
 from biasgraph.runs.record import installed_versions
@@ -61,8 +61,7 @@ def plan(
     document = work.document()
     if options.verify:
         document["verification"] = work.verify(document["plan"], progress, command)
-    content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_files(options.output or options.run, {PLAN: content.encode("utf-8", "surrogatepass")})
+    write_files(options.output or options.run, {PLAN: to_json(document)})
     return document
 
 

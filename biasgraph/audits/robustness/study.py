@@ -6,7 +6,6 @@ are asked for.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from biasgraph.causal.robustness import Auditor, Claims, FewerImages, verdict_st
 from biasgraph.causal.tables import ALL, CodedImages, Counts, Variable
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, shown
+from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.report.robustness_figure import robustness_figure
 from biasgraph.runs.progress import showing
@@ -55,8 +55,7 @@ def try_robustness(
     result = load(options.run)
     study = _Study.of(result, options)
     document = study.with_fresh_images(command, progress).document(progress)
-    content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    files = {ROBUSTNESS: content.encode("utf-8", "surrogatepass")}
+    files = {ROBUSTNESS: to_json(document)}
     for kind in ("svg", "png"):
         files[f"{NAME_OF_FINDING}.{kind}"] = robustness_figure(document, kind)
     write_files(options.output or options.run, files)

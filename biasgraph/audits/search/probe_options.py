@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from biasgraph.audits.axis_options import AxisOptions
 from biasgraph.audits.build_options import BuildOptions, PromptOptions, RunOptions
 from biasgraph.audits.panels import AUDIT
 from biasgraph.data.options import option, optional, reuse, settings
@@ -28,19 +29,10 @@ class ProbeOptions(ModelOptions):
 
     model: str | None = reuse(RunOptions, "model", default=None)
     vqa: str | None = reuse(BuildOptions, "vqa", default=None)
-    axis: str | Sequence[str] | None = optional(
-        "The axes to train probes for.",
-        kind=list,
-        metavar="AXIS,...",
-        panel=PROBES,
-        usual="all of the axis set",
+    axis: str | Sequence[str] | None = reuse(
+        AxisOptions, "axis", default=None, panel=PROBES, help="The axes to train probes for."
     )
-    axes: str | None = optional(
-        "The axis set, shipped or your own YAML file.",
-        metavar="NAME|FILE",
-        panel=PROBES,
-        usual="occupation",
-    )
+    axes: str | None = reuse(AxisOptions, "axes", default=None, panel=PROBES)
     prompts: str | Path | Sequence[str] | None = reuse(
         PromptOptions,
         "prompts",

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.audits.axis_options import choose_axes
 from biasgraph.audits.search.probe_options import PROMPTS, ProbeOptions
-from biasgraph.data.axes import Axis, AxisSet, load_axis_set
+from biasgraph.data.axes import Axis, AxisSet
 from biasgraph.errors import InputError, printable
 from biasgraph.io.folder_names import slug
 from biasgraph.io.writing import refuse_foreign, write_files
 from biasgraph.models.probe import SCHEMA, SUFFIX, Probe, is_probe_file, probe_file
 from biasgraph.prompts.counterfactuals import Prompt, PromptPlan
 from biasgraph.prompts.prompt_lists import PromptList
-from biasgraph.runs.job import AXES, Job, directory_for
+from biasgraph.runs.job import Job, directory_for
 from biasgraph.runs.model_choice import generator_of, model_judge_of
 from biasgraph.runs.observed_images import observe, refuse_unobservable
 from biasgraph.runs.progress import showing
@@ -102,8 +103,7 @@ class _Training:
             "generator with --model",
         )
         vqa = model_judge_of(spec, options.vqa, "probe train")
-        axes = load_axis_set(options.axes or AXES)
-        axes = axes.only(options.axis) if options.axis else axes
+        axes = choose_axes(options.axes, options.axis)
         listed = PromptList.of(options.prompts or PROMPTS)
         if len(listed.prompts) < FEWEST:
             raise InputError(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from biasgraph.audits.audit_result import AuditResult
 from biasgraph.audits.search.found_document import (
     SCHEMA,
     Evidence,
@@ -18,8 +18,8 @@ from biasgraph.audits.search.probes_at_hand import accuracy_at
 from biasgraph.audits.search.search_options import SearchOptions
 from biasgraph.audits.search.searching import Searching
 from biasgraph.data.file_names import FOUND
-from biasgraph.data.graph_document import to_json
 from biasgraph.io.csv_files import to_csv
+from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.report.search_figure import search_figure
@@ -42,11 +42,8 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Found:
-    """What was found; document: everything found.json holds."""
-
-    document: Record
-    directory: Path
+class Found(AuditResult):
+    """The prompts that were found; document: everything found.json holds."""
 
     def files(self, pictures: Pictures) -> dict[str, bytes]:
         """The contents of all files by their names; pictures: of the images on the page."""

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+from biasgraph.audits.axis_options import AxisOptions
 from biasgraph.audits.build_options import BuildOptions, RunOptions
 from biasgraph.audits.panels import AUDIT, OUTPUT
 from biasgraph.audits.search.beam_search import BeamSettings
-from biasgraph.audits.search.probe_options import ProbeOptions
 from biasgraph.data.options import TEXT, option, optional, reuse, settings
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.models.inference_options import MODELS, ModelOptions
@@ -61,7 +61,7 @@ class SearchOptions(ModelOptions):
         panel=MODELS,
     )
     vqa: str | None = reuse(BuildOptions, "vqa", default=None)
-    axes: str | None = reuse(ProbeOptions, "axes", default=None, panel=AUDIT)
+    axes: str | None = reuse(AxisOptions, "axes", default=None, panel=AUDIT)
     probes: Path | None = optional(
         "The probes that look at the denoiser, of `biasgraph probe train`.",
         metavar="FILE",

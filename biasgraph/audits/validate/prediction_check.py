@@ -6,7 +6,6 @@ as a section of the report.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
@@ -31,6 +30,7 @@ from biasgraph.causal.tables import CodedImages, Codes
 from biasgraph.causal.validation import correlations, summarize_trials
 from biasgraph.data.result import Result, load
 from biasgraph.errors import InputError, did_you_mean, listed, printable, shown
+from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.report.words import is_without_interventions
 from biasgraph.runs.progress import showing
@@ -69,8 +69,7 @@ def validate(
     audits, tried = further.mitigations(audits, progress)
     trials = _try_all(audits, tried, progress)
     document = {**_document(result, audits, trials), **further.record()}
-    content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_files(options.run, {VALIDATION: content.encode("utf-8", "surrogatepass")})
+    write_files(options.run, {VALIDATION: to_json(document)})
     write_finding(result.with_finding(FINDING, section(document)), options.run)
     return document
 

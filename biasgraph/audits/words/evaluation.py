@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.audits.audit_result import AuditResult
 from biasgraph.audits.words.evaluation_options import EvaluationOptions
 from biasgraph.audits.words.measurement import Work, removals_of
 from biasgraph.audits.words.ranked_words import (
@@ -22,11 +22,10 @@ from biasgraph.audits.words.ranked_words import (
     ranked_words,
 )
 from biasgraph.causal.fields import columns
-from biasgraph.data.frames import with_label
-from biasgraph.data.graph_document import to_json
 from biasgraph.data.word_accuracy_row import WordAccuracyRow
 from biasgraph.errors import BiasgraphError, InputError, printable
 from biasgraph.io.csv_files import to_csv
+from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.methods.word_baselines import (
     BaselineScores,
@@ -71,20 +70,12 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """What was found; document: everything evaluation.json holds."""
-
-    document: Record
-    directory: Path
+class Evaluation(AuditResult):
+    """How often rankings are right; document: everything evaluation.json holds."""
 
     def frame(self) -> pd.DataFrame:
         """A row for each threshold, method, k and way to count ties."""
-        import pandas as pd
-
-        rows = pd.DataFrame(
-            self.document["accuracy"], columns=list(columns(WordAccuracyRow)), dtype=object
-        )
-        return with_label(rows, self.document["toy"])
+        return self.tabulate(self.document["accuracy"], list(columns(WordAccuracyRow)))
 
     def files(self) -> dict[str, bytes]:
         """The contents of all files by their names."""

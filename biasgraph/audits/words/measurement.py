@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biasgraph.audits.audit_result import AuditResult
+from biasgraph.audits.axis_options import choose_axes
 from biasgraph.audits.words.words_options import WordsOptions
 from biasgraph.causal.fields import columns
-from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.data.frames import with_label
-from biasgraph.data.graph_document import to_json
+from biasgraph.data.axes import AxisSet
 from biasgraph.data.word_influence import WordInfluence, WordRow
 from biasgraph.errors import InputError
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import folder_name, slug
+from biasgraph.io.json_files import to_json
 from biasgraph.io.text_files import at_place
 from biasgraph.io.writing import write_files
 from biasgraph.methods.gradbias import MEASURED, USUAL, Measured, measure_influence
@@ -24,7 +24,7 @@ from biasgraph.methods.word_removal import ShortPrompts, refuse_without_words
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.prompts.tokens import excerpt
 from biasgraph.report.words_figure import words_figure
-from biasgraph.runs.job import AXES, Job, directory_for
+from biasgraph.runs.job import Job, directory_for
 from biasgraph.runs.media import RunMedia
 from biasgraph.runs.model_choice import generator_of, model_judge_of
 from biasgraph.runs.questions import count_questions, questions_about
@@ -45,20 +45,14 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class WordsFound:
-    """What was found; document: everything words.json holds."""
-
-    document: Record
-    directory: Path
+class WordsFound(AuditResult):
+    """The influences of words; document: everything words.json holds."""
 
     def frame(self) -> pd.DataFrame:
         """A row for each word, axis and prompt, words that are not ranked included."""
-        import pandas as pd
-
         influences = map(WordInfluence.of_record, self.document["influences"])
         rows = [row.record() for influence in influences for row in influence.rows()]
-        frame = pd.DataFrame(rows, columns=list(columns(WordRow)), dtype=object)
-        return with_label(frame, self.document["toy"])
+        return self.tabulate(rows, list(columns(WordRow)))
 
     def files(self) -> dict[str, bytes]:
         """The contents of all files by their names; figures are of one prompt."""
@@ -164,8 +158,7 @@ class Work:
             "generator with --model",
         )
         vqa = model_judge_of(spec, options.vqa, "words")
-        axes = load_axis_set(options.axes or AXES)
-        axes = axes.only(options.axis) if options.axis else axes
+        axes = choose_axes(options.axes, options.axis)
         listed = options.listed()
         prompts: dict[str, ShortPrompts] = {}
         for text, place in listed.prompts:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from biasgraph.audits.axis_options import AxisOptions
 from biasgraph.audits.build_options import BuildOptions, PromptOptions, RunOptions
 from biasgraph.audits.panels import AUDIT, OUTPUT
 from biasgraph.data.options import option, optional, reuse, settings
@@ -72,19 +73,14 @@ class WordsOptions(ModelOptions):
         usual="mean",
         panel=WORDS,
     )
-    axis: str | Sequence[str] | None = optional(
-        "The axes whose bias the words may carry.",
-        kind=list,
-        metavar="AXIS,...",
+    axis: str | Sequence[str] | None = reuse(
+        AxisOptions,
+        "axis",
+        default=None,
         panel=WORDS,
-        usual="all of the axis set",
+        help="The axes whose bias the words may carry.",
     )
-    axes: str | None = optional(
-        "The axis set, shipped or your own YAML file.",
-        metavar="NAME|FILE",
-        panel=WORDS,
-        usual="occupation",
-    )
+    axes: str | None = reuse(AxisOptions, "axes", default=None, panel=WORDS)
     output: Path | None = reuse(
         RunOptions,
         "output",

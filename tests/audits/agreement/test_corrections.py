@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from biasgraph.audits.agreement.agreement_file import to_json
 from biasgraph.audits.agreement.agreement_summary import summarize_agreement
 from biasgraph.audits.agreement.check import check, keep
 from biasgraph.audits.agreement.trust import Trust
@@ -18,6 +17,7 @@ from biasgraph.commands import main
 from biasgraph.data.answers import Answers
 from biasgraph.data.result import load
 from biasgraph.errors import InputError
+from biasgraph.io.json_files import to_json
 from biasgraph.report import judge_words
 from biasgraph.runs.directory import read_run
 from tests.judged_run import judged_run, labels_of
