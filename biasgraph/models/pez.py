@@ -83,25 +83,11 @@ def write_hard_prompt(
     """
     import torch
 
-    places = [_place(probe, attribute) for probe, attribute in targets]
+    aims = [(probe, _place(probe, attribute)) for probe, attribute in targets]
     with silence_libraries():
         vocabulary = _Vocabulary.of(shared.observed, opening, tokens)
     before = shared.passes
     looked: dict[tuple[int, ...], tuple[float, Any]] = {}  # the same projection, the same gradient
-
-    def look(rows: Any) -> tuple[float, Any]:
-        vectors = vocabulary.vectors[rows].requires_grad_(True)
-        with torch.enable_grad():
-            seen = _activate(shared, vocabulary, rows, vectors)
-            loss = sum(
-                cross_entropy(probe.logits(seen, shared.step), place)
-                for (probe, _), place in zip(targets, places, strict=True)
-            )
-        if not vocabulary.spliced or not loss.requires_grad:
-            raise _untraceable(shared.observed.spec)
-        with working(shared.observed.spec):
-            return float(loss.detach()), torch.autograd.grad(loss, vectors)[0]
-
     chance = torch.Generator().manual_seed(seed)
     start = torch.randint(len(vocabulary.words), (tokens,), generator=chance)
     learned = vocabulary.vectors[start].clone().requires_grad_(True)
@@ -111,7 +97,7 @@ def write_hard_prompt(
         rows = vocabulary.nearest(learned.detach())
         key = tuple(rows.tolist())
         if key not in looked:
-            looked[key] = look(rows)
+            looked[key] = _look(shared, vocabulary, aims, rows)
         learned.grad = looked[key][1].clone()
         tried.append(key)
         optimizer.step()
@@ -120,7 +106,7 @@ def write_hard_prompt(
     seen = shared.activations([(shared.encode([text])[0], k) for k in range(len(shared.seeds))])
     found = {
         probe.axis: float(probe.probabilities(seen, shared.step)[:, place].mean())
-        for (probe, _), place in zip(targets, places, strict=True)
+        for probe, place in aims
     }
     return HardPrompt(text, found, losses, shared.passes - before)
 
@@ -146,6 +132,25 @@ def _untraceable(spec: str) -> InputError:
         f"{printable(spec)} gives no hard prompts: its pipeline has no text encoder whose token "
         "embeddings can be exchanged and take gradients"
     )
+
+
+def _look(
+    shared: SharedLatents, vocabulary: _Vocabulary, aims: Sequence[tuple[Probe, int]], rows: Any
+) -> tuple[float, Any]:
+    """The loss of a projection, and its gradient to the new embeddings.
+
+    aims: Probes, and the place of each one's target among its attributes.
+    """
+    import torch
+
+    vectors = vocabulary.vectors[rows].requires_grad_(True)
+    with torch.enable_grad():
+        seen = _activate(shared, vocabulary, rows, vectors)
+        loss = sum(cross_entropy(probe.logits(seen, shared.step), place) for probe, place in aims)
+    if not vocabulary.spliced or not loss.requires_grad:
+        raise _untraceable(shared.observed.spec)
+    with working(shared.observed.spec):
+        return float(loss.detach()), torch.autograd.grad(loss, vectors)[0]
 
 
 def _activate(shared: SharedLatents, vocabulary: _Vocabulary, rows: Any, vectors: Any) -> Any:

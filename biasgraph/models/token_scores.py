@@ -36,6 +36,10 @@ LIKELIEST, RANDOM = "likeliest", "random"
 """The answer that the loss is about: the judge's own about the final image, or one drawn evenly."""
 
 
+_Sums = dict[str, dict[str, np.ndarray]]
+"""Reading -> text encoder -> one a token."""
+
+
 @dataclass(frozen=True)
 class TokenScores:
     """One image and one axis.
@@ -49,6 +53,15 @@ class TokenScores:
 
     spans: Mapping[str, tuple[Span, ...]]
     scores: Mapping[str, Mapping[str, tuple[float, ...]]]
+
+    @classmethod
+    def of_sums(cls, encodings: Sequence[EncodedPrompt], sums: _Sums) -> TokenScores:
+        """What the examined steps come to, of an image's prompt as its encoders read it."""
+        scores = {
+            reading: {name: tuple(values.tolist()) for name, values in own.items()}
+            for reading, own in sums.items()
+        }
+        return cls({one.encoder: one.spans for one in encodings}, scores)
 
     def record(self) -> dict[str, Any]:
         """In JSON types."""
@@ -122,24 +135,11 @@ def score_tokens(
                     _add(one, pairs, own, readings, factors[place])
     return [
         {
-            axis: {
-                kind: TokenScores(
-                    {one.encoder: one.spans for one in own},
-                    {
-                        reading: {name: tuple(values.tolist()) for name, values in by.items()}
-                        for reading, by in sums[place, axis, kind].items()
-                    },
-                )
-                for kind in wanted
-            }
+            axis: {kind: TokenScores.of_sums(own, sums[place, axis, kind]) for kind in wanted}
             for axis in axes
         }
         for place, own in enumerate(encodings)
     ]
-
-
-_Sums = dict[str, dict[str, np.ndarray]]
-"""Reading -> text encoder -> one a token."""
 
 
 def _answers(
