@@ -5,13 +5,13 @@ Errors are added to the answers as they are: those that the judge made already s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from biasgraph.causal.robustness import Advance, Auditor, Claims, agreement_of, compare
+from biasgraph.causal.robustness import Advance, DrawnAudits, agreement_of, compare
 from biasgraph.causal.sensitivity import distances_to_ideal
 from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import UNKNOWN, CodedImages, Codes, Counts, Floats, Pool, Variable
@@ -43,23 +43,13 @@ def destinations(variable: Variable, labelled: Counts | None, answers: int) -> F
 
 
 @dataclass(frozen=True)
-class WorseJudge:
+class WorseJudge(DrawnAudits):
     """Audits of a run's images whose judge errs more than the run's.
 
     Attributes:
-        auditor: How a graph is made of images.
-        run: The images of each prompt.
-        whole: What the run says.
-        draws: How many audits of each kind are drawn.
-        seed: Of the draws.
         labelled: counts[truth, answer] by axis, of the axes that somebody has checked.
     """
 
-    auditor: Auditor
-    run: Sequence[CodedImages]
-    whole: Claims
-    draws: int
-    seed: int
     labelled: Mapping[str, Counts]
 
     @property

@@ -122,16 +122,15 @@ def split(images: CodedImages, n: int, rng: np.random.Generator, of: int) -> lis
 
 
 @dataclass(frozen=True)
-class FewerImages:
-    """Audits of some of a run's images, beside others and beside the whole.
+class DrawnAudits:
+    """Audits that a run's images are drawn for.
 
     Attributes:
         auditor: How a graph is made of images.
         run: The images of each prompt.
         whole: What the run says.
-        draws: How many audits of each size are drawn.
+        draws: How many audits of each kind or size are drawn.
         seed: Of the draws.
-        fresh: As many prompts' new images, of which the run has none.
     """
 
     auditor: Auditor
@@ -139,6 +138,16 @@ class FewerImages:
     whole: Claims
     draws: int
     seed: int
+
+
+@dataclass(frozen=True)
+class FewerImages(DrawnAudits):
+    """Audits of some of a run's images, beside others and beside the whole.
+
+    Attributes:
+        fresh: As many prompts' new images, of which the run has none.
+    """
+
     fresh: Sequence[CodedImages] = ()
 
     @property
