@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,8 +9,7 @@ from pydantic import Field, model_validator
 
 from biasgraph.data.axes import PromptText, ShortText
 from biasgraph.data.file_names import FOUND
-from biasgraph.errors import InputError, shown
-from biasgraph.io.json_files import StrictModel, read_model
+from biasgraph.io.json_files import StrictModel, read_own
 
 SCHEMA = "biasgraph-found/1"
 MOST = 10**6
@@ -91,9 +89,4 @@ class FoundFile(StrictModel):
         Raises:
             InputError: There is no found.json, or it is damaged.
         """
-        path = directory / FOUND
-        if not os.path.exists(path):  # of a folder that nobody may look into, too
-            raise InputError(
-                f"{shown(directory)} is no run of `biasgraph search`: it holds no {FOUND}"
-            )
-        return read_model(cls, path, "the found prompts in")
+        return read_own(cls, directory / FOUND, "search", "the found prompts in")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,8 +9,7 @@ from pydantic import Field, model_validator
 
 from biasgraph.data.axes import PromptText
 from biasgraph.data.file_names import MINED
-from biasgraph.errors import InputError, shown
-from biasgraph.io.json_files import StrictModel, read_model
+from biasgraph.io.json_files import StrictModel, read_own
 
 SCHEMA = "biasgraph-mined/1"
 MOST = 10**6
@@ -79,10 +77,5 @@ class MinedFile(StrictModel):
         Raises:
             InputError: There is no mined.json, or it is damaged.
         """
-        path = directory / MINED
-        if not os.path.exists(path):  # of a folder that nobody may look into, too
-            raise InputError(
-                f"{shown(directory)} is no run of `biasgraph mine`: it holds no {MINED}"
-            )
-        read = read_model(cls, path, "the mined prompts in")
+        read = read_own(cls, directory / MINED, "mine", "the mined prompts in")
         return read.model_copy(update={"mined": sorted(read.mined, key=lambda row: row.rank)})

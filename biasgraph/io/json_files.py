@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,6 +48,19 @@ def read_model(model: type[Model], path: Path, what: str) -> Model:
     data = parse_json(read_bytes(path, what), shown(path))
     check(model, data, shown(path))
     return model.model_validate(data)
+
+
+def read_own(model: type[Model], path: Path, command: str, what: str) -> Model:
+    """The JSON file that a command left in its directory; arguments and errors as `read_model`'s.
+
+    Raises:
+        InputError: There is none, too.
+    """
+    if not os.path.exists(path):  # of a folder that nobody may look into, too
+        raise InputError(
+            f"{shown(path.parent)} is no run of `biasgraph {command}`: it holds no {path.name}"
+        )
+    return read_model(model, path, what)
 
 
 def parse_json(raw: bytes, source: str) -> Any:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from biasgraph.errors import InputError, ModelError, printable
-from biasgraph.models.devices import is_out_of_memory, out_of_memory
+from biasgraph.models.devices import enough_memory
 from biasgraph.models.token_kinds import TokenKinds
 
 BATCH = 16
@@ -189,16 +189,8 @@ class CausalReader:
         sums: list[float] = (each * mask[:, 1:]).sum(1).tolist()
         return sums
 
-    @contextmanager
-    def _enough_memory(self) -> Iterator[None]:
-        """What runs out of memory becomes a ModelError."""
-        try:
-            yield
-        except (MemoryError, RuntimeError) as error:
-            if not is_out_of_memory(error):
-                raise
-            what = f"the texts that {printable(self.spec)} reads together"
-            raise ModelError(out_of_memory(what)) from error
+    def _enough_memory(self) -> AbstractContextManager[None]:
+        return enough_memory(f"the texts that {printable(self.spec)} reads together")
 
 
 def select_rows(cache: Any, rows: Any) -> Any:

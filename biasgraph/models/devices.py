@@ -6,7 +6,8 @@ import gc
 import math
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -131,6 +132,17 @@ class Portions:
                 continue
             release_memory()  # here, where no traceback keeps the tensors alive
         return done
+
+
+@contextmanager
+def enough_memory(what: str) -> Iterator[None]:
+    """Let what runs out of memory become a ModelError that names `what` it was needed for."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise ModelError(out_of_memory(what)) from error
 
 
 def out_of_memory(what: str) -> str:

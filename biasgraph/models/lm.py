@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +12,7 @@ from biasgraph.errors import ModelError, printable
 from biasgraph.models.base import CannotContinue, Message, Setting
 from biasgraph.models.causal_reader import CausalReader
 from biasgraph.models.continuations import Continuations
-from biasgraph.models.devices import is_out_of_memory, out_of_memory
+from biasgraph.models.devices import enough_memory
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.models.transformers_model import (
     TransformersModel,
@@ -110,7 +109,7 @@ class TransformersLanguageModel(TransformersModel):
         tokens = self._encode(messages)
         room = self._room(tokens.shape[1])
         self._clock.begin(messages)
-        with self._enough_memory():
+        with enough_memory(f"a reply of {printable(self.spec)}"):
             made = self._generate(tokens, min(room, self.longest_reply))
         text: str = self._tokenizer.decode(made, skip_special_tokens=True)
         if not self._has_template:
@@ -137,7 +136,7 @@ class TransformersLanguageModel(TransformersModel):
             )
         tokens = self._encode(messages)
         self._room(tokens.shape[1])
-        with self._enough_memory(), torch.inference_mode():
+        with enough_memory(f"a reply of {printable(self.spec)}"), torch.inference_mode():
             read = tokens.to(self._model.device)
             scores = self._model(read, attention_mask=torch.ones_like(read)).logits[0, -1].float()
         of_yes, of_no = (scores[ids].logsumexp(0) for ids in said)
@@ -166,16 +165,6 @@ class TransformersLanguageModel(TransformersModel):
     def log_probabilities(self, texts: Sequence[str]) -> list[tuple[float, int]]:
         """Of each text its log-probability and its tokens; see `CausalReader.log_probabilities`."""
         return self._reader.log_probabilities(texts)
-
-    @contextmanager
-    def _enough_memory(self) -> Iterator[None]:
-        """What runs out of memory becomes a ModelError."""
-        try:
-            yield
-        except (MemoryError, RuntimeError) as error:
-            if not is_out_of_memory(error):
-                raise
-            raise ModelError(out_of_memory(f"a reply of {printable(self.spec)}")) from error
 
     def _encode(self, messages: Sequence[Message], begun: str = "") -> Any:
         """(1, n) token ids of a conversation up to where the reply begins.

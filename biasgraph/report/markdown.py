@@ -75,13 +75,7 @@ def _table(table: findings.Table) -> str:
 def _cell(cell: findings.Cell) -> str:
     if isinstance(cell, tuple):
         return "; ".join(map(_cell, cell))
-    if isinstance(cell, findings.Bar):
-        cell = words.with_interval(cell.value, cell.low, cell.high)
-    elif isinstance(cell, float):
-        cell = f"{cell:.3f}"
-    elif isinstance(cell, int):
-        cell = f"{cell:,}"
-    return escaped("-" if cell is None else cell)
+    return escaped(words.cell_words(cell))
 
 
 _DRAWN: dict[str, Callable[[Any], str]] = {

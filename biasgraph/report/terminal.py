@@ -68,13 +68,7 @@ def _table(table: findings.Table) -> RenderableType:
 def _cell(cell: findings.Cell) -> Text:
     if isinstance(cell, tuple):
         return Text("\n").join(map(_cell, cell))
-    if isinstance(cell, findings.Bar):
-        cell = words.with_interval(cell.value, cell.low, cell.high)
-    elif isinstance(cell, float):
-        cell = f"{cell:.3f}"
-    elif isinstance(cell, int):
-        cell = f"{cell:,}"
-    return plain("-" if cell is None else cell)
+    return plain(words.cell_words(cell))
 
 
 def _number(part: findings.Number) -> Text:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from biasgraph.data import findings
 from biasgraph.errors import printable
 
 Record = Mapping[str, Any]
@@ -112,6 +113,17 @@ def with_interval(
         return "-"
     point = f"{value:{sign}.3f}"
     return point if low is None or high is None else f"{point} [{low:{sign}.3f}, {high:{sign}.3f}]"
+
+
+def cell_words(cell: findings.Bar | str | float | None) -> str:
+    """A cell of a table as text: numbers to three digits, a bar as its number."""
+    if isinstance(cell, findings.Bar):
+        return with_interval(cell.value, cell.low, cell.high)
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return "-" if cell is None else cell
 
 
 def with_ci(value: float | None, ends: Sequence[float] | None, sign: str = "") -> str:

@@ -4,6 +4,7 @@
 
   const { el, name, download, shown } = biasgraph.dom;
   const { model, drawGraph, compared } = biasgraph;
+  const { isDark, showTheme, watchTheme } = biasgraph.theme;
   const byId = (id) => document.getElementById(id);
 
   Object.assign(biasgraph.SIGNS, {
@@ -66,7 +67,7 @@
     byId("incoming").disabled = state.focus === null;
     chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(state.selected !== null && state.selected.axis === i)));
     if ("view" in changes) showView();
-    if ("theme" in changes) showTheme();
+    if ("theme" in changes) showTheme(state.theme);
   }
 
   function pick(selection) {
@@ -102,16 +103,6 @@
     fitAll();
   }
 
-  function dark() {
-    return state.theme === null ? window.matchMedia("(prefers-color-scheme: dark)").matches : state.theme === "dark";
-  }
-
-  function showTheme() {
-    if (state.theme === null) delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = state.theme;
-    byId("theme").textContent = dark() ? "Light theme" : "Dark theme";
-  }
-
   function listen() {
     byId("is").addEventListener("input", (event) => change({ is: Number(event.target.value) }));
     byId("pruned").addEventListener("change", (event) => change({ pruned: event.target.checked }));
@@ -122,11 +113,11 @@
       change({ is: 0, pruned: false, focus: null, incoming: false });
     });
     byId("close").addEventListener("click", close);
-    byId("theme").addEventListener("click", () => change({ theme: dark() ? "light" : "dark" }));
+    byId("theme").addEventListener("click", () => change({ theme: isDark(state.theme) ? "light" : "dark" }));
     byId("json").addEventListener("click", () => download(new Blob([JSON.stringify(model.document, null, 1)], { type: "application/json" }), "compare.json"));
     for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => change({ view: button.dataset.view }));
     document.addEventListener("keydown", (event) => { if (event.key === "Escape" && state.selected !== null) close(); });
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => change({ theme: state.theme }));
+    watchTheme(() => change({ theme: state.theme }));
   }
 
   listen();

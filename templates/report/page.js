@@ -4,6 +4,7 @@
 
   const { el, download } = biasgraph.dom;
   const { model, drawGraph, passes } = biasgraph;
+  const { isDark, showTheme, watchTheme } = biasgraph.theme;
   const byId = (id) => document.getElementById(id);
   const DEFAULT = { is: 0, p: 1, pruned: false, focus: null, incoming: false, find: "", selected: null, sort: null, theme: null };
   const SMALLEST_P = 12; // the slider ends at p = 1e-12
@@ -44,7 +45,7 @@
     table.only((k) => !byId("only-shown").checked || isShown(k));
     showControls();
     if ("find" in changes) showFound();
-    if ("theme" in changes) showTheme();
+    if ("theme" in changes) showTheme(state.theme);
     writeHash();
   }
 
@@ -118,13 +119,13 @@
     byId("close").addEventListener("click", () => close());
     byId("png").addEventListener("click", savePicture);
     byId("json").addEventListener("click", saveGraph);
-    byId("theme").addEventListener("click", () => change({ theme: dark() ? "light" : "dark" }));
+    byId("theme").addEventListener("click", () => change({ theme: isDark(state.theme) ? "light" : "dark" }));
     for (const button of document.querySelectorAll("[data-pair]")) button.addEventListener("click", () => pick({ pair: Number(button.dataset.pair) }));
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && state.selected !== null) close();
     });
     window.addEventListener("hashchange", () => readHash());
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
+    watchTheme(() => showTheme(state.theme));
   }
 
   function reset() {
@@ -185,18 +186,6 @@
 
   function saveGraph() {
     download(new Blob([JSON.stringify(model.document, null, 1)], { type: "application/json" }), "graph.json");
-  }
-
-  // Theme
-
-  function dark() {
-    return state.theme === null ? window.matchMedia("(prefers-color-scheme: dark)").matches : state.theme === "dark";
-  }
-
-  function showTheme() {
-    if (state.theme === null) delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = state.theme;
-    byId("theme").textContent = dark() ? "Light theme" : "Dark theme";
   }
 
   // The address: names of axes rather than numbers, so that a link survives a new axis.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import biasgraph
+from biasgraph.report import html
 from biasgraph.report.page import LAST, SCRIPTS, report_html
 from biasgraph.report.pyvis_page import to_pyvis
 from biasgraph.report.words import label
@@ -39,8 +40,8 @@ def check(page: Any, file: Path, payload: str) -> None:
     facts = page.locator(".facts dd").all_text_contents()
     assert shown in facts
     assert page.locator(ELEMENTS).count() == 0
-    ours = (*SCRIPTS, *LAST)
-    assert page.locator("script").count() == 1 + len(ours) + 4  # data, ours, common
+    ours = (*html.FIRST, *html.SCRIPTS, *SCRIPTS, *LAST)
+    assert page.locator("script").count() == 1 + len(ours)  # the data is one, too
     scroll, client = page.evaluate(
         "[document.scrollingElement.scrollWidth, document.scrollingElement.clientWidth]"
     )
