@@ -139,7 +139,8 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def counts_frame(rows: Sequence[CountRow]) -> pd.DataFrame:
     """The counts behind every table, as tables.csv has them."""
     records = [row.record() for row in rows]
-    frame = pd.DataFrame.from_records(records, columns=TABLE_COLUMNS).astype(object)
+    # Objects from the start: a column of texts would make each of them anew.
+    frame = pd.DataFrame(records, columns=TABLE_COLUMNS, dtype=object)
     return frame.assign(count=frame["count"].astype("int64"))
 
 

@@ -123,8 +123,10 @@ class CsvFile:
             )
         except (csv.Error, pd.errors.ParserError) as error:
             raise self._malformed(str(error).rpartition("C error:")[2].strip()) from None
-        named = {name: cells[i] for i, name in enumerate(self.columns) if name}
-        return pd.DataFrame({name: map_texts(cells, unprotect) for name, cells in named.items()})
+        named = {  # each column is freed once it is read
+            name: map_texts(cells.pop(i), unprotect) for i, name in enumerate(self.columns) if name
+        }
+        return pd.DataFrame(named)
 
     def place(self, row: int) -> str:
         """Where the row with this index in `frame` begins, as "line 7"."""
