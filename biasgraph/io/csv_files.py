@@ -118,13 +118,15 @@ class CsvFile:
                 dtype=str,
                 na_filter=False,
                 header=0,
-                names=range(len(self.columns)),
+                names=[str(i) for i in range(len(self.columns))],
                 index_col=False,
             )
         except (csv.Error, pd.errors.ParserError) as error:
             raise self._malformed(str(error).rpartition("C error:")[2].strip()) from None
         named = {  # each column is freed once it is read
-            name: map_texts(cells.pop(i), unprotect) for i, name in enumerate(self.columns) if name
+            name: map_texts(cells.pop(str(i)), unprotect)
+            for i, name in enumerate(self.columns)
+            if name
         }
         return pd.DataFrame(named)
 
