@@ -44,7 +44,9 @@ def test_importing_loads_nothing_heavy() -> None:
     assert loaded_after("import biasgraph; biasgraph.__version__; dir(biasgraph)") == set()
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["build", "--help"], ["--version"], ["bild"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["build", "--help"], ["plan", "--help"], ["--version"], ["bild"]]
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert loaded_after(f"from biasgraph.commands import main; main({arguments!r})") == set()
 
