@@ -131,7 +131,8 @@ class RunRow:
         judge: The judge's.
         toy: What says that model or judge are the built-in toys; None where they are not.
         images: How many images it rests on, all sets together.
-        edges: Of its graph.
+        edges: Of its graph; None where no pair is tested, for lack of counterfactual images.
+        measured: How many axes have enough valid answers for a distance to their ideal.
         axis: The axis that is furthest from its ideal, of those that are clearly away from it.
         attribute: What most initial images show of it.
         share: Of the initial images that show it, 0 to 1.
@@ -154,6 +155,7 @@ class RunRow:
     toy: str | None = None
     images: int | None = None
     edges: int | None = None
+    measured: int | None = None
     axis: str | None = None
     attribute: str | None = None
     share: float | None = None
@@ -190,7 +192,7 @@ def find_runs(folder: Path) -> list[RunEntry]:
         InputError: The folder does not exist or cannot be read.
     """
     if not folder.is_dir():
-        raise InputError(f"{shown(folder)} is no folder")
+        raise InputError(f"{shown(folder)} is not a folder")
 
     def refuse(error: OSError) -> None:
         if Path(error.filename) == folder:
@@ -244,7 +246,8 @@ def _of_document(document: Document) -> dict[str, Any]:
         "judge": graph.vqa,
         "toy": graph.toy,
         "images": images.initial + images.interventions + images.controls,
-        "edges": len(document.links),
+        "edges": len(document.links) if images.interventions else None,
+        "measured": sum(node.w1 is not None for node in document.nodes),
         "ideal": graph.ideal.source,
         **(_of_axis(most) if most else {}),
     }

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from biasgraph.data.annotators import are_models
 from biasgraph.errors import InputError, MissingExtra, did_you_mean, listed, printable
 from biasgraph.io.csv_files import CsvFile, map_texts, to_csv
 from biasgraph.io.text_files import read_bytes
@@ -188,9 +189,12 @@ class Answers:
         rows = rows.drop_duplicates(asked)
         places = zip(*(rows[name].tolist() for name in asked), strict=True)
         rows = rows.assign(answer=pd.Categorical([said[place] for place in places]))
-        if "judge" not in rows:
-            rows["judge"] = pd.Categorical([PEOPLE] * len(rows))
-        return replace(self, frame=rows, annotators=int(self.frame["annotator"].nunique()))
+        names = [str(name) for name in self.frame["annotator"].unique()]
+        models = are_models(names)
+        if "judge" not in rows or (models and str(rows["judge"].iloc[0]).startswith(PEOPLE)):
+            judge = ", ".join(names) if models else PEOPLE
+            rows["judge"] = pd.Categorical([judge] * len(rows))
+        return replace(self, frame=rows, annotators=len(names))
 
     def _check_cells(self) -> None:
         frame = self.frame

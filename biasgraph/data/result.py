@@ -62,7 +62,8 @@ class Result:
         where = "" if self.directory is None else f" in {str(self.directory)!r}"
         prompt = self.document["graph"]["prompt"]
         what = f"{len(self.prompts)} prompts" if prompt is None else repr(prompt)
-        return f"<Result of {what}{where}: {axes} axes, {edges} edges>"
+        size = f"{axes} {'axis' if axes == 1 else 'axes'}, {edges} edge{'' if edges == 1 else 's'}"
+        return f"<Result of {what}{where}: {size}>"
 
     def _repr_html_(self) -> str:
         """What notebooks show: the figure of the graph, and the overview that a build ends with."""

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from biasgraph.data.annotators import are_models
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 COLUMNS = ("picture", "question", "answer")
 ABOUT = ("target", "image", "annotator")
 """Columns that a file may have besides: for people, and to tell annotators apart."""
-OF_A_MODEL = "model:"
-"""What the name of an annotator begins with that is a model and no person."""
 UNKNOWN = "unknown"
 BATCH = 64
 DIGITS = 8  # of a file's hash that stand in a judge's name
@@ -141,7 +140,7 @@ class Labels:
     @property
     def by_people(self) -> bool:
         """Whether any annotator is a person: the name of a model begins with ``model:``."""
-        return not all(name.startswith(OF_A_MODEL) for name in self.names)
+        return not are_models(self.names)
 
     def has(self, picture: str, question: Question) -> bool:
         """Whether anybody answered the question about the picture, if only with "unknown"."""

@@ -19,7 +19,7 @@ from biasgraph.report.graph_figure import alternative_text, graph_figure
 from biasgraph.report.graph_summary import SECTIONS, Told, graph_facts
 from biasgraph.report.lead import lead
 from biasgraph.report.markdown import code, image, titled, to_markdown
-from biasgraph.report.provenance import made_with, rows_of
+from biasgraph.report.provenance import describe_model, made_with, rows_of
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
@@ -52,7 +52,7 @@ def card(told: Told, record: BuildRecord, figure: str | None) -> str:
     """The card's text; figure: the file of its picture, if it has one."""
     document, graph = dict(told.document), told.graph
     return titled(
-        f"Audit card: {style.subject(document)} by {words.label(graph['model'], 80)}",
+        f"Audit card: {style.subject(document)} by {describe_model(graph, 80)}",
         [
             to_markdown([parts.Banner(graph["toy"])]),
             to_markdown([parts.Text(" ".join(lead(document, told.pairs)))]),

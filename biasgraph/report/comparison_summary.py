@@ -13,8 +13,8 @@ Record = Mapping[str, Any]
 
 TOGETHER = 3  # changed pairs with one target, from which on a sentence says what they share
 CHANGE = (
-    "Change: IS of the run less IS of the baseline, with its 95 % interval. p is adjusted over all "
-    "pairs of the comparison."
+    "Before: in the baseline; now: in the run. Change: IS now less IS before, with its 95 % "
+    "interval. p is adjusted over all pairs of the comparison."
 )
 FIRST = (
     "Least, Most: in what share of resamples it is the run's least influenced or most influential "
@@ -135,7 +135,8 @@ def _runs(document: Record) -> Table:
     for run, total in zip(document["runs"], document["amplification"], strict=True):
         images, floor = run["images"], total["floor"] and total["floor"]["q95"]
         about = (len(rows) + 1, words.name(run["name"], 60))
-        size = (f"{images['initial']:,} + {images['interventions']:,}", run["edges"])
+        edges = run["edges"] if images["interventions"] else None  # without arms, none was tested
+        size = (f"{images['initial']:,} + {images['interventions']:,}", edges)
         amplification = words.with_ci(total["value"], None)
         rows.append((*about, *size, amplification, None if floor is None else f"to {floor:.2f}"))
     columns = ("", "Run", "Images", "Edges", "Sum of |IS|", "By chance")
@@ -192,7 +193,7 @@ def changed_pairs(comparison: Record) -> Table:
         )
         for pair in sorted(pairs, key=lambda pair: pair["p_adjusted"])
     ]
-    columns = ("Diversifying", "moves", "IS in 1", "IS in run", "Change", "p")
+    columns = ("Diversifying", "moves", "IS before", "IS now", "Change", "p")
     return Table(columns, rows, CHANGE, numeric=(2, 3, 4, 5))
 
 

@@ -81,7 +81,8 @@ def _prompts(told: Told) -> Iterator[parts.ScreenPart]:
 def _findings(told: Told) -> Iterator[parts.ScreenPart]:
     document, pairs, graph = told.document, told.pairs, told.graph
     links, untestable = document["links"], words.is_without_interventions(graph)
-    edges = f"{len(links)} of {len(words.between(pairs))} pairs of axes are edges"
+    verb = "is an edge" if len(links) == 1 else "are edges"
+    edges = f"{len(links)} of {len(words.between(pairs))} pairs of axes {verb}"
     yield parts.Heading(edges) if links else parts.Text(explain_untested() if untestable else edges)
     more = None if links or untestable else say_needed(document, pairs)
     yield parts.Sentences("", [more] if more else [])

@@ -24,6 +24,9 @@ FAIR = 0.6
 """Kappa below which a judge is usually held to agree only moderately (Landis and Koch 1977)."""
 UNEVEN = 0.05
 
+PERSON, MODEL, NOBODY_KNOWN = "people", "a model", "a judge that is not recorded"
+"""Who gives labels to pictures."""
+
 KINDS = {
     "judge": "another judge, {name}",
     "labels": "the labels in {name}",
@@ -84,10 +87,16 @@ def about_labels(graphs: Iterable[Record]) -> str:
 
 def _labellers(graphs: Iterable[Record]) -> str:
     """Who it was that gave labels to pictures, as a part of a sentence."""
-    by_people = {bool(graph.get("people")) for graph in graphs}
-    if by_people == {True}:
-        return "people"
-    return "people and a model" if True in by_people else "the judge, a model,"
+    found = {_labeller(graph) for graph in graphs}
+    if found == {MODEL}:
+        return "the judge, a model,"
+    return " and ".join(who for who in (PERSON, MODEL, NOBODY_KNOWN) if who in found)
+
+
+def _labeller(graph: Record) -> str:
+    if graph.get("people"):
+        return PERSON
+    return NOBODY_KNOWN if graph.get("vqa") is None else MODEL
 
 
 def name_judge_of(record: Record) -> str:

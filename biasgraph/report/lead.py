@@ -106,10 +106,10 @@ def say_links(document: Record, pairs: Sequence[Record]) -> str:
         return "No pair of axes could be tested."
     told = []
     if links:
-        clear = {0: "none", len(links): "all"}.get(len(known), str(len(known)))
         told.append(
-            f"In {len(links)} of {tested} pairs, what is asked of one axis decides another; for "
-            f"{clear} of them it is clear that diversifying moves it towards its ideal or away."
+            f"In {len(links)} of {tested} pairs, what is asked of one axis decides another"
+            f"{_say_clear(len(known), len(links))} whether diversifying moves it towards its ideal "
+            "or away."
         )
     for some, what in (
         (shifts, "whatever is asked of one axis shifts another"),
@@ -122,6 +122,15 @@ def say_links(document: Record, pairs: Sequence[Record]) -> str:
         of = "the others" if cut else f"{tested} pairs"
         told += [f"In none of {of} was a link found.", say_needed(document, pairs) or ""]
     return " ".join(told).strip()
+
+
+def _say_clear(known: int, links: int) -> str:
+    """Of how many edges the direction is known, as the middle of a sentence."""
+    if links == 1:
+        return ", and it is clear" if known else ", but it is not clear"
+    if not known:
+        return "; for none of them is it clear"
+    return f"; for {'all' if known == links else known} of them it is clear"
 
 
 def explain_untested() -> str:

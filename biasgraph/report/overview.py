@@ -12,6 +12,7 @@ from biasgraph.report import judge_words, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import SECTIONS, Told, axis_table
 from biasgraph.report.lead import is_hidden_by_sum, say_links
+from biasgraph.report.provenance import describe_model
 from biasgraph.report.share_words import in_pictures
 
 Record = Mapping[str, Any]
@@ -59,12 +60,12 @@ def _about(told: Told) -> str:
     graph = told.graph
     several = words.counted(len(graph.get("prompts") or ()), "prompt")
     prompt = f"{several}, summed," if graph["prompt"] is None else f"“{graph['prompt']}”"
-    validated = judge_words.describe_validation(graph)
+    validated = judge_words.describe_validation(graph) if graph["vqa"] else None
     trust = "" if validated is None else f" ({_describe_validation(validated)})"
     judge = f"judge: {judge_words.judge(graph, 60)}{trust}"
     images = f"{words.images_words(graph['images'])} images"
     ideal = f"ideal: {words.ideal_words(graph, len(told.document['nodes']))}"
-    who = words.label(graph["model"], 60)
+    who = describe_model(graph, 60)
     sentence = f"{words.clip(prompt, 200)} by {who}; {judge}. {images}; {ideal}."
     saved = rounds_words.describe_savings(graph)
     return f"{sentence} Images until decided: {saved}." if saved else sentence

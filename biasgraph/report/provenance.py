@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from biasgraph.data.answers import NO_MODEL
 from biasgraph.report import words
 
 Record = Mapping[str, Any]
@@ -65,3 +66,10 @@ def _said(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_said(one)}" for name, one in value.items())
     return words.label(str(value), 200)
+
+
+def describe_model(graph: Record, longest: int) -> str:
+    """The model as what comes after "by"; an answers table need not name one."""
+    if graph["model"] == NO_MODEL:
+        return "a model that is not recorded"
+    return words.label(graph["model"], longest)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from biasgraph.data.findings import ScreenPart, Sentences, Table
 from biasgraph.report import words
 
-Record = dict[str, Any]
+Record = Mapping[str, Any]
 
 
 def summarize(rows: Sequence[Record], limit: int | None = None) -> Iterator[ScreenPart]:
@@ -51,7 +51,7 @@ def _cells(row: Record) -> tuple[Any, ...]:
         about = words.counted(row["prompts"], "prompt")
     else:
         about = f"“{words.name(row['prompt'])}”"
-    skewed = None
+    skewed = explain_no_axis(row)
     if row["axis"] is not None and row["share"] is not None:
         most = f"{words.percent(row['share'])} {words.name(row['attribute'])}"
         skewed = f"{words.name(row['axis'])}: {most}"
@@ -61,3 +61,10 @@ def _cells(row: Record) -> tuple[Any, ...]:
         (words.name(row["directory"], 60), about), (model, judge),
         row["images"], row["edges"], skewed, words.name((row["date"] or "")[:10]),
     )  # fmt: skip
+
+
+def explain_no_axis(row: Record) -> str | None:
+    """Why a run names no axis as furthest from its ideal; None where it does, or has no graph."""
+    if row["axis"] is not None or row["measured"] is None:
+        return None
+    return "none clearly away" if row["measured"] else "undecidable: too few images"

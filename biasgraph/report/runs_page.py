@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from biasgraph.report import history_drawing, html, words
 from biasgraph.report.history_page import history_view
+from biasgraph.report.run_table import explain_no_axis
 
 Record = Mapping[str, Any]
 
@@ -29,7 +30,8 @@ class Line:
         judge: The judge.
         toy: Whether one of them is a built-in toy.
         images: How many it has.
-        edges: How many it has.
+        edges: How many it has; None where no pair was tested, or there is no graph.
+        untested: Whether there is a graph of which no pair was tested.
         w1: The distance of the axis that is furthest from its ideal; None where none is.
         far: What most of its images show of it, in words.
         basis: That distance with its interval, and what it refers to.
@@ -45,6 +47,7 @@ class Line:
     toy: bool
     images: int | None
     edges: int | None
+    untested: bool
     w1: float | None
     far: str
     basis: str
@@ -95,6 +98,7 @@ def _line(row: Record, above: str) -> Line:
         toy=bool(row["toy"]),
         images=row["images"],
         edges=row["edges"],
+        untested=row["edges"] is None and row["measured"] is not None,
         w1=row["w1"],
         far=_far(row),
         basis=_basis(row),
@@ -125,7 +129,7 @@ def _about(row: Record) -> str:
 
 def _far(row: Record) -> str:
     if row["axis"] is None:
-        return "none clearly away" if row["edges"] is not None else ""
+        return explain_no_axis(row) or ""
     most = ""
     if row["share"] is not None:
         most = f": {words.percent(row['share'])} {words.label(row['attribute'], 40)}"

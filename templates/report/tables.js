@@ -182,12 +182,15 @@
         el("td", { class: "num" }, withInterval(node.w1, ...(node.w1_ci || [null, null]), { brief: true, reason: reason(node) })),
         el("td", { class: "num" }, number(node.w1_null.q95, { brief: true, reason: reason(node) })),
         el("td", { class: "num" }, count(node.initial.n_valid), " of ", count(node.initial.n_total)),
-        el("td", { class: "num" }, strength(node.out_degree, node.out_strength)),
-        el("td", { class: "num" }, strength(node.in_degree, node.in_strength))))));
+        el("td", { class: "num" }, strength(node.out_degree, node.out_strength, "source", i)),
+        el("td", { class: "num" }, strength(node.in_degree, node.in_strength, "target", i))))));
   }
 
-  function strength(degree, value) {
-    return degree ? [`${degree} ${degree === 1 ? "edge" : "edges"}, |IS| `, number(value)] : "no edge";
+  // The edges at one end of an axis. That none was found says something only where one was looked for.
+  function strength(degree, value, end, axis) {
+    if (degree) return [`${degree} ${degree === 1 ? "edge" : "edges"}, |IS| `, number(value)];
+    const pairs = model.pairs.filter((pair) => pair[end] === axis && pair.source !== pair.target);
+    return pairs.every((pair) => pair.flags.includes("no_intervention")) ? "not tested" : "no edge";
   }
 
   function stack(node, axis) {

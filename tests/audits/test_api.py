@@ -88,7 +88,7 @@ def test_analyze_takes_frames_files_and_axis_sets(tmp_path: Path) -> None:
     other = biasgraph.analyze(file, load_axis_set("occupation"), bootstrap=100)
     assert one.files() == other.files()
     assert one.directory is None
-    assert repr(one) == "<Result of 'a librarian': 1 axes, 0 edges>"
+    assert repr(one) == "<Result of 'a librarian': 1 axis, 0 edges>"
 
 
 def test_save(tmp_path: Path) -> None:

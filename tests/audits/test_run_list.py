@@ -14,6 +14,8 @@ import biasgraph
 from biasgraph.audits.run_list import RunRow, list_runs
 from biasgraph.commands import main
 from biasgraph.errors import InputError
+from biasgraph.report.run_table import summarize
+from biasgraph.report.runs_page import runs_html
 from tests.answer_tables import librarian_table
 
 HOSTILE = "a \x1b]52;c;AAAA\x07 [bold]nurse[/bold]"
@@ -129,7 +131,7 @@ def test_a_link_that_leads_nowhere_is_broken(tmp_path: Path, name: str) -> None:
 
 
 def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nowhere is no folder"):
+    with pytest.raises(InputError, match="nowhere is not a folder"):
         list_runs(tmp_path / "nowhere")
 
 
@@ -175,3 +177,18 @@ def test_the_table_has_the_latest_50_and_everything_broken(
     assert "Add --all to see 10 earlier runs." in short and "earlier" not in whole
     assert all("damaged" in text and "broken" in text for text in (short, whole))
     assert len(json.loads(listed("--json"))) == 62
+
+
+@pytest.mark.parametrize(("images", "axis", "measured"), [(5, None, 0), (40, "age", 3)])
+def test_without_counterfactuals_there_are_no_edges_to_count(
+    tmp_path: Path, images: int, axis: str | None, measured: int
+) -> None:
+    table = librarian_table(images=images).query("role == 'initial'")
+    biasgraph.build(answers=table, output=tmp_path / "run", bootstrap=100)
+    (row,) = list_runs(tmp_path)
+    assert (row.edges, row.axis is None, row.measured) == (None, axis is None, measured)
+    (cells,) = next(iter(summarize([row.to_json()]))).rows  # type: ignore[union-attr]
+    assert cells[3] is None
+    assert (cells[4] == "undecidable: too few images") == (axis is None)
+    page = runs_html([row.to_json()], title="runs").decode()
+    assert "not tested" in page and "none clearly away" not in page

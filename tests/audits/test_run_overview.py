@@ -64,7 +64,7 @@ def test_a_port_for_a_file_is_refused(
 def test_no_such_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
     assert main(["view", str(tmp_path / "nowhere"), "--static", str(page)]) == 2
-    assert capsys.readouterr().err.endswith("nowhere is no folder\n")
+    assert capsys.readouterr().err.endswith("nowhere is not a folder\n")
     assert not page.exists()
 
 

@@ -165,8 +165,8 @@ def test_a_folder_that_goes_is_said(tmp_path: Path) -> None:
         folder.rmdir()
         threading.Thread(target=server.handle_request).start()
         response, content = ask(server, "/")
-    assert (response.status, content) == (500, f"{folder} is no folder\n".encode())
-    with pytest.raises(InputError, match="is no folder"):
+    assert (response.status, content) == (500, f"{folder} is not a folder\n".encode())
+    with pytest.raises(InputError, match="is not a folder"):
         RunServer(folder)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+import biasgraph
+from tests.answer_tables import librarian_table
 from tests.browser.conftest import DARK, Open
 
 Json = dict[str, Any]
@@ -461,3 +463,18 @@ def test_sandbox_banner(page: Any, document: Json) -> None:
 def test_the_page_opens_in_two_seconds(page: Any) -> None:
     timing = page.evaluate("performance.getEntriesByType('navigation')[0].domComplete")
     assert timing < 2000
+
+
+def test_pairs_without_pictures_are_not_called_pairs_without_an_edge(
+    open_page: Open, tmp_path: Path
+) -> None:
+    table = librarian_table(images=20)
+    some = table[(table["role"] == "initial") | (table["axis"] == "age")]
+    for name, answers, said in (
+        ("none", table[table["role"] == "initial"], {("not tested", "not tested")}),
+        ("some", some, {("no edge", "not tested"), ("not tested", "no edge")}),
+    ):
+        biasgraph.build(answers=answers, output=tmp_path / name, bootstrap=100)
+        rows = open_page(tmp_path / name / "report.html").locator(".axes-table tbody tr").all()
+        ends = [tuple(row.locator("td").all_inner_texts()[-2:]) for row in rows]
+        assert {*ends} == said

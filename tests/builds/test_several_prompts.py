@@ -74,7 +74,7 @@ def test_the_result_is_the_global_graph_with_that_of_each_prompt(result: biasgra
         assert "n_prompts" not in part.pairs
     assert (result.pairs["n_prompts"] == 3).all()
     assert str(result.pairs["n_prompts"].dtype) == "Int64"
-    assert repr(result) == "<Result of 3 prompts: 3 axes, 1 edges>"
+    assert repr(result) == "<Result of 3 prompts: 3 axes, 1 edge>"
 
 
 def test_global_counts_are_the_sums_of_tables_csv(result: biasgraph.Result) -> None:

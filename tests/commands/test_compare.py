@@ -48,7 +48,10 @@ def test_json_is_one_document(
     captured = capsys.readouterr()
     assert code == 3
     assert json.loads(captured.out) == json.loads((out / "compare.json").read_bytes())
-    assert "gate 'worse:gender>0.01' failed: shop:v2 (new): gender grew by +" in captured.err
+    assert (
+        "gate 'worse:gender>0.01' failed: shop:v2 (new): gender's distance to its ideal grew by +"
+        in captured.err
+    )
     assert "new-edges" not in captured.err
 
 

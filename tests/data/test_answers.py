@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import biasgraph
 from biasgraph.data.answers import Answers
 from biasgraph.errors import InputError, MissingExtra
 from tests.answer_tables import librarian_table
@@ -328,3 +329,28 @@ def test_a_table_may_say_who_answered(read: Callable[[bytes], Answers]) -> None:
         read(table(rows[0], f"{MALE.format(0)},clip:x", heading=heading))
     with pytest.raises(InputError, match="line 3, column judge: the cell is empty"):
         read(table(rows[0], f"{MALE.format(0)},", heading=heading))
+
+
+@pytest.mark.parametrize(
+    ("names", "judge", "called", "people"),
+    [
+        (["ada"], None, "human:", True),
+        (["ada", "model:reader"], None, "human:", True),
+        (["model:reader"], None, "model:reader", False),
+        (["model:reader"], "human:labels", "model:reader", False),
+        (["model:a", "model:b"], None, "model:a, model:b", False),
+        (["model:a", "model:b"], "vlm:both", "vlm:both", False),
+    ],
+)
+def test_models_that_annotate_are_not_called_people(
+    names: list[str], judge: str | None, called: str, people: bool
+) -> None:
+    table = librarian_table(images=4)
+    table = pd.concat([table.assign(annotator=name) for name in names])
+    answers = Answers.from_frame(table if judge is None else table.assign(judge=judge))
+    assert (answers.judge, answers.annotators) == (called, len(names))
+    first = biasgraph.analyze(answers.frame, bootstrap=100)
+    again = biasgraph.analyze(first.answers, bootstrap=100)
+    for result in (first, again):
+        graph = result.document["graph"]
+        assert (graph["vqa"], graph["people"]) == (called, people)

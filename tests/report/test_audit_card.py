@@ -70,7 +70,7 @@ def test_the_card_speaks_the_words_of_the_report(result: biasgraph.Result) -> No
         f"biasgraph: {biasgraph.__version__}",
         "Settings: bootstrap 100",
         "This judge has not been validated",
-        "Categories are labels that the judge, a model, gave to pictures",
+        "Categories are labels that a judge that is not recorded gave to pictures",
         "biasgraph build --answers answers.csv",
         "How to read it: an arrow from A to B says",
     ):

@@ -86,8 +86,10 @@ def test_sentences_about_changes() -> None:
     assert "6 pairs rest on different numbers of images" in said
     assert "Amplification grew by +" in said
     lines = list(describe_gates(document))
-    assert lines[0].startswith("FAILED: new-edges>0 (shop:v2: 1 new edges, more than the 0 allowed")
-    assert lines[1].startswith("passed: worse:age>0.5 (shop:v2: age grew by ")
+    assert lines[0].startswith("FAILED: new-edges>0 (shop:v2: 1 new edge, more than the 0 allowed")
+    assert lines[1].startswith(
+        "passed: worse:age>0.5 (shop:v2: age's distance to its ideal grew by "
+    )
 
 
 @cache

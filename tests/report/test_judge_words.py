@@ -85,6 +85,8 @@ def test_people_are_no_judge_that_nobody_checked(about: dict[str, Any], expected
         ([answered], "people"),
         ([answered, graph(None)], "people and a model"),
         ([graph(None)], "the judge, a model,"),
+        ([graph(None, vqa=None)], "a judge that is not recorded"),
+        ([answered, graph(None, vqa=None)], "people and a judge that is not recorded"),
     ):
         gave = f"Categories are labels that {who} gave to pictures;"
         assert gave in judge_words.about_labels(graphs)

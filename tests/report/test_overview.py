@@ -15,6 +15,7 @@ import biasgraph
 from biasgraph.audits.build import build
 from biasgraph.audits.build_options import BuildOptions
 from biasgraph.commands import main
+from biasgraph.data.findings import Text
 from biasgraph.report import overview, words
 from biasgraph.report.graph_summary import SECTIONS, Told
 from biasgraph.report.lead import say_links
@@ -246,3 +247,13 @@ def test_many_prompts_are_one_bar(tmp_path: Path) -> None:
     assert recorder.done == {"Images": 30, "Answers": 30, "Graphs": 4, "Findings": 4}
     prompts = biasgraph.load(tmp_path / "run").prompts
     assert all(part.document["graph"]["findings"] for part in prompts)
+
+
+def test_a_table_that_names_neither_model_nor_judge_says_so_once() -> None:
+    table = librarian_table().query("role == 'initial'")
+    result = biasgraph.analyze(table[["prompt", "image", "target", "answer"]], bootstrap=100)
+    about = overview.overviews(Told(result.document, result.pair_records()), None)
+    [first] = [part.text for part in next(about) if isinstance(part, Text) and "48" in part.text]
+    assert words.plain(first).startswith(
+        "“a librarian” by a model that is not recorded; judge: not recorded. 48 initial"
+    )

@@ -17,8 +17,8 @@ def row(directory: str = "a/b", **fields: Any) -> dict[str, Any]:
     known: dict[str, Any] = {
         "page": "report.html", "date": "2026-11-02T10:00:00+00:00", "prompt": "a nurse",
         "prompts": 1, "model": "shop:v1", "judge": "vlm:judge", "images": 1392, "edges": 3,
-        "axis": "gender", "attribute": "female", "share": 0.9, "w1": 0.4, "w1_ci": [0.3, 0.5],
-        "valid": 48, "ideal": "uniform",
+        "measured": 2, "axis": "gender", "attribute": "female", "share": 0.9, "w1": 0.4,
+        "w1_ci": [0.3, 0.5], "valid": 48, "ideal": "uniform",
     }  # fmt: skip
     return RunRow(directory, **known | fields).to_json()
 
@@ -89,8 +89,12 @@ def test_what_a_run_is_about(fields: dict[str, Any], said: str) -> None:
 
 def test_undefined_is_empty_and_nothing_far_is_said() -> None:
     none = {"axis": None, "attribute": None, "share": None, "w1": None, "w1_ci": None}
-    whole, broken = lines(row(**none), RunRow("x", state="broken", problem="no").to_json())
-    assert whole[2] == "none clearly away"
+    few, whole, broken = lines(
+        row(**none, measured=0),
+        row(**none),
+        RunRow("x", state="broken", problem="no").to_json(),
+    )
+    assert (few[2], whole[2]) == ("undecidable: too few images", "none clearly away")
     assert broken == ["x", "broken no", *[""] * 6]
     assert page_of(RunRow("x", state="broken", problem="no").to_json()).links == []
 

@@ -44,8 +44,8 @@ EVIDENCE = re.compile(
     r"initial images with a valid answer; ideal: uniform\."
 )
 LINKED = re.compile(
-    r"In (\d+) of (\d+) pairs, what is asked of one axis decides another; for (\w+) of them it is "
-    r"clear that diversifying moves it towards its ideal or away\."
+    r"In (\d+) of (\d+) pairs, what is asked of one axis decides another(.+?) "
+    r"whether diversifying moves it towards its ideal or away\."
 )
 SHIFTED = re.compile(
     r"In (\d+) (?:more|of (\d+)) pairs, whatever is asked of one axis shifts another\."
@@ -213,6 +213,13 @@ class Recount:
         counts = self.initial(axis)
         return self.distance(axis, counts / counts.sum())
 
+    @staticmethod
+    def _say_clear(clear: int, edges: int) -> str:
+        if edges == 1:
+            return ", and it is clear" if clear else ", but it is not clear"
+        many = "all" if clear == edges else str(clear)
+        return f"; for {many} of them it is clear" if clear else "; for none of them is it clear"
+
     def _hold_linked(self, text: str) -> None:
         tested = sum(pair["status"] != "insufficient" for pair in self.between)
         edges = [pair for pair in self.between if pair["edge"]]
@@ -222,7 +229,7 @@ class Recount:
         if found := LINKED.search(left):
             assert (int(found[1]), int(found[2])) == (len(edges), tested)
             clear = sum(pair["verdict"] in ("towards", "away") for pair in edges)
-            assert found[3] == {0: "none", len(edges): "all"}.get(clear, str(clear))
+            assert found[3] == self._say_clear(clear, len(edges))
             left = left.replace(found[0], "")
         else:
             assert not edges

@@ -41,7 +41,10 @@ def test_the_lead_says_what_most_images_show(result: biasgraph.Result) -> None:
             share = max(node["initial"]["distribution"])
             most = node["attributes"][node["initial"]["distribution"].index(share)]
             assert f"{node['id']}: {words.percent(share)} {most}" in text
-    assert "In 1 of 6 pairs, what is asked of one axis decides another; for all of them" in text
+    assert (
+        "In 1 of 6 pairs, what is asked of one axis decides another, and it is clear whether"
+        in text
+    )
 
 
 def test_where_no_link_was_found_the_lead_says_what_it_would_take(
@@ -71,7 +74,7 @@ def test_where_no_link_was_found_the_lead_says_what_it_would_take(
 def test_the_lead_claims_no_direction_that_is_undetermined(result: biasgraph.Result) -> None:
     document = copy.deepcopy(result.document)
     document["links"][0]["sign"] = "undetermined"
-    assert "for none of them it is clear" in lead(document, result)
+    assert "decides another, but it is not clear whether" in lead(document, result)
 
 
 def test_the_lead_of_a_run_too_small() -> None:

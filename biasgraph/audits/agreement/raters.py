@@ -66,10 +66,10 @@ def raters_of(
 
 
 def is_itself(answers: pd.DataFrame, about: Mapping[str, Any], trusted: TrustedAnswers) -> bool:
-    """Whether a judge is what it is held against: by its fingerprint, or a majority of people."""
+    """Whether a judge is what it is held against: by fingerprint, or its annotators' majority."""
     if trusted.fingerprint == about.get("vqa_fingerprint"):
         return True
-    if not (about.get("people") and trusted.people):
+    if not (trusted.people and (about.get("people") or about.get("annotators"))):
         return False
     own = _said(answers)
     return all(trusted.said.get(place) == answer for place, answer in own.items())

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from biasgraph.audits.agreement.sampling import sample
+from biasgraph.data.annotators import are_models
 from biasgraph.data.answers import Answers, majority
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.result import run_directory
@@ -169,7 +170,8 @@ def from_answers(
     several = len(people) > 1
     drawn = frame["sample"].astype(str).str.strip().str.casefold() if "sample" in frame else None
     sample = CORRECTIONS if drawn is not None and (drawn == CORRECTIONS).any() else None
-    by_people = several or any(traits_of(judge).people for judge in judges)
+    people_answered = several or any(traits_of(judge).people for judge in judges)
+    by_people = people_answered and not are_models(people)
     return TrustedAnswers(
         path.name,
         "answers",

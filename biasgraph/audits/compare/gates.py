@@ -73,10 +73,12 @@ class Gate:
         if bound is None:
             words = f"cannot be decided: {reason}"
         elif self.kind == "new-edges":
-            words = f"{bound:g} new edges, {'more than' if failed else 'at most'} the {limit}"
+            new = "1 new edge" if bound == 1 else f"{bound:g} new edges"
+            words = f"{new}, {'more than' if failed else 'at most'} the {limit}"
         else:
+            what = f"{printable(self.axis)}'s distance to its ideal" if self.axis else self.kind
             words = (
-                f"{printable(self.axis or self.kind)} grew by {growth:+.3f}, by at least "
+                f"{what} grew by {growth:+.3f}, by at least "
                 f"{bound:+.3f} (95 %), {'more' if failed else 'not surely more'} than the {limit}"
             )
         return {

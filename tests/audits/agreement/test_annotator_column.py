@@ -108,3 +108,14 @@ def test_one_persons_second_answer_is_refused(
     table = written(tmp_path, [*rows, (*rows[1][:4], "")])
     assert main(["build", "--answers", table, "-o", str(tmp_path / "run"), "-q"]) == 2
     assert "column annotator: the cell is empty" in capsys.readouterr().err
+
+
+def test_annotators_that_are_models_are_no_people(rows: Rows, tmp_path: Path) -> None:
+    run = str(tmp_path / "run")
+    table = written(tmp_path, [(*row[:4], f"model:{row[4]}") for row in rows])
+    assert main(["build", "--answers", table, "-o", run, "-q", "--bootstrap", "100"]) == 0
+    assert main(["agreement", run, "--with", table, "--bootstrap", "100", "-q"]) == 0
+    agreement = json.loads((tmp_path / "run" / "agreement.json").read_bytes())
+    assert not agreement["reference"]["by_people"] and not agreement["people"]
+    assert [rater["name"] for rater in agreement["raters"]] == [f"model:{name}" for name in PEOPLE]
+    assert {rater["kind"] for rater in agreement["raters"]} == {"answers"}
