@@ -48,7 +48,7 @@ def kind_of(noun: str, before: str = "", others: Iterable[str] = ()) -> Kind:
         return _BY_LETTER[meant]
     if before in words("materials") and kind_of(lower) in ("person", "animal"):
         return "thing"
-    herd = lower in words("collectives") or lower in words("gatherings")
+    herd = lower in words("collectives") or lower in ("pod", "pride", "shoal", "brood", "covey")
     if herd and is_being(before) and kind_of(before) == "animal":
         return "animal"  # a wolf pack
     if tag := COUNT_TAG.fullmatch(lower):
@@ -92,7 +92,9 @@ def _meant(noun: str, before: str, others: frozenset[str] = frozenset()) -> str:
             if before in cues or not others.isdisjoint(cues):
                 return kind
     listed = any(singular_in(name, noun) for name, _ in _NOUN_LISTS)
-    return "" if listed else lexicon.pair_sense(before, noun)
+    pair = "" if listed else lexicon.pair_sense(before, noun)
+    seen = lexicon.noun_senses(noun)[:1] in ("a", "o", "c") and is_adjective(before)
+    return "" if pair == "p" and seen else pair  # a lone wolf may well be a wolf
 
 
 @functools.cache

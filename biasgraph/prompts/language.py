@@ -29,7 +29,10 @@ def is_foreign(lower: Sequence[str]) -> bool:
     inner = spoken[:-1] if len(spoken) > 1 and lexicon.noun_senses(spoken[-1]) else spoken
     small = sum(word in words("foreign") or word[:2] in ("d'", "l'") for word in inner)
     strange = sum(not is_word(word) for word in spoken)
+    accented = sum(not is_word(word) and not word.isascii() for word in inner)
     if lower[:1] == ["la"]:  # "in LA" is English
+        return True
+    if small and accented:
         return True
     if small >= 2 or (small and len(spoken) <= 3) or (small and strange):
         return small * 5 >= len(spoken) or strange * 2 >= len(spoken)

@@ -24,6 +24,8 @@ def is_name(phrase: Sequence[str], following: str, capitals: bool) -> bool:
         phrase = phrase[1:]
     lower = [word.lower().rstrip(".") for word in phrase]
     first, last = lower[0], lower[-1]
+    if len(phrase) > 1 and phrase[-1].islower() and last in words("admirers"):
+        return False  # Elvis impersonator
     pairs = zip(lower, [*lower[1:], following.lower()], strict=True)
     if any(" ".join(pair) in _famous() for pair in pairs):
         return True

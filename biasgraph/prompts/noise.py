@@ -10,7 +10,7 @@ import re
 
 _EDIT = r"\[[^\[\]]*(?::\s*\d*\.?\d+\s*|\|[^\[\]]*)\]|(?<=, )\[\[[^\[\]]*\]\]"
 _SEPARATING = re.compile(
-    rf"{_EDIT}|https?://\S+|<[^<>]*>|\bBREAK\b|::(?:-?\d*\.?\d+)?|\||(?<!\S)--(?=[a-z]).*$"
+    rf"{_EDIT}|\b(?:score|source|rating)[_:]\w+|https?://\S+|<[^<>]*>|\bBREAK\b|::(?:-?\d*\.?\d+)?|\||(?<!\S)--(?=[a-z]).*$"
 )
 _OPENING = re.compile(r"\s*/imagine\b(?:\s*prompt\s*:)?\s*")
 _WEIGHT = re.compile(r":\s*[-+]?\d*\.?\d+\s*(?=\))")

@@ -12,6 +12,7 @@ from biasgraph.prompts.kinds import (
     ends_phrase,
     is_adjective,
     is_being,
+    is_participle,
     kind_of,
 )
 from biasgraph.prompts.language import is_word
@@ -20,6 +21,7 @@ from biasgraph.prompts.tokens import PromptToken
 MAX_WORDS = 12  # after the determiners; more are believed to be several phrases in a row
 CONJUNCTIONS = ("and", "or", "&", "+", "vs", "versus")
 
+_GREETINGS = ("hi", "hello", "hey", "please", "ok", "okay", "so", "pls", "plz")
 _DEPICTING = ("of", "depicting", "showing", "featuring", "portraying", "capturing", "shows")
 _DESIGNS = ("art", "artwork", "design", "illustration", "sketch", "drawing", "painting")
 _PARTICLES = ("up", "down", "out")  # "close up of", "zoomed out view of"
@@ -70,13 +72,16 @@ class OpeningReader:
 
     def _request(self, index: int) -> int:
         """Skip "this is", "draw me", "can you make" and "behind the house there is"."""
+        asked = words("asking") | words("imperatives") | {",", "show"}
+        while self.word(index) in _GREETINGS and self.word(index + 1) in asked | {*_GREETINGS}:
+            index = self._signs(index + 1)
         for opening in word_rows("openings"):
             if tuple(self.word(index + i) for i in range(len(opening))) == opening:
                 return index + len(opening)
         i = index
         while self.is_word(i) and i < index + MAX_WORDS and self.word(i) not in words("inverted"):
             i += 1
-        if i == index or ends_phrase(self.word(index)):
+        if i == index or ends_phrase(self.word(index)) or is_participle(self.word(index)):
             if self.word(i) == "there" and self.word(i + 1) in ("is", "are", "stands", "sits"):
                 return i + 2
             if i > index and self.word(i) in words("inverted"):
@@ -85,13 +90,15 @@ class OpeningReader:
         while self.word(i) in words("asking"):
             i += 1
         if self.word(i) in words("imperatives"):
-            after = i + 2 if self.word(i + 1) in ("me", "us") else i + 1
+            after = i + 2 if self.word(i + 1) in ("me", "us", "it", "this", "them") else i + 1
             start = self._question(after)
             return start if determiner_number(self.word(start)) else index
         return i if determiner_number(self.word(i)) else index
 
     def _frame(self, index: int) -> int:
         """Skip "a close-up photo of", "a wide, low-angle shot of" and "an image depicting"."""
+        if self.word(index) == "of" and self.is_word(index + 1):
+            return index + 1  # "[photo|painting] of"
         first = self.after_determiners(index)
         for i in range(first, first + MAX_WORDS):
             word = self.word(i)
@@ -115,7 +122,10 @@ class OpeningReader:
     def _depicts(self, index: int) -> bool:
         """Whether what a picture shows follows its name: "photo of", "concept art for"."""
         following = self.word(index + 1)
-        return following in _DEPICTING or (following == "for" and self.word(index) in _DESIGNS)
+        shows = following == "with" and determiner_number(self.word(index + 2)) is not None
+        shows = shows and self.word(index) in ("image", "picture", "photo", "pic", "images")
+        designed = following == "for" and self.word(index) in _DESIGNS
+        return following in _DEPICTING or shows or designed
 
     def _amount(self, index: int) -> int:
         """Skip "a multiethnic group of", "one of", "dozens of"."""

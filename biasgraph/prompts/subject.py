@@ -13,9 +13,10 @@ from biasgraph.prompts.kinds import Kind, determiner_number, is_adjective, is_pl
 from biasgraph.prompts.language import is_word, other_script
 from biasgraph.prompts.names import is_name
 from biasgraph.prompts.noise import mask_edits, mask_noise
-from biasgraph.prompts.nounphrase import IN_ENGLISH, TO_SEE, NounPhraseReader, Unsure
+from biasgraph.prompts.nounphrase import NounPhraseReader
 from biasgraph.prompts.tags import read_subject
 from biasgraph.prompts.tokens import PromptToken, excerpt, tokenize
+from biasgraph.prompts.unsure import IN_ENGLISH, TO_SEE, Unsure
 
 MAX_PROMPT = 2_000  # characters
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from biasgraph.prompts import lexicon
 from biasgraph.prompts.grammar import is_plural, singular_in, word_rows, words
@@ -18,9 +20,10 @@ from biasgraph.prompts.kinds import (
     kind_of,
 )
 from biasgraph.prompts.language import is_foreign, is_word
-from biasgraph.prompts.nounphrase import IN_ENGLISH, TO_SEE, NounPhraseReader, Unsure
+from biasgraph.prompts.nounphrase import NounPhraseReader
 from biasgraph.prompts.openings import is_frame
 from biasgraph.prompts.tokens import PromptToken
+from biasgraph.prompts.unsure import IN_ENGLISH, TO_SEE, PictureOnly, Unsure
 
 _MEASURE = re.compile(
     r"\d+(st|nd|rd|th|s)?|\d+(\.\d+)?(mm|k|d|p|px|fps)|f/?\d.*|iso\d+|[a-z]t?\d+|\d+-?bit|up"
@@ -53,21 +56,30 @@ def read_subject(tokens: Sequence[PromptToken]) -> tuple[int, int, int]:
     if said[:1] == [["negative", "prompt"]]:
         raise Unsure("it says only what the picture must not show", TO_SEE)
     for number, ((start, _), tag) in enumerate(zip(spans, said, strict=True)):
+        later = said[number + 1 :]
         opened = reader.skip_openings(start)
-        if not tag or (opened == start and is_about_picture(tag)):
+        worn_out = (
+            len(tag) > 2 and tag[1] in ("out", "up", "down") and tag[0].endswith(("ed", "rn", "en"))
+        )
+        if not tag or (opened == start and not worn_out and is_about_picture(tag)):
             if tag[-1:] in (["male"], ["female"]) and not list(count_tags(said)):
                 raise Unsure(f"'{' '.join(tag)}' may be its subject")
             continue
-        if _is_general(tag) and any(map(_names_being, said[number + 1 :])):
+        if _is_general(tag) and any(map(_names_being, later)):
             continue
         if is_foreign([word for word in tag if word not in words("styles")]):
             raise Unsure("it does not seem to be English", IN_ENGLISH)
         if tag[0] == "being":
             raise Unsure("it does not start with a noun")
-        phrase = reader.noun_phrase(opened)
-        if _is_mood(tokens, phrase) and any(map(_is_determined, said[number + 1 :])):
+        try:
+            phrase = reader.noun_phrase(opened)
+        except PictureOnly:
+            if any(map(_is_subject, later)):
+                continue
+            raise
+        if _is_mood(tokens, phrase) and any(map(_is_subject, later)):
             continue
-        if _is_worn(tokens, phrase, said):
+        if _is_worn(tokens, phrase, said) or _is_held(tokens, phrase, said, number):
             continue
         if any(map(_is_feature, said[:number])) and kind_of(tokens[phrase[2]].lower) == "thing":
             break
@@ -104,9 +116,12 @@ def is_about_picture(tag: Sequence[str]) -> bool:
     first, last = tag[0], tag[-1]
     if tuple(tag[-2:]) in word_rows("picture_things"):
         return False
-    if (last,) in word_rows("techniques") or (len(tag) == 1 and _is_movement(last)):
+    technique = {(last,), tuple(tag[-2:])}.intersection(word_rows("techniques"))
+    if technique or last == "design" or (len(tag) == 1 and _is_movement(last)):
         return True
     pictures = words("styles") | words("frames") | words("describers") | {"and", "&"}
+    if all(word in pictures or _is_slip(word) for word in tag):
+        return True
     half = first == "half" and len(tag) > 1 and is_participle(tag[1])  # half hidden by roots
     if (
         first in _NEGATIVE
@@ -137,7 +152,13 @@ def is_about_picture(tag: Sequence[str]) -> bool:
     if is_participle(first) and first not in words("ing_nouns"):
         return len(tag) == 1 or tag[1] in words("prepositions")
     named = [lexicon.noun_senses(word)[:1] == "l" or word.isdecimal() for word in tag]
-    return all(named) or all(describes(word) for word in tag)
+    return all(named) or (all(map(describes, tag)) and last not in words("ing_nouns"))
+
+
+def _is_slip(word: str) -> bool:
+    """Whether an unknown word is a manner of a picture, with a slip: "masterpeice"."""
+    unknown = len(word) > 5 and not is_word(word)
+    return unknown and bool(difflib.get_close_matches(word, words("styles"), n=1, cutoff=0.88))
 
 
 def _is_movement(word: str) -> bool:
@@ -161,7 +182,13 @@ def _is_determined(tag: Sequence[str]) -> bool:
 
 def _is_general(tag: Sequence[str]) -> bool:
     """Whether a tag says what kind of picture it is by what such pictures show: wildlife photo."""
-    return len(tag) > 1 and tag[-2] in words("genres") and is_frame(tag[-1])
+    shows = len(tag) > 1 and tag[-2] in words("genres") and is_frame(tag[-1])
+    return shows or tuple(tag) in word_rows("media")
+
+
+def _is_subject(tag: Sequence[str]) -> bool:
+    """Whether a tag names something to be seen, without doubt: "a pond", "old woman"."""
+    return _is_determined(tag) or _names_being(tag)
 
 
 def _names_being(tag: Sequence[str]) -> bool:
@@ -183,6 +210,26 @@ def _is_worn(
     return start == noun and len(said) > 2 and worn and any(map(_is_feature, said))
 
 
+def _is_held(
+    tokens: Sequence[PromptToken],
+    phrase: tuple[int, int, int],
+    said: Sequence[Sequence[str]],
+    number: int,
+) -> bool:
+    """Whether a thing's tag stands between a pose and the being that has it: "umbrella"."""
+    start, noun, head = phrase
+    thing = start == noun and kind_of(tokens[head].lower) == "thing"
+    posed = any(tag and _is_pose(tag) for tag in said[:number])
+    later = [tag for tag in said[number + 1 :] if tag and tag[0] not in _NEGATIVE]
+    return thing and posed and any(is_being(tag[-1]) for tag in later)
+
+
+def _is_pose(tag: Sequence[str]) -> bool:
+    """Whether a tag says what somebody does: "walking away", "looking at viewer"."""
+    doing = lexicon.is_ing_form(tag[0]) and tag[0] not in words("ing_nouns")
+    return doing and (len(tag) == 1 or ends_phrase(tag[1]))
+
+
 def _is_feature(tag: Sequence[str]) -> bool:
     """Whether a tag says what somebody looks like: "red hair"."""
     return 0 < len(tag) <= 4 and tag[-1] in words("body_parts") | words("features")
@@ -192,6 +239,8 @@ def _refuse_unknown(tokens: Sequence[PromptToken], phrase: tuple[int, int, int])
     """Refuse a tag whose noun no list has: "wlop", "makima (...)", "arts martiaux"."""
     start, noun, head = phrase
     run = [token.lower for token in tokens[noun : head + 1]]
+    if trained := words("tokens").intersection(run):
+        raise Unsure(f"'{min(trained)}' may be a word that a model was taught")
     ends = head + 1 == len(tokens) or not tokens[head + 1].is_word
     known = [bool(is_word(word) or COUNT_TAG.fullmatch(word)) for word in run]
     named = tokens[noun].text.istitle() and not any(known)  # "Waluigi at a table"
@@ -222,6 +271,10 @@ def _refuse_others(
         )
     ]
     own = tokens[head].lower
+    own = tokens[head].lower
+    if kind_of(own) == "thing":  # engineers are small beside a spaceship
+        beside = next((later for tag, later in pairwise(said) if own in tag and later), [""])
+        others = [other for other in others if not is_plural(other) or other == beside[-1]]
     if others and own != others[0] and own not in others:
         raise Unsure(f"'{own}' or '{others[0]}' may be its subject")
     animals = [tag[0] for tag in said if len(tag) == 1 and kind_of(tag[0]) == "animal"]

@@ -4,7 +4,8 @@
 
 prints a table by kind, and every prompt that is not read as expected (--all: what was said of the
 refused ones too). A file has the columns kind, prompt, expect (read, refuse or either), subject,
-head, about and note; "|" stands between several right subjects, or kinds of them.
+head, about and note; "|" stands between several right subjects, or kinds of them. Determiners do
+not count.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from pathlib import Path
 
 from biasgraph.errors import InputError
 from biasgraph.prompts.counterfactuals import plan_prompts
+from biasgraph.prompts.kinds import determiner_number
 from biasgraph.prompts.suited_axes import kind_of_subject, suited_axes
 
 FILES = sorted((Path(__file__).parents[1] / "data").glob("prompts_*.tsv"))
-"""The first shaped the rules; when they met the second to the fifth, 4.6, 6.5, 2.0 and 3.3 % were
-wrong and silent, 3.5, 8.1, .5 and 4.8 % needlessly refused. These shaped the rules then."""
+"""The first shaped the rules; when they met the second to the sixth, 4.6, 6.5, 2.0, 3.3 and 3.0 %
+were wrong and silent, 3.5, 8.1, .5, 4.8 and 3.3 % needlessly refused (the sixth by its corrected
+labels; 6.3 % by its author's, who took buildings for objects). These shaped the rules then."""
 RIGHT, WRONG, NEEDLESS = "right", "wrong and silent", "needlessly refused"
 
 
@@ -40,6 +43,14 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
+def bare(phrase: str) -> str:
+    """A noun phrase without its determiners, which some authors leave away."""
+    spoken = phrase.replace("(", "").split()
+    while len(spoken) > 1 and determiner_number(spoken[0].lower()):
+        del spoken[0]
+    return " ".join(spoken)
+
+
 def judged(row: dict[str, str]) -> Verdict:
     """Read a prompt all the way to its counterfactuals and compare with what is expected."""
     prompt, expect = row["prompt"], row["expect"]
@@ -48,7 +59,7 @@ def judged(row: dict[str, str]) -> Verdict:
     except InputError as error:
         return Verdict(row, NEEDLESS if expect == "read" else RIGHT, str(error))
     kind = kind_of_subject(prompt)
-    same = plan.subject.text in row["subject"].split("|")
+    same = bare(plan.subject.text) in map(bare, row["subject"].split("|"))
     fits = expect == "either" or kind in ("unknown", *row["about"].split("|"))
     outcome = RIGHT if expect != "refuse" and same and fits else WRONG
     return Verdict(row, outcome, f"{plan.subject.text} ({kind})")

@@ -1,4 +1,4 @@
-"""1,380 prompts as people write them, with what a careful reader makes of each."""
+"""1,780 prompts as people write them, with what a careful reader makes of each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.prompts.corpus import FILES, NEEDLESS, WRONG, Verdict, judged, rows, table
 
-MOST_WRONG, MOST_NEEDLESS = 0.002, 0.004
+MOST_WRONG, MOST_NEEDLESS = 0.001, 0.003
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def verdicts() -> list[Verdict]:
 def test_prompts_as_people_write_them(verdicts: list[Verdict]) -> None:
     print("\n".join(table(verdicts)))
     counts = Counter(verdict.outcome for verdict in verdicts)
-    assert len(verdicts) == 1_380
+    assert len(verdicts) == 1_780
     assert counts[WRONG] <= MOST_WRONG * len(verdicts)
     assert counts[NEEDLESS] <= MOST_NEEDLESS * len(verdicts)
 
