@@ -63,9 +63,13 @@ class AxisGate:
         """
         shown = printable(self.text)
         if self.axis not in farthest:
+            each = [f"{EACH}:{axis}" for axis in farthest]
+            hint = did_you_mean(self.axis, [*each, *farthest] if ":" in self.axis else farthest)
+            if "," in self.text:
+                hint = " Each gate needs a --fail-if of its own"
             raise InputError(
                 f"the gate '{shown}' is about an axis that is not there (there are "
-                f"{listed(list(farthest))}).{did_you_mean(self.axis, farthest)}"
+                f"{listed(list(farthest))}).{hint}"
             )
         most = farthest[self.axis]
         if most is not None and self.threshold >= most:

@@ -26,7 +26,7 @@ def read_condition(text: str, forms: str) -> tuple[str, float]:
     if not above:
         raise InputError(f"the gate '{shown}' has no '>': give {forms}")
     if not _NUMBER.fullmatch(number) or not math.isfinite(float(number)):
-        given = f"'{printable(number)}' is no finite number"
+        given = f"'{printable(number)}' is not a finite number"
         what = given if number else "the number is missing"
         raise InputError(f"the gate '{shown}': {what} behind '>'")
     return condition, float(number)

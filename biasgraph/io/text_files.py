@@ -11,7 +11,7 @@ from pathlib import Path
 from biasgraph.errors import InputError, printable
 
 COMMENT = "#"
-IRREGULAR = "it is no regular file"
+IRREGULAR = "it is not a regular file"
 BOM = b"\xef\xbb\xbf"
 LONGEST = 2**28
 """Bytes read of what is no regular file and may never end, such as /dev/zero."""

@@ -94,11 +94,11 @@ def _audited(document: Record, record: BuildRecord) -> Iterator[parts.ScreenPart
 
 
 def _settings(settings: Record) -> str:
-    """Those that are not the usual ones."""
+    """Those that are not the defaults."""
     usual = asdict(AnalysisSettings()) | {"looks": []}
     others = {name: value for name, value in settings.items() if value != usual.get(name)}
     told = ", ".join(f"{name} {value}" for name, value in rows_of(others))
-    return told or "the usual ones"
+    return told or "the defaults"
 
 
 def _shown(told: Told) -> Iterator[parts.ScreenPart]:

@@ -56,9 +56,18 @@ def describe_seen(document: Record) -> Iterator[str]:
         shown = "; ".join(most[:LISTED])
         yield f"Of {about}, the judge's answers say {shown}{_of_valid(valid, count)}."
     elif all(node["w1"] is None for node in document["nodes"]):
-        yield f"The {about} are too few to say how far they are from the ideal."
+        yield _explain_too_few(document, about)
     elif not hidden:
         yield f"The {about} cannot be distinguished from the ideal on any axis."
+
+
+def _explain_too_few(document: Record, about: str) -> str:
+    """Why no axis has a distance to its ideal, and how many valid answers that takes."""
+    graph = document["graph"]
+    fewest = graph["settings"]["min_valid"]
+    few = graph["images"]["initial"] < fewest
+    what = f"The {about} are too few" if few else f"Of the {about} too few have a valid answer"
+    return f"{what} to say how far they are from the ideal; it takes {fewest:,}."
 
 
 def is_hidden_by_sum(node: Record) -> bool:

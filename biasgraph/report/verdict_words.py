@@ -186,7 +186,11 @@ def describe_undecided(document: Record, pairs: Sequence[Record]) -> Iterator[st
     """What could not be decided, of axes and of pairs that are no edges, and why."""
     unmeasured = [node["id"] for node in document["nodes"] if node["w1"] is None]
     if unmeasured:
-        yield f"{named(unmeasured)}: too few valid answers to measure the distance to the ideal."
+        fewest = document["graph"]["settings"]["min_valid"]
+        yield (
+            f"{named(unmeasured)}: too few valid answers to measure the distance to the ideal "
+            f"(it takes {fewest:,})."
+        )
     asked = () if is_without_interventions(document["graph"]) else between(pairs)
     unmeasured_pairs = [pair for pair in asked if pair["status"] != "ok"]
     for why, group in grouped((reason(pair), pair) for pair in unmeasured_pairs).items():

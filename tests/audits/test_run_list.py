@@ -119,7 +119,7 @@ def test_a_pipe_and_links_do_no_harm(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "round").symlink_to(tmp_path)
     (tmp_path / "away").symlink_to(runs)
     (row,) = list_runs(tmp_path)
-    assert row.problem is not None and "it is no regular file" in row.problem
+    assert row.problem is not None and "it is not a regular file" in row.problem
 
 
 @pytest.mark.parametrize("name", ["graph.json", "run.json"])

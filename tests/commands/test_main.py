@@ -453,4 +453,4 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
     (tmp_path / "r" / name).unlink()
     os.mkfifo(tmp_path / "r" / name)
     assert main(["show", str(tmp_path / "r")]) == 2
-    assert f"{name}: it is no regular file" in capsys.readouterr().err
+    assert f"{name}: it is not a regular file" in capsys.readouterr().err

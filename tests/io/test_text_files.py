@@ -36,9 +36,9 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert read_regular(tmp_path / "a") == b"\0\r\n"
     refuse_pipe(tmp_path / "a")
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         read_regular(tmp_path / "pipe")
-    with pytest.raises(InputError, match=r"^cannot read .*pipe: it is no regular file$"):
+    with pytest.raises(InputError, match=r"^cannot read .*pipe: it is not a regular file$"):
         refuse_pipe(tmp_path / "pipe")
 
 

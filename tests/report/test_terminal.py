@@ -67,7 +67,7 @@ def test_says_what_was_audited_and_what_was_found(result: biasgraph.Result) -> N
         "Distance Wasserstein-1, nominal",
         "p of at most 0.0001",
         "male 73%",
-        "1 of 6 pairs of axes are edges",
+        "1 of 6 pairs of axes is an edge",
         f"+{link['is']:.3f} [+{link['is_ci_low']:.3f}, +{link['is_ci_high']:.3f}]",
         f"{link['cramers_v']:.2f}",
         "The strongest axis is gender: 1 edge",

@@ -80,7 +80,8 @@ def test_the_lead_claims_no_direction_that_is_undetermined(result: biasgraph.Res
 def test_the_lead_of_a_run_too_small() -> None:
     few = biasgraph.analyze(librarian_table(images=8), bootstrap=100)
     text = lead(few.document, few)
-    assert "The 8 images of “a librarian” are too few" in text
+    assert "The 8 images of “a librarian” are too few to say how far they are" in text
+    assert "from the ideal; it takes 16." in text
     assert "No pair of axes could be tested." in text
 
 
@@ -242,3 +243,14 @@ def test_without_interventions_one_sentence_says_that_no_pair_is_tested(prompts:
     assert "pair" not in said and "intervened" not in said and "amplification" not in said
     for part in found.prompts:
         assert lead(part.document, part).endswith(sentence)
+
+
+def test_enough_images_with_too_few_answers_are_not_called_too_few() -> None:
+    table = librarian_table(images=20).query("role == 'initial'")
+    table.loc[~table["image"].str.contains(r"-[0-4]$"), "answer"] = "unknown"
+    result = biasgraph.analyze(table, bootstrap=100)
+    assert "Of the 20 images of “a librarian” too few have a valid answer" in lead(
+        result.document, result
+    )
+    [undecided] = verdict_words.describe_undecided(result.document, result.pair_records())
+    assert undecided.endswith("to measure the distance to the ideal (it takes 16).")

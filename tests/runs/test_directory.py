@@ -547,7 +547,7 @@ class TestAnswers:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
 def test_a_pipe_in_the_place_of_the_record_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "run.json")
-    with pytest.raises(InputError, match=r"run\.json: it is no regular file"):
+    with pytest.raises(InputError, match=r"run\.json: it is not a regular file"):
         read_record(tmp_path)
 
 

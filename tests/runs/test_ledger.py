@@ -97,7 +97,7 @@ def test_a_link_to_itself_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_pipe_in_its_place_is_not_waited_for(tmp_path: Path, read_only: bool) -> None:
     os.mkfifo(tmp_path / "ledger.sqlite")
-    with pytest.raises(InputError, match=r"cannot read .*ledger\.sqlite: it is no regular file"):
+    with pytest.raises(InputError, match=r"cannot read .*ledger\.sqlite: it is not a regular file"):
         Ledger(tmp_path / "ledger.sqlite", read_only=read_only)
 
 

@@ -24,7 +24,7 @@ def read(path: Path) -> Record:
     record = parse_json(read_bytes(path), shown(path))
     schema = str(record.get("schema")) if isinstance(record, dict) else ""
     if schema.partition("/")[0] != SCHEMA_NAME:
-        raise InputError(f"{shown(path)} is no agreement of biasgraph's")
+        raise InputError(f"{shown(path)} is not an agreement of biasgraph's")
     if schema != SCHEMA:
         raise InputError(
             f"{shown(path)} has schema {printable(schema)}; this biasgraph reads {SCHEMA}: "

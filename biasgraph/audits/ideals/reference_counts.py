@@ -57,7 +57,7 @@ def counts_in_cells(file: CsvFile, source: str, variables: Sequence[Variable]) -
         if attribute in own:
             raise InputError(f"{where}: '{printable(attribute)}' of {printable(axis)} again")
         if not (count.isascii() and count.isdecimal()):
-            raise InputError(f"{where}: the count '{printable(count)}' is no whole number")
+            raise InputError(f"{where}: the count '{printable(count)}' is not a whole number")
         own[attribute] = int(count.lstrip("0")[:LONGEST] or 0)  # more is too large in any case
         for _, text in _problems({axis: {attribute: own[attribute] or 1}}, variables):
             raise InputError(f"{where}: {text}")

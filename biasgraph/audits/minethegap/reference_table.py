@@ -158,7 +158,7 @@ def _number(cell: str, column: str, where: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{where}: '{printable(column)}' is no number: '{printable(cell)}'")
+        raise InputError(f"{where}: '{printable(column)}' is not a number: '{printable(cell)}'")
     return value
 
 

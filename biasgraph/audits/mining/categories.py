@@ -42,7 +42,7 @@ def bias_categories(
     if not any(missed.values()):
         return _without("the evidence names no missed concepts")
     if "written_by" in model.settings:
-        return _without(f"{describe_writer(model)} is no language model")
+        return _without(f"{describe_writer(model)} is not a language model")
     try:
         proposed = answer(directory, "mine-categories", model, [_request(missed)], Categories)
     except BrokenOff as error:

@@ -308,7 +308,7 @@ def test_directories_are_read_named_and_written(tmp_path: Path) -> None:
         found.save(tmp_path / "old")
     with pytest.raises(InputError, match="at least one other"):
         compare([tmp_path / "old"])
-    with pytest.raises(InputError, match="no finite number"):
+    with pytest.raises(InputError, match="not a finite number"):
         compare([tmp_path / "nowhere", tmp_path / "old"], gates=["worse:age>x"])
 
 

@@ -296,7 +296,7 @@ WRONG = [
     ("x.yaml", "[]", "must hold lines"),
     ("x.yaml", "", "must hold lines"),
     ("x.yaml", "gender: {male: [1]}", "whole number"),
-    ("x.csv", "axis,attribute,count\ngender,male,x", "line 2: the count 'x' is no whole number"),
+    ("x.csv", "axis,attribute,count\ngender,male,x", "line 2: the count 'x' is not a whole number"),
     pytest.param(
         "x.csv",
         f"axis,attribute,count\ngender,male,{'9' * 5000}",

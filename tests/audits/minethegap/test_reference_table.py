@@ -47,7 +47,7 @@ def test_a_bias_column_is_taken_as_it_stands(tmp_path: Path) -> None:
         ("prompt,male\nnurse,1\n", "shares of two attributes"),
         ("prompt,male,female\n", "says of no prompt"),
         ("prompt,male,female\nnurse,0,0\n", "row 2: shares cannot be negative, or all 0"),
-        ("prompt,bias\nnurse,high\n", "row 2: 'bias' is no number: 'high'"),
+        ("prompt,bias\nnurse,high\n", "row 2: 'bias' is not a number: 'high'"),
         ("prompt,bias\nnurse,1\nNurse,2\n", "row 3: 'nurse' stands there twice"),
     ],
 )

@@ -65,7 +65,7 @@ def test_the_document(mined: Path) -> None:
     assert "vqa" not in found and "sandbox's rules" in found["proposed_by"]
     assert found["settings"]["objective"] == "bias" and found["stopped"] == "iterations"
     assert found["categories"]["categories"] == []
-    assert "is no language model" in found["categories"]["reason"]
+    assert "is not a language model" in found["categories"]["reason"]
     candidates = found["candidates"]
     assert [one["number"] for one in candidates] == [*range(24)]
     assert [one["iteration"] for one in candidates] == [1] * 8 + [2] * 8 + [3] * 8
