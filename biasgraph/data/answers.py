@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from biasgraph.data.annotators import are_models
+from biasgraph.data.origin import NO_MODEL, are_models
 from biasgraph.errors import InputError, MissingExtra, did_you_mean, listed, printable
 from biasgraph.io.csv_files import CsvFile, map_texts, to_csv
 from biasgraph.io.text_files import read_bytes
@@ -27,7 +27,6 @@ COLUMNS = ("model", "prompt", "role", "axis", "attribute", "image", "target", "a
 OPTIONAL = ("confidence", "judge", "annotator")
 NEEDED = ("prompt", "image", "target", "answer")
 """The columns that no table can do without; the others are filled in where they lack."""
-NO_MODEL = "not recorded"
 PEOPLE = "human:"
 """The judge of a table that tells its annotators apart and names none."""
 ROLES = ("initial", "counterfactual", "control")

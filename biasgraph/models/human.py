@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from biasgraph.data.annotators import are_models
+from biasgraph.data.origin import are_models
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from biasgraph.data.origin import NO_MODEL
 from biasgraph.report.scales import Scale, Tick, label, ticks
 
 Record = Mapping[str, Any]
@@ -36,7 +37,7 @@ class Trend:
 
     Attributes:
         look: The place of its colour, dash and shape; as in `MARKS`.
-        line: SVG path from point to point; empty with one point.
+        line: SVG path from point to point; empty with one point, or no record of the model.
         whiskers: SVG path of the intervals.
         marks: SVG path of the points.
     """
@@ -150,7 +151,7 @@ def shares(points: Sequence[Record], span: Span, name: str, attribute: int, goal
 def _trends(
     rows: Sequence[tuple[Record, float, Sequence[float]]], span: Span, scale: Scale
 ) -> list[Trend]:
-    """A line through the points of each model."""
+    """A line through the points of each model; those that are not recorded may be several."""
     trends = []
     for model, look in span.looks.items():
         aside = APART * (look - (len(span.looks) - 1) / 2)
@@ -164,7 +165,7 @@ def _trends(
             trends.append(
                 Trend(
                     look,
-                    f"M{path}" if len(places) > 1 else "",
+                    f"M{path}" if len(places) > 1 and model != NO_MODEL else "",
                     "".join(f"M{x} {low}V{high}" for x, _, low, high in places),
                     "".join(f"M{x} {y}{MARKS[look]}" for x, y, *_ in places),
                 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from biasgraph.data.origin import NO_MODEL
 from biasgraph.report import words
 from biasgraph.report.history_drawing import Chart, Span, distances, shares
 
@@ -121,7 +122,7 @@ def history_view(history: Record, address: Callable[[Record], str | None]) -> Hi
     return HistoryView(
         prompt=words.label(history["prompt"]),
         runs=history["runs"],
-        models=[Model(words.label(one), span.looks.get(one), one in toys) for one in models],
+        models=[Model(_called(one), span.looks.get(one), one in toys) for one in models],
         changes=[change for axis in history["axes"] for change in _changes(axis, models)],
         axes=[_axis(axis, span, most) for axis in drawn],
         once=", ".join(once),
@@ -202,7 +203,9 @@ def _ideal(setting: Record) -> str:
 def _about(setting: Record) -> str:
     counted = f", counted in {setting['counted']:,} images" if setting["counted"] else ""
     metric = f"Metric: {setting['metric']}."
-    return f"Judge: {_judge(setting)}. Ideal: {_ideal(setting)}{counted}. {metric}"
+    unknown = "not recorded, so perhaps not the same everywhere"
+    judge = unknown if setting["judge"] is None else _judge(setting)
+    return f"Judge: {judge}. Ideal: {_ideal(setting)}{counted}. {metric}"
 
 
 def _apart(setting: Record, first: Record) -> str:
@@ -224,7 +227,7 @@ def _apart(setting: Record, first: Record) -> str:
 def _changes(axis: Record, models: Sequence[str]) -> Iterator[str]:
     """What a model's last run says otherwise than its first, in the same setting."""
     for setting in axis["settings"]:
-        for model in models:
+        for model in (one for one in models if one != NO_MODEL):
             own = [one for one in setting["points"] if one["model"] == model and one["w1_ci"]]
             if len(own) < 2:
                 continue
@@ -264,6 +267,10 @@ def _numbers(axis: str, setting: Record, address: Callable[[Record], str | None]
             for point in setting["points"]
         ],
     )
+
+
+def _called(model: str) -> str:
+    return "models not recorded" if model == NO_MODEL else words.label(model)
 
 
 def _toy(point: Record) -> str:

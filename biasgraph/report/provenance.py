@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from biasgraph.data.answers import NO_MODEL
+from biasgraph.data.origin import NO_MODEL
 from biasgraph.report import words
 
 Record = Mapping[str, Any]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from biasgraph.data.origin import NO_MODEL
 from biasgraph.report.history_drawing import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Span, distances
 from biasgraph.report.history_page import HistoryView, history_view
 from biasgraph.report.runs_page import runs_html
@@ -57,6 +58,15 @@ def test_a_line_leads_from_run_to_run_of_each_model() -> None:
     assert first.look != second.look
     assert first.whiskers.count("V") == 2
     assert [(one.name, one.look) for one in two.models] == [("shop:v1", 0), ("shop:v2", 1)]
+
+
+def test_models_that_are_not_recorded_are_not_taken_for_one() -> None:
+    view = shown(setting(point(1, 0.1, NO_MODEL), point(5, 0.4, NO_MODEL), judge=None))
+    [drawn] = view.axes[0].settings
+    [trend] = drawn.distance.trends
+    assert (trend.line, trend.whiskers.count("V"), view.changes) == ("", 2, [])
+    assert [one.name for one in view.models] == ["models not recorded"]
+    assert "Judge: not recorded, so perhaps not the same everywhere." in drawn.about
 
 
 def test_values_stand_where_the_scale_has_them() -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from biasgraph.audits.agreement.sampling import sample
-from biasgraph.data.annotators import are_models
 from biasgraph.data.answers import Answers, majority
 from biasgraph.data.file_names import RECORD
+from biasgraph.data.origin import are_models
 from biasgraph.data.result import run_directory
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile

@@ -1,9 +1,11 @@
-"""Annotators by their names: people, or models."""
+"""Who made pictures and who answered, as tables name them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+NO_MODEL = "not recorded"
+"""The model of a table that names none."""
 OF_A_MODEL = "model:"
 """How the name of an annotator begins that is a model."""
 
