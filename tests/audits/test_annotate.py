@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from biasgraph.methods.registry import METHODS, parse_methods, usual_methods
 from biasgraph.models.clip import ClipJudge
 from biasgraph.models.json_chat import ReplyError
 from tests.openai_server import Behaviour, serving
+from tests.shared_runs import copy_of
 
 SMALL = {"images": 6, "only": ("gender", "age"), "controls": 0, "min_valid": 2, "bootstrap": 100}
 
@@ -28,7 +28,7 @@ def built(tmp_path_factory) -> biasgraph.Result:
 
 @pytest.fixture
 def copy(built: biasgraph.Result, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(str(built.directory), tmp_path / "r", copy_function=shutil.copy2))
+    return copy_of(built.directory, tmp_path / "r")
 
 
 def numbers(result: biasgraph.Result, method: str) -> dict:

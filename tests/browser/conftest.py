@@ -145,6 +145,11 @@ def open_page(windows: Windows) -> Iterator[Open]:
 
 
 @pytest.fixture
+def page(open_page: Open, file: Path) -> Any:
+    return open_page(file)
+
+
+@pytest.fixture
 def open_apart(chromium: Any) -> Iterator[Open]:
     """As `open_page`, in a window that has kept nothing."""
     windows = Windows(chromium)
@@ -172,23 +177,45 @@ def fits(page: Any) -> bool:
     return bool(wide[0] <= wide[1])
 
 
+def check_shot(shot: Any) -> None:
+    """A picture opens larger when it is clicked, and closes when it is clicked again."""
+    shot.locator("img").click()
+    assert shot.locator(".shot-note").is_visible()
+    shot.locator("img").click()
+    assert shot.locator(".shot-note").is_hidden()
+
+
+def unnamed_images(page: Any) -> int:
+    """How many images have no name, or did not load."""
+    unnamed = "all => all.filter((one) => !one.alt || !one.naturalWidth).length"
+    return int(page.locator("img").evaluate_all(unnamed))
+
+
+LUMINANCE = """
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const light = (colour) => {
+      canvas.fillStyle = colour;
+      canvas.fillRect(0, 0, 1, 1);
+      const part = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((value) =>
+        value <= 10 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+      return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2];
+    };
+    const ratio = (one, other) => {
+      const pair = [light(one), light(other)].sort((a, b) => b - a);
+      return (pair[0] + 0.05) / (pair[1] + 0.05);
+    };
+"""
+"""What a script takes to say how two colours contrast (WCAG 2.2): `ratio(one, other)`."""
+
+
 def contrast(page: Any, selector: str, look: str) -> float:
     return float(
         page.locator(selector).first.evaluate(
-            """(one, look) => {
-              const canvas = document.createElement("canvas")
-                .getContext("2d", { willReadFrequently: true });
-              const light = (colour) => {
-                canvas.fillStyle = colour;
-                canvas.fillRect(0, 0, 1, 1);
-                const part = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((value) =>
-                  value <= 10 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
-                return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2];
-              };
+            "(one, look) => {"
+            + LUMINANCE
+            + """
               const ground = getComputedStyle(document.querySelector("main > section"));
-              const pair = [light(getComputedStyle(one)[look]), light(ground.backgroundColor)];
-              pair.sort((a, b) => b - a);
-              return (pair[0] + 0.05) / (pair[1] + 0.05);
+              return ratio(getComputedStyle(one)[look], ground.backgroundColor);
             }""",
             look,
         )

@@ -3,7 +3,6 @@ and none is wider than a phone."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from tests.browser.conftest import DARK, Windows, biasgraph
 from tests.found import found_document, found_pictures
 from tests.mined import mined_document, mined_pictures
 from tests.report.test_parts import every_part
+from tests.shared_runs import copy_of
 
 LARGE = pytest.mark.slow(reason="the rules look at every element; one page stays")
 PICKS = ("null", "{pair: 1}", "{axis: 0}")
@@ -31,7 +31,7 @@ UNFOLD = "for (const one of document.querySelectorAll('details')) one.open = tru
 def report(run: Path, folder: Path) -> Path:
     """The report of a run whose judge was compared with another one."""
     copy = folder / "run"
-    shutil.copytree(run, copy, copy_function=shutil.copy2)
+    copy_of(run, copy)
     biasgraph("agreement", copy, "--with", run / "answers.csv", "--bootstrap", "100", "--quiet")
     biasgraph("report", copy)
     return copy / "report.html"
@@ -72,14 +72,14 @@ def parts(_: Path, folder: Path) -> Path:
 
 def labels(run: Path, folder: Path) -> Path:
     copy = folder / "run"
-    shutil.copytree(run, copy, copy_function=shutil.copy2)
+    copy_of(run, copy)
     biasgraph("label", copy, "--sample", "12")
     return copy / "label.html"
 
 
 def runs(run: Path, folder: Path) -> Path:
     """The page of all runs: a whole one, others with a history, and a broken one."""
-    shutil.copytree(run, folder / "runs" / "toy", copy_function=shutil.copy2)
+    copy_of(run, folder / "runs" / "toy")
     for seed in range(3):
         table = librarian_table(images=30, seed=seed)
         package.build(answers=table, output=folder / "runs" / str(seed), bootstrap=100)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from biasgraph.data.result import load
 from biasgraph.io.writing import write_files
 from tests.browser.conftest import biasgraph, browser_path
+from tests.shared_runs import copy_of
 
 SAMPLE = 12
 
@@ -23,7 +23,7 @@ SAMPLE = 12
 def labelled(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run with a page of `SAMPLE` pictures."""
     copy = tmp_path_factory.mktemp("labelled") / "run"
-    shutil.copytree(run, copy, copy_function=shutil.copy2)
+    copy_of(run, copy)
     biasgraph("label", copy, "--sample", str(SAMPLE))
     return copy
 

@@ -16,7 +16,7 @@ from biasgraph.data.findings import Finding, Heading, MarkedText, MarkedView, Ma
 from biasgraph.report import html
 from biasgraph.report.page import report_html
 from tests.answer_tables import librarian_table
-from tests.browser.conftest import DARK, Open, Windows
+from tests.browser.conftest import DARK, LUMINANCE, Open, Windows
 from tests.hostile import HOSTILE, UNWRITABLE
 
 LEAST_CONTRAST = 4.5
@@ -141,22 +141,13 @@ def test_many_views_are_folded_away(
 def contrasts(page: Any) -> list[float]:
     """Of every shaded word in sight, its letters' contrast with its ground."""
     found: list[float] = page.locator(".view .marked-word").evaluate_all(
-        """all => all.filter(one => one.offsetParent).map(one => {
-          const often = { willReadFrequently: true };
-          const canvas = document.createElement('canvas').getContext('2d', often);
-          const light = (colour) => {
-            canvas.fillStyle = colour;
-            canvas.fillRect(0, 0, 1, 1);
-            const part = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((value) =>
-              value <= 10 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
-            return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2];
-          };
+        "all => all.filter(one => one.offsetParent).map(one => {"
+        + LUMINANCE
+        + """
           const look = getComputedStyle(one);
           let at = one;
           while (getComputedStyle(at).backgroundColor === 'rgba(0, 0, 0, 0)') at = at.parentElement;
-          const ground = getComputedStyle(at).backgroundColor;
-          const pair = [light(look.color), light(ground)].sort((a, b) => b - a);
-          return (pair[0] + 0.05) / (pair[1] + 0.05);
+          return ratio(look.color, getComputedStyle(at).backgroundColor);
         })"""
     )
     return found

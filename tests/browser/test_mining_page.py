@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from biasgraph.report.mining_page import mining_html
-from tests.browser.conftest import DARK, Open, contrast, fits
+from tests.browser.conftest import DARK, Open, check_shot, contrast, fits, unnamed_images
 from tests.hostile import HOSTILE, UNWRITABLE
 from tests.mined import Json, mined_document, mined_pictures
 
@@ -29,11 +29,6 @@ def file(document: Json, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pictures = mined_pictures(document, folder / "images")
     (folder / "mined.html").write_bytes(mining_html(document, pictures))
     return folder / "mined.html"
-
-
-@pytest.fixture
-def page(open_page: Open, file: Path) -> Any:
-    return open_page(file)
 
 
 def place_of(page: Any, locator: Any) -> tuple[float, float]:
@@ -96,8 +91,7 @@ def test_pictures_open_larger_and_close(page: Any) -> None:
     assert shot.locator(".shot-note").is_visible()
     page.mouse.click(5, 5)
     assert shot.locator(".shot-note").is_hidden()
-    unnamed = "all => all.filter((one) => !one.alt || !one.naturalWidth).length"
-    assert page.locator("img").evaluate_all(unnamed) == 0
+    assert unnamed_images(page) == 0
 
 
 def test_without_scripts(scriptless: Any, file: Path, document: Json) -> None:
@@ -109,11 +103,7 @@ def test_without_scripts(scriptless: Any, file: Path, document: Json) -> None:
         page.keyboard.press("Tab")
     [shown] = page.locator(".point-words:visible").all_inner_texts()
     assert "score" in shown
-    shot = page.locator(".shot").first
-    shot.locator("img").click()
-    assert shot.locator(".shot-note").is_visible()
-    shot.locator("img").click()
-    assert shot.locator(".shot-note").is_hidden()
+    check_shot(page.locator(".shot").first)
     page.locator(".fold > summary").first.click()
     assert page.locator(".fold tbody tr:visible").count() == len(document["candidates"])
 

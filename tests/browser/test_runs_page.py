@@ -39,11 +39,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "pages" / "runs.html"
 
 
-@pytest.fixture
-def page(open_page: Open, file: Path) -> Any:
-    return open_page(file)
-
-
 def names(page: Any) -> list[str]:
     return list(page.locator("#runs tbody tr:visible th").all_inner_texts())
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from biasgraph.report.search_page import search_html
-from tests.browser.conftest import DARK, Open, contrast, fits
+from tests.browser.conftest import DARK, Open, check_shot, contrast, fits, unnamed_images
 from tests.found import Json, found_document, found_pictures
 from tests.hostile import HOSTILE, UNWRITABLE
 
@@ -29,11 +29,6 @@ def file(document: Json, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pictures = found_pictures(document, folder / "images")
     (folder / "found.html").write_bytes(search_html(document, pictures))
     return folder / "found.html"
-
-
-@pytest.fixture
-def page(open_page: Open, file: Path) -> Any:
-    return open_page(file)
 
 
 def unfold(page: Any) -> None:
@@ -67,8 +62,7 @@ def test_pictures_open_larger_and_close(page: Any) -> None:
     assert shot.locator("img").bounding_box()["width"] == small["width"]
     assert page.locator("#prompts .cell").first.get_attribute("open") is not None
     unfold(page)
-    unnamed = "all => all.filter((one) => !one.alt || !one.naturalWidth).length"
-    assert page.locator("img").evaluate_all(unnamed) == 0
+    assert unnamed_images(page) == 0
 
 
 def test_every_point_and_bar_is_drawn_inside_its_drawing(page: Any, document: Json) -> None:
@@ -92,11 +86,7 @@ def test_without_scripts(scriptless: Any, file: Path) -> None:
     page = scriptless
     page.set_viewport_size({"width": 1000, "height": 800})
     page.goto(file.as_uri())
-    shot = page.locator(".shot").first
-    shot.locator("img").click()
-    assert shot.locator(".shot-note").is_visible()
-    shot.locator("img").click()
-    assert shot.locator(".shot-note").is_hidden()
+    check_shot(page.locator(".shot").first)
     unfold(page)
     assert page.locator(".found:visible").count() == page.locator(".found").count() > 40
 

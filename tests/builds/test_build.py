@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -23,8 +21,9 @@ from biasgraph.data.result import load
 from biasgraph.models.pixels import pixels_digest
 from biasgraph.runs.directory import read_run
 from tests.forked import biasgraph
+from tests.interrupted import interrupt
 from tests.kill_trials import annotated_build, kill_trials, results
-from tests.shared_runs import copy_run
+from tests.shared_runs import copy_of, copy_run
 
 SMALL = (
     "--images", "6", "--only", "gender,clothing", "--controls", "0", "--min-valid", "2",
@@ -64,15 +63,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def copy_of(small: Path, tmp_path: Path) -> Path:
-    import shutil
-
-    return Path(shutil.copytree(small, tmp_path / "run", copy_function=shutil.copy2))
-
-
 @pytest.mark.slow(reason="a build of its own")
 def test_labels_of_other_pictures_are_named_and_change_nothing(small: Path, tmp_path: Path) -> None:
-    directory, labels = copy_of(small, tmp_path), tmp_path / "labels.csv"
+    directory, labels = copy_of(small, tmp_path / "run"), tmp_path / "labels.csv"
     labels.write_text(
         "picture,question,answer\n"
         'sha256:0,"What is the gender (male, female) of the person?",female\n'
@@ -84,7 +77,7 @@ def test_labels_of_other_pictures_are_named_and_change_nothing(small: Path, tmp_
 
 
 def test_answers_of_people_are_no_unchecked_judge(small: Path, tmp_path: Path) -> None:
-    directory, labels = copy_of(small, tmp_path), tmp_path / "labels.csv"
+    directory, labels = copy_of(small, tmp_path / "run"), tmp_path / "labels.csv"
     with closing(read_run(directory)) as run, labels.open("w", newline="") as file:
         gate, axes = read_questions(run, "sandbox")
         writer = csv.writer(file)
@@ -120,7 +113,7 @@ def test_a_build_leaves_a_complete_run(small: Path) -> None:
 
 
 def test_a_rerun_does_no_model_work(small: Path, tmp_path: Path) -> None:
-    directory = copy_of(small, tmp_path)
+    directory = copy_of(small, tmp_path / "run")
     before = images_of(directory), (directory / "answers.csv").read_bytes()
     code = (
         "import sys; from biasgraph.commands import main; code = main(sys.argv[1:]);"
@@ -133,7 +126,7 @@ def test_a_rerun_does_no_model_work(small: Path, tmp_path: Path) -> None:
 
 
 def test_another_alpha_reuses_everything(small: Path, tmp_path: Path) -> None:
-    directory = copy_of(small, tmp_path)
+    directory = copy_of(small, tmp_path / "run")
     before = images_of(directory)
     build(directory, *SMALL, "--alpha", "0.05")
     assert images_of(directory) == before
@@ -143,7 +136,7 @@ def test_another_alpha_reuses_everything(small: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow(reason="two builds of the sandbox; runs/test_directory.py asks for more")
 def test_more_images_leave_the_old_as_they_were(small: Path, tmp_path: Path) -> None:
-    directory = copy_of(small, tmp_path)
+    directory = copy_of(small, tmp_path / "run")
     before = images_of(directory)
     old = pd.read_csv(directory / "answers.csv")
     build(directory, *SMALL, "--images", "9")
@@ -157,7 +150,7 @@ def test_more_images_leave_the_old_as_they_were(small: Path, tmp_path: Path) -> 
 
 
 def test_another_seed_or_model_is_refused_by_name(small: Path, tmp_path: Path) -> None:
-    directory = copy_of(small, tmp_path)
+    directory = copy_of(small, tmp_path / "run")
     before = images_of(directory)
     assert "seed" in build(directory, *SMALL, "--seed", "1", expect=2).stderr
     other = build(directory, *SMALL, "--model", "sandbox:debiased", expect=2)
@@ -167,7 +160,7 @@ def test_another_seed_or_model_is_refused_by_name(small: Path, tmp_path: Path) -
 
 @pytest.mark.slow(reason="a build of its own")
 def test_another_prompt_is_refused_by_name(small: Path, tmp_path: Path) -> None:
-    directory = copy_of(small, tmp_path)
+    directory = copy_of(small, tmp_path / "run")
     before = (directory / "graph.json").read_bytes()
     refused = run("build", "--prompt", "a nurse", *SMALL, "-o", str(directory), expect=2)
     assert "its prompt was 'a librarian' and is now 'a nurse'" in refused.stderr
@@ -179,7 +172,7 @@ def test_another_prompt_is_refused_by_name(small: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow(reason="two builds of the sandbox; runs/test_directory.py sets runs aside")
 def test_fresh_keeps_the_old_run_aside(small: Path, tmp_path: Path) -> None:
-    directory = copy_of(small, tmp_path)
+    directory = copy_of(small, tmp_path / "run")
     before = images_of(directory)
     build(directory, *SMALL, "--seed", "1", "--fresh")
     aside = next(path for path in tmp_path.iterdir() if path.name.startswith("run-until-"))
@@ -189,7 +182,7 @@ def test_fresh_keeps_the_old_run_aside(small: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow(reason="a build of its own")
 def test_a_damaged_image_is_made_again(small: Path, tmp_path: Path) -> None:
-    directory = copy_of(small, tmp_path)
+    directory = copy_of(small, tmp_path / "run")
     picture = next((directory / "images").glob("*.png"))
     whole = picture.read_bytes()
     picture.write_bytes(whole[: len(whole) // 2])
@@ -199,7 +192,7 @@ def test_a_damaged_image_is_made_again(small: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow(reason="a build of the sandbox; runs/test_directory.py has judges that join")
 def test_the_second_judge_joins_the_run(small: Path, tmp_path: Path) -> None:
-    directory = copy_of(small, tmp_path)
+    directory = copy_of(small, tmp_path / "run")
     before = images_of(directory)
     build(directory, *SMALL, "--vqa", "sandbox:judge2")
     assert images_of(directory) == before
@@ -207,7 +200,7 @@ def test_the_second_judge_joins_the_run(small: Path, tmp_path: Path) -> None:
 
 
 def test_json_is_the_only_thing_on_stdout(small: Path, tmp_path: Path) -> None:
-    done = build(copy_of(small, tmp_path), *SMALL, "--json")
+    done = build(copy_of(small, tmp_path / "run"), *SMALL, "--json")
     assert json.loads(done.stdout)["schema"] == "biasgraph/1"
 
 
@@ -257,15 +250,7 @@ def test_ctrl_c_finishes_the_batch_and_says_how_to_go_on(tmp_path: Path) -> None
     directory = tmp_path / "run"
     arguments = ("--images", "24", "--only", "gender,clothing", "--bootstrap", "100")
     words = command("build", "--prompt", "a librarian", "-o", str(directory), *arguments)
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not any((directory / "images").glob("*.png")):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert "again" in errors
+    assert "again" in interrupt(words, directory)
     made = images_of(directory)
     assert 0 < len(made) < PROMPTS * 24
     assert len(made) % 48 == 0

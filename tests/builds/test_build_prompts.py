@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
-import signal
 import sqlite3
-import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -19,6 +15,8 @@ from biasgraph.commands import main
 from biasgraph.data.result import load
 from biasgraph.io.folder_names import folder_name
 from biasgraph.models.diffusers import DiffusersGenerator
+from tests.interrupted import interrupt
+from tests.shared_runs import copy_of
 
 SMALL = (
     "--images", "4", "--only", "gender,age", "--controls", "0", "--min-valid", "2",
@@ -68,7 +66,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(small: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(small, tmp_path / "run", copy_function=shutil.copy2))
+    return copy_of(small, tmp_path / "run")
 
 
 def test_one_run_holds_all_prompts(small: Path) -> None:
@@ -228,16 +226,7 @@ def test_an_interrupted_build_goes_on(tmp_path: Path) -> None:
     path.write_text("a librarian\na nurse\na cook\n")
     directory = tmp_path / "run"
     words = ["build", "--prompts", str(path), "-o", str(directory), *SMALL, "--images", "16"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "biasgraph", *words], stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 120
-    while not any((directory / "images").glob("*.png")):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 130
+    errors = interrupt([sys.executable, "-m", "biasgraph", *words], directory)
     assert "rerun the same command" in errors
     made = images_by_prompt(directory)
     assert len(made) == 3 and sum(made.values()) < 3 * SETS * 16

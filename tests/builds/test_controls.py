@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 import biasgraph
 from biasgraph.commands import main
 from tests import forked
-from tests.shared_runs import copy_run
+from tests.shared_runs import copy_of, copy_run
 
 SMALL = (
     "--prompt", "a librarian", "--images", "6", "--only", "gender,clothing", "--min-valid", "2",
@@ -56,10 +55,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def copied(run: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(run, tmp_path / "run", copy_function=shutil.copy2))
-
-
 @pytest.mark.slow(reason="two builds")
 def test_a_build_makes_two_controls_and_changes_nothing_else(home: Path) -> None:
     plain, usual = images_of(home / "plain"), images_of(home / "usual")
@@ -83,7 +78,7 @@ def test_a_build_makes_two_controls_and_changes_nothing_else(home: Path) -> None
 
 @pytest.mark.slow(reason="builds of the sandbox")
 def test_a_run_without_controls_gets_them_only_when_asked(home: Path, tmp_path: Path) -> None:
-    run = copied(home / "plain", tmp_path)
+    run = copy_of(home / "plain", tmp_path / "run")
     before = images_of(run), (run / "run.json").read_bytes(), (run / "answers.csv").read_bytes()
     assert "controls" not in json.loads(before[1])["builds"][0]["settings"]
     build(run)
@@ -103,7 +98,7 @@ def test_a_run_without_controls_gets_them_only_when_asked(home: Path, tmp_path: 
 
 @pytest.mark.slow(reason="builds of the sandbox")
 def test_controls_can_be_left_out_again(home: Path, tmp_path: Path) -> None:
-    run = copied(home / "usual", tmp_path)
+    run = copy_of(home / "usual", tmp_path / "run")
     before = images_of(run)
     build(run, "--controls", "0")
     pd.testing.assert_frame_equal(answers_of(run), answers_of(home / "plain"))
@@ -194,7 +189,7 @@ def test_bad_numbers_of_controls(
     said = build(tmp_path / "run", *arguments, expect=2)
     assert problem in said
     assert not (tmp_path / "run").exists()
-    run = copied(home / "plain", tmp_path)
+    run = copy_of(home / "plain", tmp_path / "run")
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     build(run, *arguments, expect=2)
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before

@@ -12,6 +12,7 @@ from biasgraph.commands import main
 from biasgraph.data.result import load
 from tests.report.test_prompt_tables import initial_table
 from tests.runs.pictures.pictures import folder_of
+from tests.screens import one_line
 
 PROFESSIONS = {f"profession {i}": 0.04 if i % 2 else 0.96 for i in range(12)}
 QUICK = ("--bootstrap", "100")
@@ -27,14 +28,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-def said(text: str) -> str:
-    return " ".join(text.split())
-
-
 @pytest.mark.slow(reason="a build of its own")
 def test_four_columns_say_what_prompts_show(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(run), "--section", "all"]) == 0
-    text = said(capsys.readouterr().out)
+    text = one_line(capsys.readouterr().out)
     assert "One by one, the 12 prompts are further from the ideal" in text
     assert text.count("No counterfactual images were given") == 1
     assert text.count("pair") == text.count("pairs.csv") + 1
@@ -64,7 +61,7 @@ def test_two_such_runs_are_compared(
     assert main(["build", "--answers", str(tmp_path / "other.csv"), "-o", made, *QUICK]) == 0
     capsys.readouterr()
     assert main(["compare", str(run), made, "-o", str(tmp_path / "compared")]) == 0
-    text = said(capsys.readouterr().out)
+    text = one_line(capsys.readouterr().out)
     assert "No pair can be compared: there is no intervention on the source." in text
     assert "Influence" not in text
     document = json.loads((tmp_path / "compared" / "compare.json").read_text("utf-8"))
@@ -88,5 +85,5 @@ def test_a_manifest_of_initial_pictures_alone(
     options = ("--vqa", "sandbox", "--only", "gender,age", "--min-valid", "2", *QUICK)
     command = ["build", "--model", f"folder:{folder}", "-o", str(tmp_path / "out"), *options]
     assert main(command) == 0
-    assert "No counterfactual images were given" in said(capsys.readouterr().out)
+    assert "No counterfactual images were given" in one_line(capsys.readouterr().out)
     assert len(load(tmp_path / "out").by_prompt) == 2 * 2

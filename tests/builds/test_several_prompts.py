@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import pandas as pd
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 import biasgraph
 from biasgraph.errors import InputError, ModelError, printable
@@ -19,9 +17,9 @@ from biasgraph.io.folder_names import folder_name
 from biasgraph.io.writing import remove_stale, write_files
 from biasgraph.report.graph_summary import Told, summarize
 from biasgraph.report.saving import write
-from biasgraph.report.terminal import show
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE
+from tests.screens import one_line, screen_of
 
 NAMES = {
     "answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml",
@@ -39,14 +37,7 @@ def built(output: Path, *prompts: str, **given: Any) -> biasgraph.Result:
 
 
 def screen(result: biasgraph.Result, document: dict[str, Any] | None = None) -> str:
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=80, highlight=False)
-    show(console, summarize(Told(document or result.document, result.pair_records())))
-    return buffer.getvalue()
-
-
-def words(text: str) -> str:
-    return " ".join(text.split())
+    return screen_of(summarize(Told(document or result.document, result.pair_records())))
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +255,7 @@ def test_notes_say_that_they_are_about_all_prompts() -> None:
 
 
 def test_the_terminal_shows_the_sum_and_each_prompt(result: biasgraph.Result) -> None:
-    text = words(screen(result))
+    text = one_line(screen(result))
     link = result.document["links"][0]
     for expected in (
         "Prompts 3: a librarian, a nurse, a cook; their counts are summed",
@@ -286,7 +277,7 @@ def test_the_terminal_shows_the_sum_and_each_prompt(result: biasgraph.Result) ->
 def test_pairs_below_the_cut_are_not_called_missed(fdr: str | None) -> None:
     frame = answers("a librarian", "a nurse")
     cut = biasgraph.analyze(frame, bootstrap=100, min_is=0.9, fdr=fdr)
-    text = words(screen(cut))
+    text = one_line(screen(cut))
     assert "0 of 6 pairs of axes are edges" in text
     assert (
         "gender → clothing: the answers differ between the interventions, but |IS| is below 0.9: "
@@ -298,7 +289,7 @@ def test_pairs_below_the_cut_are_not_called_missed(fdr: str | None) -> None:
 def test_undefined_means_are_dashes(result: biasgraph.Result) -> None:
     document = copy.deepcopy(result.document)
     document["links"][0]["is_mean_prompt"] = None
-    text = words(screen(result, document))
+    text = one_line(screen(result, document))
     assert "- mean of 3" in text
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -21,6 +20,7 @@ from biasgraph.models.registry import BACKENDS, GENERATOR, JUDGE, Backend, Role
 from biasgraph.report.rounds_words import describe_savings
 from biasgraph.runs.directory import Run, read_run
 from tests.fake_models import FakeGenerator, FakeJudge
+from tests.shared_runs import copy_of
 
 ROUNDS = (
     "--until", "decided", "--decide", "edges", "--only", "gender,bodytype", "--controls", "1",
@@ -105,10 +105,6 @@ def decided(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def copy_of(run: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(run, tmp_path / "run", copy_function=shutil.copy2))
-
-
 def test_images_go_where_pairs_are_open(decided: Path) -> None:
     result = load(decided)
     pairs = [pair for pair in result.pair_records() if pair["source"] != pair["target"]]
@@ -129,7 +125,7 @@ def test_images_go_where_pairs_are_open(decided: Path) -> None:
 
 
 def test_the_same_again_makes_and_changes_nothing(decided: Path, tmp_path: Path) -> None:
-    directory = copy_of(decided, tmp_path)
+    directory = copy_of(decided, tmp_path / "run")
     before = files_of(directory), pictures_of(directory)
     build(directory, *MOST)
     assert (files_of(directory), pictures_of(directory)) == before
@@ -137,7 +133,7 @@ def test_the_same_again_makes_and_changes_nothing(decided: Path, tmp_path: Path)
 
 @pytest.mark.slow(reason="a build of its own")
 def test_other_bounds_make_only_what_they_need(decided: Path, tmp_path: Path) -> None:
-    directory, fresh = copy_of(decided, tmp_path), tmp_path / "fresh"
+    directory, fresh = copy_of(decided, tmp_path / "run"), tmp_path / "fresh"
     before = pictures_of(directory)
     build(directory, *MOST, "--min-v", "0.7")
     assert pictures_of(directory) == before  # all that are needed are there
@@ -215,7 +211,7 @@ def test_a_budget_below_the_first_round_begins_nothing(
 def test_a_budget_below_the_first_round_leaves_the_run_in_its_place(
     decided: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    directory = copy_of(decided, tmp_path)
+    directory = copy_of(decided, tmp_path / "run")
     before = files_of(directory), pictures_of(directory)
     build(directory, "--budget-images", "150", "--fresh", expect=2)
     assert BELOW in capsys.readouterr().err

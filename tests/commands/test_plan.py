@@ -7,16 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import biasgraph
 from biasgraph.commands import main
-from tests.answer_tables import librarian_table
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    directory = tmp_path / "run"
-    biasgraph.save(biasgraph.analyze(librarian_table(), bootstrap=100), directory)
-    return directory
+from tests.command_line import refusal
 
 
 def test_prints_tables_and_writes_the_plan(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,11 +51,7 @@ def test_bad_input_is_one_line_and_nothing_written(
     run: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(run.iterdir())
-    assert main(["plan", str(run), *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert message in err
-    assert len(err.splitlines()) == 1
+    assert message in refusal(capsys, "plan", run, *arguments)
     assert sorted(run.iterdir()) == before
 
 

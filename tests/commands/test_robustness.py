@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +12,9 @@ import pytest
 import biasgraph
 from biasgraph.commands import main
 from tests.answer_tables import librarian_table
+from tests.command_line import refusal
 
 QUICK = ["--draws", "2"]
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("robustness") / "run"
-    biasgraph.save(biasgraph.analyze(librarian_table(), bootstrap=100), directory)
-    return directory
-
-
-@pytest.fixture
-def run(saved: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(saved, tmp_path / "run"))
 
 
 def document_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -207,11 +195,7 @@ def test_bad_input_is_one_line_and_nothing_written(
     run: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(run.iterdir())
-    assert main(["robustness", str(run), *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert message in err
-    assert len(err.splitlines()) == 1
+    assert message in refusal(capsys, "robustness", run, *arguments)
     assert sorted(run.iterdir()) == before
 
 

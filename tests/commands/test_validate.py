@@ -14,13 +14,6 @@ from biasgraph.commands import main
 from tests.answer_tables import librarian_table
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    directory = tmp_path / "run"
-    biasgraph.save(biasgraph.analyze(librarian_table(), bootstrap=100), directory)
-    return directory
-
-
 def test_a_table_is_reweighted(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answers, pairs = (run / "answers.csv").read_bytes(), (run / "pairs.csv").read_bytes()
     assert main(["validate", str(run)]) == 0

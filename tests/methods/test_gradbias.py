@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from biasgraph.commands import main
 from biasgraph.errors import InputError
 from biasgraph.models.clip import ClipJudge
 from biasgraph.runs.directory import read_run
+from tests.shared_runs import copy_of
 
 SMALL: dict[str, Any] = {"only": ("gender", "age"), "controls": 0, "bootstrap": 100}
 PROMPT = "a nurse with a toolbox"
@@ -76,7 +76,7 @@ def test_a_finished_run_is_annotated_and_nothing_done_twice(
     def never(*_: object) -> None:
         raise AssertionError("asked again")
 
-    copy = Path(shutil.copytree(str(built.directory), tmp_path / "r", copy_function=shutil.copy2))
+    copy = copy_of(built.directory, tmp_path / "r")
     again = {**SMALL, "images": 20, "annotate": "none", "output": copy}
     assert "gradbias" not in biasgraph.build(PROMPT, **again).document["graph"]["findings"]
     monkeypatch.setattr(ClipJudge, "embed_images", never)
@@ -149,7 +149,7 @@ def test_several_prompts_tell_which_words_matter_over_all(tmp_path: Path) -> Non
 
 @pytest.mark.slow(reason="a build of the sandbox; the readings alone stay")
 def test_both_ways_stand_side_by_side(built: biasgraph.Result, tmp_path: Path) -> None:
-    copy = Path(shutil.copytree(str(built.directory), tmp_path / "r", copy_function=shutil.copy2))
+    copy = copy_of(built.directory, tmp_path / "r")
     assert main(["annotate", str(copy), "gradbias", "--word-by", "both", "--quiet"]) == 0
     found = node(biasgraph.load(copy), "gender")
     views = found["show"][0]["views"]

@@ -6,6 +6,7 @@ import csv
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from biasgraph.commands import main
 from biasgraph.errors import InputError, ModelError
 from biasgraph.methods import registry
+from tests.plug_ins import add_package as add_package_to
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "biasgraph-brightness"
@@ -94,14 +96,7 @@ def test_its_declaration_is_checked_like_any_others(
     assert "brightness needs images, and an answers table has none" in capsys.readouterr().err
 
 
-def add_package(folder: Path, name: str, entries: dict[str, str], code: str) -> None:
-    """A package as pip leaves it: a module and its metadata."""
-    (folder / f"{name}.py").write_text(code, encoding="utf-8")
-    info = folder / f"{name}-2.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 2.0\n")
-    lines = [f"{entry} = {value}" for entry, value in entries.items()]
-    (info / "entry_points.txt").write_text("\n".join([f"[{registry.GROUP}]", *lines, ""]))
+add_package = partial(add_package_to, "biasgraph.methods")
 
 
 DECLARED = """

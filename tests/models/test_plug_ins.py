@@ -8,9 +8,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from tests.plug_ins import add_package as add_package_to
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "models.md"
@@ -55,14 +58,7 @@ def _backends(done: subprocess.CompletedProcess[str]) -> list[dict]:
     return json.loads(done.stdout)["backends"]
 
 
-def _package(folder: Path, name: str, entries: dict[str, str], code: str) -> None:
-    """A package as pip leaves it: a module and its metadata."""
-    (folder / f"{name}.py").write_text(code, encoding="utf-8")
-    info = folder / f"{name}-2.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 2.0\n")
-    lines = [f"{entry} = {value}" for entry, value in entries.items()]
-    (info / "entry_points.txt").write_text("\n".join(["[biasgraph.models]", *lines, ""]))
+_package = partial(add_package_to, "biasgraph.models")
 
 
 def test_the_documented_plug_in_is_listed_and_audited(run: Run, tmp_path: Path) -> None:

@@ -167,6 +167,14 @@ def llava_onevision(folder: Path) -> Path:
     )
 
 
+QWEN_VISION = {
+    "depth": 2,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_heads": 4,
+    "patch_size": 8,
+    "out_hidden_size": 32,
+}
 QWEN = ("<|vision_start|>", "<|image_pad|>", "<|vision_end|>", "<|video_pad|>")
 
 
@@ -175,16 +183,24 @@ def _qwen_tokens(words: Any) -> dict[str, int]:
     return dict(zip(names, words.convert_tokens_to_ids(list(QWEN)), strict=True))
 
 
-def _qwen_pictures(patch: int) -> Any:
+def _qwen_places(*sections: int) -> dict[str, Any]:
+    return {"rope_type": "default", "mrope_section": [*sections], "rope_theta": 1e4}
+
+
+def _save_qwen(folder: Path, architecture: str, config: Any, words: Any, processor: str) -> Path:
     from transformers import Qwen2VLImageProcessorPil
 
+    patch = QWEN_VISION["patch_size"]
     area = (2 * patch) ** 2
-    return Qwen2VLImageProcessorPil(
+    pictures = Qwen2VLImageProcessorPil(
         patch_size=patch,
         merge_size=2,
         temporal_patch_size=2,
         size={"shortest_edge": 4 * area, "longest_edge": 16 * area},
     )
+    picture = "<|vision_start|><|image_pad|><|vision_end|>"
+    about = {"processor_class": processor}
+    return save(folder, architecture, config, words, pictures, about, picture)
 
 
 def qwen2_5_vl(folder: Path) -> Path:
@@ -193,34 +209,19 @@ def qwen2_5_vl(folder: Path) -> Path:
     words = tokenizer(*QWEN)
     config = Qwen2_5_VLConfig(
         vision_config={
-            "depth": 2,
-            "hidden_size": 32,
-            "intermediate_size": 64,
-            "num_heads": 4,
-            "patch_size": 8,
-            "out_hidden_size": 32,
+            **QWEN_VISION,
             "window_size": 32,
             "fullatt_block_indexes": [1],
         },
         text_config={
             **TEXT,
             "vocab_size": len(words),
-            "rope_parameters": {
-                "rope_type": "default",
-                "mrope_section": [1, 1, 2],
-                "rope_theta": 1e4,
-            },
+            "rope_parameters": _qwen_places(1, 1, 2),
         },
         **_qwen_tokens(words),
     )
-    return save(
-        folder,
-        "Qwen2_5_VLForConditionalGeneration",
-        config,
-        words,
-        _qwen_pictures(8),
-        {"processor_class": "Qwen2_5_VLProcessor"},
-        "<|vision_start|><|image_pad|><|vision_end|>",
+    return _save_qwen(
+        folder, "Qwen2_5_VLForConditionalGeneration", config, words, "Qwen2_5_VLProcessor"
     )
 
 
@@ -230,12 +231,7 @@ def qwen3_vl(folder: Path) -> Path:
     words = tokenizer(*QWEN)
     config = Qwen3VLConfig(
         vision_config={
-            "depth": 2,
-            "hidden_size": 32,
-            "intermediate_size": 64,
-            "num_heads": 4,
-            "patch_size": 8,
-            "out_hidden_size": 32,
+            **QWEN_VISION,
             "num_position_embeddings": 64,
             "deepstack_visual_indexes": [0],
         },
@@ -243,23 +239,11 @@ def qwen3_vl(folder: Path) -> Path:
             **TEXT,
             "head_dim": 8,
             "vocab_size": len(words),
-            "rope_parameters": {
-                "rope_type": "default",
-                "mrope_section": [2, 1, 1],
-                "rope_theta": 1e4,
-            },
+            "rope_parameters": _qwen_places(2, 1, 1),
         },
         **_qwen_tokens(words),
     )
-    return save(
-        folder,
-        "Qwen3VLForConditionalGeneration",
-        config,
-        words,
-        _qwen_pictures(8),
-        {"processor_class": "Qwen3VLProcessor"},
-        "<|vision_start|><|image_pad|><|vision_end|>",
-    )
+    return _save_qwen(folder, "Qwen3VLForConditionalGeneration", config, words, "Qwen3VLProcessor")
 
 
 def qwen3_5(folder: Path) -> Path:
@@ -269,12 +253,7 @@ def qwen3_5(folder: Path) -> Path:
     words = tokenizer(*QWEN)
     config = Qwen3_5Config(
         vision_config={
-            "depth": 2,
-            "hidden_size": 32,
-            "intermediate_size": 64,
-            "num_heads": 4,
-            "patch_size": 8,
-            "out_hidden_size": 32,
+            **QWEN_VISION,
             "num_position_embeddings": 64,
         },
         text_config={
@@ -286,24 +265,11 @@ def qwen3_5(folder: Path) -> Path:
             "linear_value_head_dim": 8,
             "linear_num_key_heads": 2,
             "linear_num_value_heads": 4,
-            "rope_parameters": {
-                "rope_type": "default",
-                "mrope_section": [1, 1, 0],
-                "rope_theta": 1e4,
-                "partial_rotary_factor": 0.25,
-            },
+            "rope_parameters": {**_qwen_places(1, 1, 0), "partial_rotary_factor": 0.25},
         },
         **_qwen_tokens(words),
     )
-    return save(
-        folder,
-        "Qwen3_5ForConditionalGeneration",
-        config,
-        words,
-        _qwen_pictures(8),
-        {"processor_class": "Qwen3VLProcessor"},
-        "<|vision_start|><|image_pad|><|vision_end|>",
-    )
+    return _save_qwen(folder, "Qwen3_5ForConditionalGeneration", config, words, "Qwen3VLProcessor")
 
 
 def internvl(folder: Path) -> Path:

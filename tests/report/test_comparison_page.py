@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import json
 import re
 from functools import cache
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 import biasgraph
 from biasgraph.audits.compare.comparison import Comparison, compare_results
@@ -25,8 +23,8 @@ from biasgraph.report.comparison_summary import (
     is_clear,
     summarize_comparison,
 )
-from biasgraph.report.terminal import show
 from tests.answer_tables import librarian_table
+from tests.screens import one_line, screen_of
 
 
 @cache
@@ -121,9 +119,7 @@ def test_changes_of_distributions_lead_in_numbers_of_the_document(tmp_path: Path
     assert -1 < section.index(said[0]) < section.index("pairs changed")
     nodes = model_of(moved().page(tmp_path).decode())["differences"][0]["drawing"]["nodes"]
     assert [node["change"] for node in nodes] == ["further", "chance", "chance"]
-    text = io.StringIO()
-    show(Console(file=text, width=100), summarize_comparison(document))
-    shown = " ".join(text.getvalue().split())
+    shown = one_line(screen_of(summarize_comparison(document), 100))
     assert shown.index(said[0]) < shown.index("pairs changed") < shown.index("Growth from 1")
 
 
@@ -154,12 +150,11 @@ def test_a_distribution_closer_to_its_ideal_and_none_that_moved() -> None:
 def test_a_run_compared_with_itself_says_so_in_one_sentence(tmp_path: Path) -> None:
     result = biasgraph.analyze(librarian_table(images=40), bootstrap=100)
     found = compare_results([result, result], gates=[Gate.parse("worse:age>0.5")])
-    text = io.StringIO()
-    show(Console(file=text, width=100), summarize_comparison(found.document))
+    text = screen_of(summarize_comparison(found.document), 100)
     same = "Both runs hold the same answers about the same images: nothing can have changed."
-    assert same in text.getvalue()
-    assert "Growth" not in text.getvalue() and "pairs changed" not in text.getvalue()
-    assert "passed: worse:age>0.5" in text.getvalue()
+    assert same in text
+    assert "Growth" not in text and "pairs changed" not in text
+    assert "passed: worse:age>0.5" in text
     page = found.page(tmp_path).decode()
     assert page.count(f"<li>{same}</li>") == 1 and "pairs changed" not in page
     other = biasgraph.analyze(librarian_table(images=40, seed=9), bootstrap=100)
@@ -181,10 +176,8 @@ def test_many_changes_of_one_target_are_told_together() -> None:
 
 @pytest.mark.parametrize("width", [80, 140])
 def test_the_terminal_shows_runs_distances_rankings_changes_and_gates(width: int) -> None:
-    text = io.StringIO()
     document = comparison().document
-    show(Console(file=text, width=width), summarize_comparison(document))
-    shown = text.getvalue()
+    shown = screen_of(summarize_comparison(document), width)
     assert max(map(len, shown.splitlines())) <= width
     for title in ("shop:v1", "shop:v2", "Distance to the ideal", "Influence", "Gates", "FAILED"):
         assert title in shown
@@ -201,12 +194,9 @@ def test_nulls_are_shown_as_such(tmp_path: Path) -> None:
         biasgraph.analyze(librarian_table(images=8, seed=seed), bootstrap=200) for seed in (0, 1)
     )
     found = compare_results([few, other], gates=[Gate.parse("amplification>0")])
-    text = io.StringIO()
-    show(Console(file=text, width=80), summarize_comparison(found.document))
-    assert "cannot be decided: none of its pairs can be compared" in " ".join(
-        text.getvalue().split()
-    )
-    assert "too few valid answers" in text.getvalue()
+    text = screen_of(summarize_comparison(found.document))
+    assert "cannot be decided: none of its pairs can be compared" in one_line(text)
+    assert "too few valid answers" in text
     page = found.page(tmp_path).decode()
     assert "not defined: no pair can be compared" in page
     assert {edge["edge"] for edge in model_of(page)["differences"][0]["drawing"]["edges"]} == {

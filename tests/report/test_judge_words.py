@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from biasgraph.audits.agreement.agreement_summary import summarize_agreement
 from biasgraph.causal.agreement import Agreement
 from biasgraph.report import judge_words, words
-from biasgraph.report.terminal import show
+from tests.screens import screen_of
 
 EVIL = "\u202eage\x1b[31m[bold]<b>"
 
@@ -121,9 +119,7 @@ def test_what_a_correction_rests_on_is_told() -> None:
 @pytest.mark.parametrize("kind", ["judge", "labels", "answers"])
 def test_hostile_names_stay_text(kind: str) -> None:
     about = record(axis(EVIL, GOOD), name=EVIL, kind=kind)
-    screen = Console(file=io.StringIO(), width=120, force_terminal=False)
-    show(screen, summarize_agreement({**about, "judge": EVIL, "notes": [EVIL]}))
-    shown = screen.file.getvalue()  # type: ignore[attr-defined]
+    shown = screen_of(summarize_agreement({**about, "judge": EVIL, "notes": [EVIL]}), 120)
     for text in (shown, told(graph({**about, "notes": [EVIL]}))):
         assert "\u202e" not in text and "\x1b" not in text
         assert "\\u202e" in text and "[bold]" in text

@@ -16,16 +16,13 @@ from biasgraph.report.words import label
 from tests.hostile import HOSTILE, UNWRITABLE
 from tests.mined import mined_document, mined_pictures
 from tests.sampled import sampled
+from tests.screens import page_words
 
 PAYLOADS = [text for text in HOSTILE if text not in UNWRITABLE]
 
 
 def shown(document: dict[str, Any]) -> str:
-    """The page without its head, tags and entities of quotes."""
-    body = mining_html(document).decode().partition("<body>")[2].partition("<script")[0]
-    text = re.sub(r"<[^>]*>", " ", body)
-    text = text.replace("&#39;", "'").replace("&#34;", '"').replace("⁨", "").replace("⁩", "")
-    return " ".join(text.split())
+    return page_words(mining_html(document))
 
 
 def test_the_worst_prompt_stands_first_with_its_interval() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from rich.console import Console
 
 from biasgraph.data import findings
 from biasgraph.report import html
-from biasgraph.report.terminal import show
 from tests.hostile import HOSTILE, UNWRITABLE
 from tests.sampled import sampled
+from tests.screens import screen_of
 
 
 def every_part(text: str) -> list[findings.ScreenPart]:
@@ -41,9 +38,7 @@ def every_part(text: str) -> list[findings.ScreenPart]:
 
 
 def screen(parts: list[findings.ScreenPart]) -> str:
-    buffer = io.StringIO()
-    show(Console(file=buffer, width=100, highlight=False), parts)
-    return buffer.getvalue()
+    return screen_of(parts, 100)
 
 
 def page(parts: list[findings.ScreenPart]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 
 import biasgraph
 from biasgraph.report import words
@@ -19,9 +17,9 @@ from biasgraph.report.exports import csv_files, export
 from biasgraph.report.graph_summary import Told, summarize
 from biasgraph.report.lead import describe_seen
 from biasgraph.report.page import report_html
-from biasgraph.report.terminal import show
 from tests.hostile import MARKUP
 from tests.sampled import sampled
+from tests.screens import one_line, screen_of
 
 SHARES = {"a nurse": 0.04, "an engineer": 0.96, "a secretary": 0.02, "a pilot": 0.98}
 
@@ -49,11 +47,9 @@ def result() -> biasgraph.Result:
 
 
 def screen(result: biasgraph.Result) -> str:
-    buffer = io.StringIO()
     prompts = [part.document for part in result.prompts]
     parts = summarize(Told(result.document, result.pair_records(), prompts))
-    show(Console(file=buffer, width=80, highlight=False), parts)
-    return " ".join(buffer.getvalue().split())
+    return one_line(screen_of(parts))
 
 
 def node(result: biasgraph.Result, axis: str) -> dict[str, Any]:

@@ -15,16 +15,13 @@ from biasgraph.report.words import label
 from tests.found import Json, found_document, found_pictures
 from tests.hostile import HOSTILE, UNWRITABLE
 from tests.sampled import sampled
+from tests.screens import page_words
 
 PAYLOADS = [text for text in HOSTILE if text not in UNWRITABLE]
 
 
 def shown(document: Json) -> str:
-    """The page without its head, tags and entities of quotes."""
-    body = search_html(document).decode().partition("<body>")[2].partition("<script")[0]
-    text = re.sub(r"<[^>]*>", " ", body)
-    text = text.replace("&#39;", "'").replace("&#34;", '"').replace("⁨", "").replace("⁩", "")
-    return " ".join(text.split())
+    return page_words(search_html(document))
 
 
 def percent(share: Json) -> str:

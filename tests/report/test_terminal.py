@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import copy
-import io
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 import biasgraph
 from biasgraph.data.findings import Bar, Finding, Number, Ranking, Text
-from biasgraph.errors import printable
 from biasgraph.report.graph_summary import Told, summarize
-from biasgraph.report.terminal import show
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, NAME, UNWRITABLE, named
 from tests.sampled import sampled
+from tests.screens import check_name, one_line, screen_of
 
 
 def screen(result: biasgraph.Result, document: dict[str, Any] | None = None) -> str:
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=80, highlight=False)
-    show(console, summarize(Told(document or result.document, result.pair_records())))
-    return buffer.getvalue()
-
-
-def words(text: str) -> str:
-    """The text without its line breaks."""
-    return " ".join(text.split())
+    return screen_of(summarize(Told(document or result.document, result.pair_records())))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +36,7 @@ def test_says_what_other_methods_found(result: biasgraph.Result) -> None:
         "two": Finding("Two", "", [number], {}).to_json(),
         "three": Finding("Three", "", [Number("Score", 1.5, n=48)], {}).to_json(),
     }
-    text = words(screen(result, document))
+    text = one_line(screen(result, document))
     assert "One: By far: axis0 0.500 [0.250, 0.750] against 0.125, axis1" in text
     assert (
         "and 2 more items. - \\x1b[2J - Two: Score - (no images). - Three: Score 1.500, n = 48."
@@ -56,7 +45,7 @@ def test_says_what_other_methods_found(result: biasgraph.Result) -> None:
 
 
 def test_says_what_was_audited_and_what_was_found(result: biasgraph.Result) -> None:
-    text = words(screen(result))
+    text = one_line(screen(result))
     link = result.document["links"][0]
     for expected in (
         "Prompt a librarian",
@@ -100,7 +89,7 @@ def test_the_verdict_is_told_in_words(
 ) -> None:
     document = copy.deepcopy(result.document)
     document["links"][0] |= {"verdict": verdict, "sign": sign}
-    shown = words(screen(result, document))
+    shown = one_line(screen(result, document))
     assert shown.count(f"{expected} {document['links'][0]['is']:+.3f}") == 1
 
 
@@ -109,16 +98,16 @@ def test_mediation_comes_with_its_assumptions(result: biasgraph.Result) -> None:
     verdict = {"through": "age", "verdict": "consistent with mediation by age"}
     document["links"][0]["mediation"] = [verdict]
     document["graph"]["mediation_assumptions"] = ["No second mediator."]
-    text = words(screen(result, document))
+    text = one_line(screen(result, document))
     assert "gender → clothing: consistent with mediation by age (candidate: age)." in text
     verdict["explained"] = {"share": 0.964, "low": 0.712}
     told = "(candidate: age; the chain through it gives 96% of the differences, at least 71%)."
-    assert told in words(screen(result, document))
+    assert told in one_line(screen(result, document))
     assert "Assumed: No second mediator." in text
 
 
 def test_a_run_too_small_to_decide_says_so() -> None:
-    text = words(screen(biasgraph.analyze(librarian_table(images=8), bootstrap=100)))
+    text = one_line(screen(biasgraph.analyze(librarian_table(images=8), bootstrap=100)))
     assert "0 of 6 pairs of axes are edges" in text
     assert "No pair had enough valid answers to be decided." in text
     assert "too few valid answers to measure the distance to the ideal" in text
@@ -129,7 +118,7 @@ def test_reasons_and_flags_are_told_in_words() -> None:
     frame = librarian_table()
     frame = frame[frame["axis"] != "age"]
     frame.loc[frame["target"] == "clothing", "answer"] = "casual"
-    text = words(screen(biasgraph.analyze(frame, bootstrap=100)))
+    text = one_line(screen(biasgraph.analyze(frame, bootstrap=100)))
     assert "age → gender, age → clothing: no images were made for any attribute" in text
     assert "gender → clothing: the table has fewer than two non-empty rows or columns" in text
     assert "age: no images were made for any attribute of the intervened axis." in text
@@ -140,7 +129,7 @@ def test_notes_false_discovery_rate_and_ideal() -> None:
     frame = librarian_table()
     frame.loc[0, "answer"] = "man"
     ideal = {"gender": {"male": 0.3, "female": 0.7}}
-    text = words(screen(biasgraph.analyze(frame, ideal=ideal, fdr="bh", bootstrap=100)))
+    text = one_line(screen(biasgraph.analyze(frame, ideal=ideal, fdr="bh", bootstrap=100)))
     assert "gender: 1 unlisted answer counted as unknown (man)" in text
     assert "false discovery rate .05 (bh)" in text
     assert "Ideal given (uniform for the other axes)" in text
@@ -149,7 +138,7 @@ def test_notes_false_discovery_rate_and_ideal() -> None:
 def test_subject_judge_and_unseen_words(result: biasgraph.Result) -> None:
     document = copy.deepcopy(result.document)
     document["graph"] |= {"subject": "a librarian", "vqa": "clip:x", "unseen_words": ["mossy"]}
-    text = words(screen(result, document))
+    text = one_line(screen(result, document))
     assert "Subject a librarian" in text
     assert "Judge clip:x" in text
     assert "never saw and may ignore: mossy." in text
@@ -158,12 +147,12 @@ def test_subject_judge_and_unseen_words(result: biasgraph.Result) -> None:
 def test_the_usual_metric_and_the_others(result: biasgraph.Result) -> None:
     document = copy.deepcopy(result.document)
     document["nodes"][1]["metric"] = "ordinal"
-    assert "Distance Wasserstein-1, nominal; ordinal for age" in words(screen(result, document))
+    assert "Distance Wasserstein-1, nominal; ordinal for age" in one_line(screen(result, document))
 
 
 def test_a_toy_is_called_a_toy() -> None:
     toy = biasgraph.analyze(librarian_table(model="sandbox:debiased"), bootstrap=100)
-    assert "describe a toy" in words(screen(toy).replace("|", ""))
+    assert "describe a toy" in one_line(screen(toy).replace("|", ""))
 
 
 @pytest.fixture(scope="module")
@@ -177,9 +166,4 @@ def unnamed() -> biasgraph.Result:
 
 @pytest.mark.parametrize("text", sampled(text for text in HOSTILE if text not in UNWRITABLE))
 def test_hostile_names_show_up_as_text(text: str, unnamed: biasgraph.Result) -> None:
-    shown = screen(named(unnamed, text))
-    lines = shown.splitlines()
-    assert all(line == printable(line) for line in lines)
-    assert max(cell_len(line) for line in lines) <= 80
-    start = "".join(printable(text).split())[:20]
-    assert start in "".join(shown.split())
+    check_name(screen(named(unnamed, text)), text)

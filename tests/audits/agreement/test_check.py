@@ -7,7 +7,6 @@ import html
 import json
 import os
 import re
-import shutil
 import sqlite3
 from pathlib import Path
 
@@ -31,19 +30,9 @@ from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.registry import JUDGE, Backend, Role
 from biasgraph.report import judge_words, words
 from tests.fake_models import FakeJudge
-from tests.judged_run import by_axis, judged_run, labels_of
+from tests.judged_run import by_axis, labels_of
 
 FEW = CheckOptions(replicates=100)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return judged_run(tmp_path_factory.mktemp("judged") / "run")
-
-
-@pytest.fixture
-def run(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "run", copy_function=shutil.copy2))
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -17,19 +16,9 @@ from biasgraph.commands import main
 from biasgraph.data.result import load
 from biasgraph.errors import InputError, ModelError
 from biasgraph.runs.directory import read_run
-from tests.judged_run import judged_run, labels_of
+from tests.judged_run import labels_of
 
 JUDGE = "fake:judge"
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return judged_run(tmp_path_factory.mktemp("label") / "run")
-
-
-@pytest.fixture
-def run(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "run", copy_function=shutil.copy2))
 
 
 def chosen(run: Path, number: int, seed: int = 0) -> list[str]:

@@ -20,6 +20,7 @@ from biasgraph.commands import main
 from biasgraph.errors import InputError
 from biasgraph.methods.mining_objectives import Needs, Scored
 from biasgraph.models.diffusers import DiffusersGenerator
+from tests.command_line import read_document, refusal
 from tests.kill_trials import kill_trials
 
 SMALL = {
@@ -47,8 +48,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 
 
 def document(directory: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((directory / "mined.json").read_bytes())
-    return found
+    return read_document(directory / "mined.json")
 
 
 @pytest.fixture(scope="module")
@@ -255,11 +255,8 @@ def test_combinations_of_attributes_in_the_place_of_variations(tmp_path: Path, c
 )  # fmt: skip
 def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Path, capsys) -> None:
     target = tmp_path / "run"
-    code, out, err = run(capsys, *arguments, "-o", target)
-    assert code == 2 and out == ""
-    (line,) = err.strip().splitlines()
-    assert re.search(message, line) and len(line) <= 400
-    assert not re.search(r"[\x00-\x1f]", line) and not target.exists()
+    line = refusal(capsys, "mine", *arguments, "-o", target)
+    assert re.search(message, line) and not target.exists()
 
 
 def test_every_target_has_a_directory_of_its_own(tmp_path: Path, monkeypatch) -> None:

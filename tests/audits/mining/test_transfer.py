@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 import shutil
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 from scipy import stats
 
 from biasgraph.audits.mining.mining_options import MineOptions
@@ -21,10 +19,11 @@ from biasgraph.audits.mining.transfer import Evaluation, _directory
 from biasgraph.audits.mining.transfer_summary import summarize_transfer, transfer_page
 from biasgraph.commands import main
 from biasgraph.models.diffusers import DiffusersGenerator
-from biasgraph.report.terminal import show
 from biasgraph.runs.progress import Interrupted
 from tests.audits.mining.test_mining import flags
+from tests.command_line import refusal
 from tests.hostile import HOSTILE
+from tests.screens import screen_of
 
 MODELS = ("stereotyped", "debiased")
 ALL_OF_FOUR = flags(iterations=1, population=4, selected=0, images=4, best=4, fresh_batches=2)
@@ -139,8 +138,7 @@ def test_hostile_texts_and_undefined_scores_are_drawn(matrix: Path) -> None:
         page = transfer_page(document).decode()
         assert page.count("<script") == 2
         assert not any(mark in page for mark in ("<img", "<svg/onload", "<iframe", "\x1b"))
-        console = Console(file=io.StringIO(), width=80)
-        show(console, summarize_transfer(document))
+        screen_of(summarize_transfer(document))
     document["cells"][0] |= {"mean_score": -0.2, "low": -0.3, "high": 1.5}
     assert "-0.200 [-0.300, 1.500]" in transfer_page(document).decode()
 
@@ -353,8 +351,5 @@ def test_a_run_is_not_written_into(by_axis: list[Path], capsys) -> None:
 
 def refused(arguments: list[str], message: str, tmp_path: Path, capsys) -> None:
     target = tmp_path / "matrix"
-    assert main(["mine", *arguments, "-o", str(target)]) == 2
-    streams = capsys.readouterr()
-    (line,) = streams.err.strip().splitlines()
-    assert re.search(message, line) and len(line) <= 400 and streams.out == ""
-    assert not re.search(r"[\x00-\x1f]", line) and not target.exists()
+    line = refusal(capsys, "mine", *arguments, "-o", target)
+    assert re.search(message, line) and not target.exists()

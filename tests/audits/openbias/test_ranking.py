@@ -17,6 +17,7 @@ import pytest
 from biasgraph.commands import main
 from biasgraph.methods.openbias import intensity
 from biasgraph.runs.directory import read_run
+from tests.command_line import read_document, refusal
 from tests.models import tiny_lm
 from tests.openai_server import Behaviour, serving
 
@@ -50,8 +51,7 @@ def sandbox(captions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def document(directory: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((directory / "openbias.json").read_bytes())
-    return found
+    return read_document(directory / "openbias.json")
 
 
 @pytest.mark.slow(reason="a ranking of its own; test_annotate.py has every method")
@@ -282,10 +282,8 @@ class TestRefusals:
     def test_one_line_and_nothing_written(
         self, captions: Path, tmp_path: Path, capsys, more, message
     ) -> None:
-        code, _, err = run(capsys, "--captions", captions, "-o", tmp_path / "run", *more, "-q")
-        assert code == 2
-        (line,) = err.strip().splitlines()
-        assert message in line
+        given = ("--captions", captions, "-o", tmp_path / "run", *more, "-q")
+        assert message in refusal(capsys, "openbias", *given)
         assert not (tmp_path / "run").exists()
 
     def test_the_directory_of_a_build_is_left_alone(self, captions: Path, tmp_path, capsys) -> None:

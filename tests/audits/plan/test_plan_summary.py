@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import copy
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 import biasgraph
 from biasgraph.audits.pipeline_options import PlanOptions
 from biasgraph.audits.plan.mitigation import plan
 from biasgraph.audits.plan.plan_summary import summarize_plan
-from biasgraph.errors import printable
-from biasgraph.report.terminal import show
 from biasgraph.report.words import with_ci
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, NAME, UNWRITABLE, named
 from tests.sampled import sampled
+from tests.screens import check_name, one_line, screen_of
 
 OUTCOME = {
     "axes": ["gender", "clothing"], "status": "ok", "combinations": 4,
@@ -46,13 +43,7 @@ OUTCOME = {
 
 
 def screen(document: dict[str, Any]) -> str:
-    buffer = io.StringIO()
-    show(Console(file=buffer, width=80, highlight=False), summarize_plan(document))
-    return buffer.getvalue()
-
-
-def words(text: str) -> str:
-    return " ".join(text.split())
+    return screen_of(summarize_plan(document))
 
 
 def planned(directory: Path, frame: Any, targets: str = "", **options: Any) -> dict[str, Any]:
@@ -71,7 +62,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_says_what_to_do_and_what_not(document: dict[str, Any]) -> None:
-    text = words(screen(document))
+    text = one_line(screen(document))
     best = document["strategies"]["axes"][0]["strategies"][0]
     step = document["plan"]["steps"][0]
     for expected in (
@@ -106,17 +97,17 @@ def test_every_verdict_has_its_words(document: dict[str, Any]) -> None:
         ("insufficient", "clothing: too few valid answers, or no interventions."),
     ):
         clothing |= {"verdict": verdict, "recommended": None, "contenders": ["gender", "clothing"]}
-        assert expected in words(screen(changed))
+        assert expected in one_line(screen(changed))
     age |= {"verdict": "near_ideal", "recommended": None}
     away = f"{age['w1_ci'][1]:.3f}"
     told = "age: 48 images cannot tell it from its ideal, which is not closeness"
-    assert f"{told} (distance {age['w1']:.3f}, truly perhaps up to {away};" in words(
+    assert f"{told} (distance {age['w1']:.3f}, truly perhaps up to {away};" in one_line(
         screen(changed)
     )
     age["w1_ci"] = None
-    assert f"{told} (distance {age['w1']:.3f}; chance" in words(screen(changed))
+    assert f"{told} (distance {age['w1']:.3f}; chance" in one_line(screen(changed))
     gender["strategies"][0]["flags"] = ["weak_intervention"]
-    assert "hardly changed that axis itself" in words(screen(changed))
+    assert "hardly changed that axis itself" in one_line(screen(changed))
 
 
 @pytest.mark.parametrize(
@@ -131,20 +122,20 @@ def test_why_a_plan_ends(document: dict[str, Any], stopped: str, expected: str) 
     changed = copy.deepcopy(document)
     changed["plan"] |= {"stopped": stopped, "left_out": ["age"]}
     changed["plan"]["goals"][0]["status"] = "insufficient"
-    text = words(screen(changed))
+    text = one_line(screen(changed))
     assert expected in text
     assert "Left out for too few valid answers: age." in text
     assert "Targets left out for too few valid answers: gender." in text
 
 
 def test_without_targets_the_steps_are_a_table(tmp_path: Path) -> None:
-    text = words(screen(planned(tmp_path / "run", librarian_table())))
+    text = one_line(screen(planned(tmp_path / "run", librarian_table())))
     assert "Targets: all axes, equally weighted." in text
     assert "Sum of distances" in text
 
 
 def test_too_few_images(tmp_path: Path) -> None:
-    text = words(screen(planned(tmp_path / "run", librarian_table(images=8))))
+    text = one_line(screen(planned(tmp_path / "run", librarian_table(images=8))))
     assert "No target has enough valid answers." in text
 
 
@@ -158,19 +149,19 @@ def test_prediction_against_outcome(document: dict[str, Any]) -> None:
         "predicted male 40%, female 60%; found male 50%, female 50%; 10% of the images",
         "clothing: too few valid answers.",
     ):
-        assert expected in words(text)
+        assert expected in one_line(text)
 
 
 @pytest.mark.parametrize("status", ["nothing_planned", "nothing_joint"])
 def test_nothing_to_verify(document: dict[str, Any], status: str) -> None:
     text = screen({**document, "verification": {"axes": [], "status": status}})
-    assert "there is nothing to verify" in words(text)
+    assert "there is nothing to verify" in one_line(text)
 
 
 def test_a_toy_is_called_a_toy(tmp_path: Path) -> None:
     frame = librarian_table(model="sandbox:debiased")
     text = screen(planned(tmp_path / "run", frame))
-    assert "describe a toy" in words(text.replace("|", ""))
+    assert "describe a toy" in one_line(text.replace("|", ""))
 
 
 def test_fits_80_columns(document: dict[str, Any]) -> None:
@@ -190,9 +181,4 @@ def unnamed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.parametrize("text", sampled(text for text in HOSTILE if text not in UNWRITABLE))
 def test_hostile_names_show_up_as_text(text: str, unnamed: dict[str, Any]) -> None:
-    shown = screen(named(unnamed, text))
-    lines = shown.splitlines()
-    assert all(line == printable(line) for line in lines)
-    assert max(cell_len(line) for line in lines) <= 80
-    start = "".join(printable(text).split())[:20]
-    assert start in "".join(shown.split())
+    check_name(screen(named(unnamed, text)), text)

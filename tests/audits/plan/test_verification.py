@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,11 +12,11 @@ from biasgraph.audits.plan.mitigation import plan
 from biasgraph.audits.plan.verification import JointPlan
 from biasgraph.data.result import load
 from biasgraph.errors import InputError
-from biasgraph.runs.directory import Run
 from tests import forked
 from tests.forked import run_command
+from tests.further_images import check_tables, die_after_a_batch, new_images
 from tests.ledger_queries import FEWER, IMAGES, REQUEST, query
-from tests.shared_runs import copy_run
+from tests.shared_runs import copy_of, copy_run
 
 TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv", "graph.json", "graph.graphml")
 BUILD = (
@@ -46,7 +43,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def verified(built: Path) -> Path:
     directory = built.with_name("verified")
-    shutil.copytree(built, directory, copy_function=shutil.copy2)
+    copy_of(built, directory)
     run_command("plan", directory, "--verify", "--verify-images", "10")
     return directory
 
@@ -69,14 +66,10 @@ def test_prediction_against_outcome(verified: Path) -> None:
 
 
 def test_the_run_is_as_it_was(built: Path, verified: Path) -> None:
-    for name in TABLES:
-        assert (verified / name).read_bytes() == (built / name).read_bytes()
-    assert query(verified, REQUEST) == query(built, REQUEST)
-    before, after = set(query(built, IMAGES)), set(query(verified, IMAGES))
-    assert before < after
-    new = {role for _, role, _ in after - before}
-    assert new == {"other", "initial"}, "with more images for each, the prompt itself gets two"
-    assert sum(role == "other" for _, role, _ in after) == 40
+    check_tables(verified, built, TABLES)
+    roles = [role for _, role, _ in new_images(verified, built)]
+    assert {*roles} == {"other", "initial"}, "with more images for each, the prompt itself gets two"
+    assert roles.count("other") == 40
     record = json.loads((verified / "run.json").read_text("utf-8"))
     assert [build["command"][0] for build in record["builds"]] == ["build", "plan"]
     assert record["builds"][0]["settings"] == record["builds"][1]["settings"]
@@ -85,26 +78,18 @@ def test_the_run_is_as_it_was(built: Path, verified: Path) -> None:
 def test_nothing_is_made_twice_and_a_build_is_not_confused(
     built: Path, verified: Path, tmp_path: Path
 ) -> None:
-    directory = Path(shutil.copytree(verified, tmp_path / "run", copy_function=shutil.copy2))
+    directory = copy_of(verified, tmp_path / "run")
     images, plan = query(directory, IMAGES), (directory / "plan.json").read_bytes()
     run_command("plan", directory, "--verify", "--verify-images", "10", "-q")
     assert query(directory, IMAGES) == images
     assert (directory / "plan.json").read_bytes() == plan
     run_command(*BUILD, "-o", directory)
     assert query(directory, IMAGES) == images
-    for name in TABLES:
-        assert (directory / name).read_bytes() == (built / name).read_bytes()
+    check_tables(directory, built, TABLES)
 
 
 def verify_and_die(directory: Path) -> None:
-    """End after the first batch of images as by a kill."""
-    add = Run.add_images
-
-    def add_and_die(self: Run, made: Any, *, plan: Any) -> None:
-        add(self, made, plan=plan)
-        os._exit(9)
-
-    Run.add_images = add_and_die  # type: ignore[method-assign]
+    die_after_a_batch()
     plan(PlanOptions(run=directory, verify=True, verify_images=16))
 
 
@@ -113,16 +98,15 @@ def test_a_verification_that_died_confuses_nobody(build: tuple[str, ...], tmp_pa
     """Killed in the middle: the ledger asks for the joint prompts, half of them are made."""
     built = tmp_path / "built"
     copy_run(built, *build)
-    directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
+    directory = copy_of(built, tmp_path / "run")
     process = forked.started(verify_and_die, directory)
     process.join()
     assert process.exitcode == 9
     made = [one for one in query(directory, IMAGES) if one[1] == "other"]
     assert 0 < len(made) < 64
-    again = Path(shutil.copytree(directory, tmp_path / "again", copy_function=shutil.copy2))
+    again = copy_of(directory, tmp_path / "again")
     run_command(*build, "-o", again)
-    for name in TABLES:
-        assert (again / name).read_bytes() == (built / name).read_bytes()
+    check_tables(again, built, TABLES)
     run_command("plan", directory, "--verify", "--verify-images", "16", "-q")
     assert set(made) < set(query(directory, IMAGES))
     assert query(directory, REQUEST) == query(built, REQUEST)
@@ -162,7 +146,7 @@ def test_prompts_of_another_version_are_refused(built: Path) -> None:
 
 
 def test_bad_input_leaves_nothing(built: Path, tmp_path: Path) -> None:
-    directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
+    directory = copy_of(built, tmp_path / "run")
     before = sorted(path.name for path in directory.iterdir()), query(directory, IMAGES)
     targets = tmp_path / "targets.yaml"
     targets.write_text("gendr: {weight: 2}\n")
@@ -180,7 +164,7 @@ def test_bad_input_leaves_nothing(built: Path, tmp_path: Path) -> None:
 
 
 def test_a_single_intervention_needs_no_joint_images(built: Path, tmp_path: Path) -> None:
-    directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
+    directory = copy_of(built, tmp_path / "run")
     images = query(directory, IMAGES)
     done = run_command("plan", directory, "--verify", "--steps", "1", "--json")
     assert json.loads(done.stdout)["verification"] == {

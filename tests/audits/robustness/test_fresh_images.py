@@ -9,23 +9,19 @@ from pathlib import Path
 import pytest
 
 import biasgraph
-from biasgraph.commands import main
 from biasgraph.data.file_names import RECORD
 from tests.answer_tables import librarian_table
+from tests.command_line import refusal
 from tests.forked import run_command
-from tests.ledger_queries import query
-from tests.shared_runs import copy_run
+from tests.further_images import check_tables, new_images
+from tests.ledger_queries import IMAGES, query
+from tests.shared_runs import copy_of, copy_run
 
-TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv")
 BUILD = (
     "build", "--prompt", "a librarian", "--images", "6", "--only", "gender,environment,age",
     "--min-valid", "2", "--bootstrap", "100", "--annotate", "none", "-q",
 )  # fmt: skip
 TRY = ("--fresh-images", "6", "--draws", "2")
-
-
-REQUEST = "SELECT id, position, (SELECT images FROM request) FROM prompts ORDER BY id"
-IMAGES = "SELECT id, sha256 FROM images ORDER BY id"
 
 
 pytestmark = pytest.mark.slow(reason="runs of four models; test_robustness.py has subsets")
@@ -41,7 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tried(built: Path) -> Path:
     directory = built.with_name("tried")
-    shutil.copytree(built, directory, copy_function=shutil.copy2)
+    copy_of(built, directory)
     run_command("robustness", directory, *TRY)
     return directory
 
@@ -59,16 +55,13 @@ def test_the_runs_images_are_compared_with_as_many_new_ones(tried: Path) -> None
 
 
 def test_the_run_is_as_it_was(built: Path, tried: Path) -> None:
-    for name in TABLES:
-        assert (tried / name).read_bytes() == (built / name).read_bytes()
-    assert query(tried, REQUEST) == query(built, REQUEST)
-    before, after = set(query(built, IMAGES)), set(query(tried, IMAGES))
-    assert before < after
-    assert len(after) == 2 * len(before), "as many more of each prompt, of rewordings, too"
+    check_tables(tried, built)
+    as_many = len(query(built, IMAGES))
+    assert len(new_images(tried, built)) == as_many, "of each prompt, of rewordings, too"
 
 
 def test_nothing_is_made_twice(tried: Path, tmp_path: Path) -> None:
-    directory = Path(shutil.copytree(tried, tmp_path / "run", copy_function=shutil.copy2))
+    directory = copy_of(tried, tmp_path / "run")
     images, found = query(directory, IMAGES), (directory / "robustness.json").read_bytes()
     run_command("robustness", directory, *TRY, "-q")
     assert query(directory, IMAGES) == images
@@ -76,7 +69,7 @@ def test_nothing_is_made_twice(tried: Path, tmp_path: Path) -> None:
 
 
 def test_without_fresh_images_no_model_is_called(tried: Path, tmp_path: Path) -> None:
-    directory = Path(shutil.copytree(tried, tmp_path / "run", copy_function=shutil.copy2))
+    directory = copy_of(tried, tmp_path / "run")
     for name in ("ledger.sqlite", RECORD):
         (directory / name).unlink()
     shutil.rmtree(directory / "images")
@@ -95,9 +88,5 @@ def test_where_no_image_can_be_made(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["--fresh-images", "0"], "--fresh-images"),
         (["--axes", "x.yaml"], "--axes needs --fresh-images"),
     ):
-        assert main(["robustness", str(run), *arguments]) == 2
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert message in err
-        assert len(err.splitlines()) == 1
+        assert message in refusal(capsys, "robustness", run, *arguments)
     assert sorted(run.iterdir()) == before

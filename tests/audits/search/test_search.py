@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import statistics
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from biasgraph.data.axes import load_axis_set
 from biasgraph.data.found_file import FoundFile
 from biasgraph.methods.named_axes import names_axis
 from biasgraph.prompts.prompt_lists import PromptList
+from tests.command_line import read_document, refusal
 from tests.kill_trials import kill_trials
 
 PEOPLE = ["a librarian", "a nurse", "a chef", "a pilot", "a teacher", "a farmer"]
@@ -42,8 +42,7 @@ def probes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def searched(probes: Path, folder: Path, *more: str) -> dict[str, Any]:
     options = ["--towards", "gender=male", "--probes", str(probes), *SMALL, "-q", *more]
     assert main(["search", *options, "-o", str(folder)]) == 0
-    document: dict[str, Any] = json.loads((folder / "found.json").read_text())
-    return document
+    return read_document(folder / "found.json")
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +54,7 @@ def run(probes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(run: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((run / "found.json").read_text())
-    return document
+    return read_document(run / "found.json")
 
 
 def of(document: dict[str, Any], method: str) -> list[dict[str, Any]]:
@@ -247,8 +245,6 @@ def test_bad_input_is_one_line_and_leaves_nothing(
 ) -> None:
     towards = [] if "--towards" in more else ["--towards", "gender=male"]
     folder = tmp_path / "run"
-    options = [*towards, "--probes", str(probes), *SMALL, "-q", *more, "-o", str(folder)]
-    assert main(["search", *options]) == 2
-    said = capsys.readouterr().err
-    assert line in " ".join(said.split()) and said.count("\n") == 1
+    options = [*towards, "--probes", probes, *SMALL, "-q", *more, "-o", folder]
+    assert line in refusal(capsys, "search", *options)
     assert not folder.exists()

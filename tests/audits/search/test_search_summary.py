@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from rich.console import Console
 
 from biasgraph.audits.search.search_summary import summarize_found
 from biasgraph.data.findings import Table
-from biasgraph.report import terminal
 from tests.found import Json, found_document
 from tests.hostile import HOSTILE
 from tests.sampled import sampled
+from tests.screens import screen_of
 
 
 def shown(document: Json, width: int = 200) -> str:
-    console = Console(file=io.StringIO(), width=width)
-    terminal.show(console, summarize_found(document))
-    text = console.file
-    assert isinstance(text, io.StringIO)
-    return text.getvalue()
+    return screen_of(summarize_found(document), width)
 
 
 def tables(document: Json) -> list[Table]:

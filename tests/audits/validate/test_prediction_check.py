@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,13 +12,12 @@ from biasgraph.audits.pipeline_options import ValidateOptions
 from biasgraph.audits.validate.prediction_check import validate
 from biasgraph.data.result import load
 from biasgraph.errors import InputError
-from biasgraph.runs.directory import Run
 from tests import forked
 from tests.forked import run_command
+from tests.further_images import check_tables, die_after_a_batch, new_images
 from tests.ledger_queries import IMAGES, REQUEST, query
-from tests.shared_runs import copy_run
+from tests.shared_runs import copy_of, copy_run
 
-TABLES = ("answers.csv", "tables.csv", "pairs.csv", "nodes.csv")
 BUILD = (
     "build", "--prompt", "a [librarian] at a conference", "--images", "16", "--only",
     "gender,environment,clothing", "--bootstrap", "200", "--annotate", "none", "-q",
@@ -48,7 +44,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def validated(built: Path) -> Path:
     directory = built.with_name("validated")
-    shutil.copytree(built, directory, copy_function=shutil.copy2)
+    copy_of(built, directory)
     done = run_command("validate", directory, *ALL)
     assert "fresh prompts: 56 images of sandbox:stereotyped" in done.stderr
     shown = " ".join(done.stdout.split())
@@ -80,19 +76,16 @@ def test_three_mitigations(validated: Path) -> None:
 
 
 def test_the_run_is_as_it_was(built: Path, validated: Path) -> None:
-    for name in TABLES:
-        assert (validated / name).read_bytes() == (built / name).read_bytes()
-    assert query(validated, REQUEST) == query(built, REQUEST)
-    before, after = set(query(built, IMAGES)), set(query(validated, IMAGES))
-    assert before < after
-    assert len(after - before) == 8 * PROMPTS
-    assert {role for _, role, _ in after - before} == {"initial", "counterfactual"}
-    assert not {sha for *_, sha in before} & {sha for *_, sha in after - before}, "fresh ones"
+    check_tables(validated, built)
+    new = new_images(validated, built)
+    assert len(new) == 8 * PROMPTS
+    assert {role for _, role, _ in new} == {"initial", "counterfactual"}
+    assert not {sha for *_, sha in query(built, IMAGES)} & {sha for *_, sha in new}, "fresh ones"
     assert len(query(other(validated), IMAGES)) == 8
 
 
 def test_nothing_is_made_or_asked_twice(built: Path, validated: Path, tmp_path: Path) -> None:
-    directory = Path(shutil.copytree(validated, tmp_path / "run", copy_function=shutil.copy2))
+    directory = copy_of(validated, tmp_path / "run")
     counts = [query(place, sql) for place in (directory, other(directory))
               for sql in (IMAGES, ANSWERS)]  # fmt: skip
     written = (directory / "validation.json").read_bytes()
@@ -104,33 +97,24 @@ def test_nothing_is_made_or_asked_twice(built: Path, validated: Path, tmp_path: 
     run_command(*BUILD, "-o", directory)
     assert "Predictions against mitigations" in (directory / "report.html").read_text("utf-8")
     assert query(directory, IMAGES) == counts[0]
-    for name in TABLES:
-        assert (directory / name).read_bytes() == (built / name).read_bytes()
+    check_tables(directory, built)
 
 
 def validate_and_die(directory: Path) -> None:
-    """End after the first batch of images as by a kill."""
-    add = Run.add_images
-
-    def add_and_die(self: Run, made: Any, *, plan: Any) -> None:
-        add(self, made, plan=plan)
-        os._exit(9)
-
-    Run.add_images = add_and_die  # type: ignore[method-assign]
+    die_after_a_batch()
     validate(ValidateOptions(run=directory, images=8))
 
 
 def test_a_validation_that_died_goes_on(built: Path, validated: Path, tmp_path: Path) -> None:
-    directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
+    directory = copy_of(built, tmp_path / "run")
     process = forked.started(validate_and_die, directory)
     process.join()
     assert process.exitcode == 9
     made = query(directory, IMAGES)
     assert len(query(built, IMAGES)) < len(made) < len(query(validated, IMAGES))
-    again = Path(shutil.copytree(directory, tmp_path / "again", copy_function=shutil.copy2))
+    again = copy_of(directory, tmp_path / "again")
     run_command(*BUILD, "-o", again)
-    for name in TABLES:
-        assert (again / name).read_bytes() == (built / name).read_bytes()
+    check_tables(again, built)
     run_command("validate", directory, *ALL, "-q")
     assert set(query(directory, IMAGES)) == set(query(validated, IMAGES))
     assert query(directory, REQUEST) == query(built, REQUEST)
@@ -157,7 +141,7 @@ def test_a_validation_that_died_goes_on(built: Path, validated: Path, tmp_path: 
 def test_bad_input_leaves_nothing(
     built: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    directory = Path(shutil.copytree(built, tmp_path / "run", copy_function=shutil.copy2))
+    directory = copy_of(built, tmp_path / "run")
     before = sorted(path.name for path in directory.iterdir()), query(directory, IMAGES)
     done = run_command("validate", directory, *arguments, expect=2)
     assert done.stdout == ""

@@ -18,6 +18,7 @@ from biasgraph.commands import main
 from biasgraph.methods.word_baselines import random_scores
 from biasgraph.models.prompt_trace import PromptTrace
 from biasgraph.models.registry import load_judge, load_language_model
+from tests.command_line import read_document, refusal
 from tests.kill_trials import kill_trials
 from tests.models import tiny_vlms
 from tests.models.tiny_lm import save_gpt2
@@ -38,8 +39,7 @@ EVALUATION = pytest.mark.slow(
 
 
 def document(directory: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((directory / "evaluation.json").read_bytes())
-    return found
+    return read_document(directory / "evaluation.json")
 
 
 def row_of(found: dict[str, Any], *wanted: object) -> dict[str, Any]:
@@ -220,10 +220,8 @@ def test_bad_input_is_one_line(
     arguments: list[str], message: str, prompts: Path, tmp_path: Path, capsys
 ) -> None:
     target = tmp_path / "run"
-    given = ["--prompts", str(prompts), *arguments, "-o", str(target)]
-    assert main(["words", "evaluate", *given]) == 2
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    assert re.search(message, line) and len(line) <= 400 and not target.exists()
+    line = refusal(capsys, "words", "evaluate", "--prompts", prompts, *arguments, "-o", target)
+    assert re.search(message, line) and not target.exists()
 
 
 def test_options_may_be_those_of_the_truths_judge(prompts: Path, tmp_path: Path, capsys) -> None:
@@ -237,17 +235,15 @@ def test_prompts_without_content_words_are_refused(tmp_path: Path, capsys) -> No
     path = tmp_path / "prompts.txt"
     path.write_text("a nurse\nthe of\n")
     target = tmp_path / "run"
-    assert main(["words", "evaluate", "--prompts", str(path), "-o", str(target)]) == 2
-    (line,) = capsys.readouterr().err.strip().splitlines()
+    line = refusal(capsys, "words", "evaluate", "--prompts", path, "-o", target)
     assert "line 2: the prompt 'the of' has no word" in line and not target.exists()
 
 
 def test_prompts_of_one_word_rank_nothing(tmp_path: Path, capsys) -> None:
     path, target = tmp_path / "prompts.txt", tmp_path / "run"
     path.write_text("a nurse\na chef\n")
-    assert main(["words", "evaluate", "--prompts", str(path), "-o", str(target)]) == 2
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    assert "no prompt has two words" in line and len(line) <= 400 and not target.exists()
+    line = refusal(capsys, "words", "evaluate", "--prompts", path, "-o", target)
+    assert "no prompt has two words" in line and not target.exists()
 
 
 def test_a_dry_run_does_nothing(prompts: Path, tmp_path: Path, capsys) -> None:

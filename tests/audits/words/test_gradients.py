@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 from pathlib import Path
@@ -14,6 +13,7 @@ from biasgraph.audits.words.measurement import measure
 from biasgraph.audits.words.words_options import WordsOptions
 from biasgraph.commands import main
 from biasgraph.models.prompt_trace import PromptTrace
+from tests.command_line import read_document, refusal
 from tests.kill_trials import kill_trials
 
 PROMPT = "a nurse with a toolbox"
@@ -21,8 +21,7 @@ SMALL = ["--prompt", PROMPT, "--axis", "gender,age", "--images", "4", "--every",
 
 
 def document(directory: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((directory / "words.json").read_bytes())
-    return found
+    return read_document(directory / "words.json")
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +93,8 @@ def test_bad_input_is_one_line(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "run"
-    assert main(["words", "--prompt", PROMPT, *arguments, "-o", str(target)]) == 2
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    assert re.search(message, line) and len(line) <= 400 and not target.exists()
+    line = refusal(capsys, "words", "--prompt", PROMPT, *arguments, "-o", target)
+    assert re.search(message, line) and not target.exists()
 
 
 def measure_into(directory: Path) -> None:

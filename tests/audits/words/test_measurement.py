@@ -18,6 +18,7 @@ from biasgraph.audits.words.words_options import WordsOptions
 from biasgraph.commands import main
 from biasgraph.models.clip import ClipJudge
 from biasgraph.sandbox import backends as sandbox_models
+from tests.command_line import read_document, refusal
 from tests.kill_trials import kill_trials
 
 PROMPT = "a nurse with a toolbox"
@@ -31,8 +32,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 
 
 def document(directory: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((directory / "words.json").read_bytes())
-    return found
+    return read_document(directory / "words.json")
 
 
 def words_of(directory: Path) -> bytes:
@@ -157,11 +157,9 @@ def test_many_prompts_say_which_words_matter_over_all(tmp_path: Path, capsys) ->
 )  # fmt: skip
 def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Path, capsys) -> None:
     target = tmp_path / "run"
-    code, out, err = run(capsys, *arguments, "-o", target)
-    assert code == 2 and out == ""
-    (line,) = err.strip().splitlines()
-    assert re.search(message, line) and len(line) <= 400
-    assert not re.search(r"[\x00-\x1f]", line) and not target.exists()
+    by = () if "--by" in arguments else ("--by", "removal")
+    line = refusal(capsys, "words", *arguments, *by, "-o", target)
+    assert re.search(message, line) and not target.exists()
 
 
 def test_a_place_stands_before_what_is_wrong_with_a_list(tmp_path: Path, capsys) -> None:
