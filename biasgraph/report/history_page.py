@@ -12,6 +12,7 @@ from biasgraph.report.history_drawing import Chart, Span, distances, shares
 
 Record = Mapping[str, Any]
 
+UNKNOWN_MODELS = "models not recorded"
 FEWEST = 2
 """Runs that measured an axis, for a drawing of it."""
 SHARES = 4
@@ -86,6 +87,7 @@ class HistoryView:
         prompt: What it asks for.
         runs: How many there are.
         models: Whose runs they are.
+        number: How many models those are, in words.
         changes: What clearly changed, in sentences.
         axes: Those that several runs measured.
         once: Those that one run measured, or none, in words.
@@ -95,6 +97,7 @@ class HistoryView:
     prompt: str
     runs: int
     models: Sequence[Model]
+    number: str
     changes: Sequence[str]
     axes: Sequence[AxisView]
     once: str
@@ -123,6 +126,7 @@ def history_view(history: Record, address: Callable[[Record], str | None]) -> Hi
         prompt=words.label(history["prompt"]),
         runs=history["runs"],
         models=[Model(_called(one), span.looks.get(one), one in toys) for one in models],
+        number=_count_models(models),
         changes=[change for axis in history["axes"] for change in _changes(axis, models)],
         axes=[_axis(axis, span, most) for axis in drawn],
         once=", ".join(once),
@@ -147,7 +151,8 @@ def _axis(axis: Record, span: Span, most: Mapping[str, float]) -> AxisView:
     for setting, shown in zip(axis["settings"][1:], others, strict=True):
         if not _is_joined(shown):
             runs = "; ".join(
-                f"{words.name(one['model'])}{_toy(one)}: {_dated(one)}" for one in setting["points"]
+                f"{_called(one['model'], words.name)}{_toy(one)}: {_dated(one)}"
+                for one in setting["points"]
             )
             told.append(f"{shown.apart} {runs}.")
     drawn = [first, *(shown for shown in others if _is_joined(shown))]
@@ -269,8 +274,15 @@ def _numbers(axis: str, setting: Record, address: Callable[[Record], str | None]
     )
 
 
-def _called(model: str) -> str:
-    return "models not recorded" if model == NO_MODEL else words.label(model)
+def _called(model: str, show: Callable[[str], str] = words.label) -> str:
+    return UNKNOWN_MODELS if model == NO_MODEL else show(model)
+
+
+def _count_models(models: Sequence[str]) -> str:
+    known = [model for model in models if model != NO_MODEL]
+    if len(known) == len(models):
+        return words.counted(len(known), "model")
+    return f"{words.counted(len(known), 'model')}, others not recorded" if known else UNKNOWN_MODELS
 
 
 def _toy(point: Record) -> str:

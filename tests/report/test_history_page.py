@@ -65,7 +65,9 @@ def test_models_that_are_not_recorded_are_not_taken_for_one() -> None:
     [drawn] = view.axes[0].settings
     [trend] = drawn.distance.trends
     assert (trend.line, trend.whiskers.count("V"), view.changes) == ("", 2, [])
-    assert [one.name for one in view.models] == ["models not recorded"]
+    assert [one.name for one in view.models] == [view.number] == ["models not recorded"]
+    both = shown(setting(point(1, 0.1, NO_MODEL), point(5, 0.4)))
+    assert both.number == "1 model, others not recorded"
     assert "Judge: not recorded, so perhaps not the same everywhere." in drawn.about
 
 
