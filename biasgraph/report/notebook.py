@@ -7,12 +7,14 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from biasgraph.data.findings import is_empty
+from biasgraph.data.findings import Sentences, is_empty
 from biasgraph.data.result import run_directory, why_no_run
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.report import html, verdict_words
+from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_figure import alternative_text, graph_figure, graph_sheet
 from biasgraph.report.graph_summary import Told
+from biasgraph.report.judge_words import caveats_of_graph
 from biasgraph.report.overview import overviews
 from biasgraph.report.words import Record, plain
 from biasgraph.runs.directory import read_run
@@ -34,7 +36,9 @@ def result_html(result: Result) -> str:
     document, prompts = result.document, [part.document for part in result.prompts]
     told = Told(document, result.pair_records(), prompts)
     figure = base64.b64encode(graph_figure(document, "svg", 1)).decode("ascii")
-    parts = next(overviews(told, None if result.directory is None else str(result.directory)))
+    graph = document["graph"]
+    limits = Sentences("To keep in mind", [*caveats(document), *caveats_of_graph(graph)])
+    parts = next(overviews(told, None, limits))
     return html.render_fragment(
         "notebook.html",
         styles=("notebook.css",),

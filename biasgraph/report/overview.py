@@ -24,19 +24,22 @@ SIZES = ((10, 3), (8, 3), (8, 2), (6, 2), (8, 1), (6, 1), (4, 1), (3, 1), (4, 0)
 """Axes and findings of overviews, from the longest to the shortest."""
 
 
-def overviews(told: Told, directory: str | None) -> Iterator[list[parts.ScreenPart]]:
+def overviews(
+    told: Told, directory: str | None, end: parts.ScreenPart | None = None
+) -> Iterator[list[parts.ScreenPart]]:
     """The overview of a graph, each time with less in it, so that one fits the terminal.
 
     Args:
         told: What there is to tell of.
         directory: Where `biasgraph show` finds it, if it was saved.
+        end: What it ends with; by default warnings and where in the terminal the rest is.
     """
     about = _about(told)
     hidden = [node for node in told.document["nodes"] if is_hidden_by_sum(node)]
     lost = [_describe_hidden(hidden)] if hidden else []
     said = [_finding(told.document, pair) for pair in _pairs_to_tell(told)]
     pairs = say_links(told.document, told.pairs)
-    last = [*_warnings(told), *_what_else(told, directory)]
+    last = end or parts.Sentences("", [*_warnings(told), *_what_else(told, directory)])
     for axes, findings in SIZES:
         shown = said[:findings]
         yield [
@@ -45,7 +48,7 @@ def overviews(told: Told, directory: str | None) -> Iterator[list[parts.ScreenPa
             parts.Sentences("", lost),
             *_axes(told.document["nodes"], axes),
             parts.Sentences(pairs, shown) if shown else parts.Text(pairs),
-            parts.Sentences("", last),
+            last,
         ]
 
 

@@ -68,6 +68,8 @@ def test_it_shows_the_graph_and_the_end_of_a_build(result: biasgraph.Result) -> 
     words = " ".join(tags.text.split())
     assert "a librarian" in words
     assert "In 1 of 6 pairs, what is asked of one axis decides another" in words
+    assert "This judge has not been validated" in words and "--section" not in words
+    assert "-o DIR" not in words, "a notebook has no options"
     (figure,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
     assert b"<svg" in base64.b64decode(figure)
     assert 'alt="The graph: 3 axes, 1 edge."' in html
