@@ -3,7 +3,7 @@
     python -m benchmarks.validity --work DIR [--audits 700] [--jobs 2]
 
 No image is made.  Every audit of every row of `validity_design` goes through
-``biasgraph.causal.graph.analyze`` (30 pairs each, the sandbox's 56) and is written to
+``biasgraph.causal.graph.measure_axes`` (30 pairs each, the sandbox's 56) and is written to
 ``DIR/validity.jsonl`` in parts of 10; rerun the same command to resume.  The table goes to
 ``DIR/validity.md`` and the terminal; docs/statistics.md has it.
 """
@@ -25,11 +25,11 @@ from benchmarks.resuming import measure_cases
 from benchmarks.validity_design import ROWS, SIZES, Row, Shares
 from benchmarks.validity_summary import markdown
 from biasgraph.causal.baseline import UNIFORM, Baseline
-from biasgraph.causal.graph import analyze
+from biasgraph.causal.graph import measure_axes
 from biasgraph.causal.rows import NodeRow, PairRow
 from biasgraph.causal.sensitivity import claim_direction
 from biasgraph.causal.settings import AnalysisSettings
-from biasgraph.causal.tables import CodedImages, Codes, Variable
+from biasgraph.causal.tables import CodedImages, Codes, Pool, Variable
 from biasgraph.causal.transport import wasserstein
 from biasgraph.sandbox.world import AXES, OCCUPATIONS
 
@@ -61,10 +61,19 @@ def measure(part: Part) -> dict[str, Any]:
     for audit in range(PART):
         settings = AnalysisSettings(bootstrap=BOOTSTRAP, noise_draws=0, seed=part.number)
         world = World(row, part.number * PART + audit)
-        found = analyze(world.draw(rng), settings, world.baseline(rng))
-        pairs += [_pair(world, pair) for pair in found.pairs if pair.source != pair.target]
-        nodes += [_node(world, node) for node in found.nodes]
+        axes, measured = _analyze(world.draw(rng), settings, world.baseline(rng))
+        pairs += [_pair(world, pair) for pair in measured if pair.source != pair.target]
+        nodes += [_node(world, node) for node in axes]
     return {"audit": part.name(), "pairs": pairs, "nodes": nodes}
+
+
+def _analyze(
+    images: CodedImages, settings: AnalysisSettings, baseline: Baseline
+) -> tuple[list[NodeRow], list[PairRow]]:
+    """What `causal.graph.analyze` says of axes and pairs, without mediation and sums."""
+    pool = Pool.of(images.prompt, [images])
+    ideals = baseline.ideals(images.variables, settings.metric)
+    return measure_axes(pool, ideals, settings, settings.prompt_rule)
 
 
 @dataclass(frozen=True)
