@@ -111,7 +111,7 @@ class Windows:
         page.goto("about:blank")
         page.mouse.move(0, 0)
         page.set_viewport_size({"width": width, "height": 900 if width > 700 else 780})
-        page.emulate_media(color_scheme=scheme)
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # it scrolls at once
         page.goto(file.as_uri() + (f"#{fragment}" if fragment else ""))
         page.wait_for_selector("html[data-ready]", state="attached")
         return page
@@ -175,6 +175,17 @@ def scriptless(chromium: Any) -> Iterator[Any]:
 def fits(page: Any) -> bool:
     wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
     return bool(wide[0] <= wide[1])
+
+
+def resize(page: Any, width: int, height: int) -> None:
+    """Make a window another size, and wait until its page has heard of it."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def wait_for_focus(page: Any, selector: str) -> None:
+    """Until what has the focus is what the selector finds."""
+    page.wait_for_function("one => document.activeElement.matches(one)", arg=selector)
 
 
 def check_shot(shot: Any) -> None:

@@ -17,7 +17,7 @@ from biasgraph.report.mining_page import mining_html
 from biasgraph.report.page import report_files
 from biasgraph.report.search_page import search_html
 from tests.answer_tables import librarian_table
-from tests.browser.conftest import DARK, Windows, biasgraph
+from tests.browser.conftest import DARK, Windows, biasgraph, resize
 from tests.found import found_document, found_pictures
 from tests.mined import mined_document, mined_pictures
 from tests.report.test_parts import every_part
@@ -114,12 +114,12 @@ def test_axe_finds_nothing(
     page.goto(make(run, tmp_path).as_uri())
     page.wait_for_load_state()
     page.evaluate(UNFOLD)
-    page.set_viewport_size({"width": 390, "height": 844})
+    resize(page, 390, 844)
     wide, seen = page.evaluate(
         "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     )
     assert wide <= seen
-    page.set_viewport_size({"width": 1280, "height": 900})
+    resize(page, 1280, 900)
     if not page.evaluate("Boolean(window.biasgraph && biasgraph.page && biasgraph.page.pick)"):
         assert violations(page) == []
         return

@@ -187,14 +187,17 @@ def test_the_difference_view_tells_the_classes_apart(page: Any, document: Json) 
 
 
 def test_scale_and_places_are_shared(page: Any) -> None:
+    there = None
     for width in (1600, 900):
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_timeout(200)
-        places = page.evaluate(
-            "biasgraph.page.graphs.map((graph) => JSON.stringify([...Array(4).keys()]"
-            ".map((axis) => graph.where({axis}))))"
-        )
-        assert len(places) == 3 and len(set(places)) == 1
+        there = page.wait_for_function(
+            """before => {
+              const all = biasgraph.page.graphs.map((graph) =>
+                JSON.stringify([...Array(4).keys()].map((axis) => graph.where({axis}))));
+              return all.length === 3 && all[0] !== before && new Set(all).size === 1 && all[0];
+            }""",
+            arg=there,
+        ).json_value()
 
 
 def test_by_keyboard(page: Any, document: Json) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
+import os
+import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,7 +138,7 @@ WRITE = """() => new Promise((done) => {
 def wait_until_saved(page: Any) -> None:
     """Until a write after all of the page's is done."""
     page.evaluate(WRITE)
-    assert page.locator("#saved").inner_text().startswith("Saved")
+    page.locator("#saved", has_text=re.compile("^Saved")).wait_for()
 
 
 @pytest.mark.slow(reason="a page and a browser of its own; labels by keyboard stay")
@@ -198,7 +200,8 @@ def test_answers_survive_a_killed_browser(chromium: Any, labelled: Path, tmp_pat
     radio(page, "Is there a person", "yes").check()
     radio(page, "What is the gender", "female").check()
     wait_until_saved(page)
-    subprocess.run(["pkill", "-KILL", "-f", f"user-data-dir={profile}"], check=True)
+    browser = int(os.readlink(profile / "SingletonLock").rpartition("-")[2])
+    os.kill(browser, signal.SIGKILL)
     (profile / "SingletonLock").unlink(missing_ok=True)
     page = open_again()
     assert page.locator("#how-many").inner_text() == "2 answers"

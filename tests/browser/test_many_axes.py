@@ -52,12 +52,10 @@ def rows(page: Any) -> int:
 
 
 def scroll_to_the_end(page: Any) -> None:
-    for _ in range(60):
-        before = rows(page)
+    while (before := rows(page)) < PAIRS:
         page.locator("#pairs tbody tr").last.scroll_into_view_if_needed()
-        page.wait_for_timeout(30)
-        if rows(page) == before == PAIRS:
-            return
+        more = "before => document.querySelectorAll('#pairs tbody tr').length > before"
+        page.wait_for_function(more, arg=before)
 
 
 def test_rows_are_drawn_when_they_are_scrolled_to(page: Any) -> None:

@@ -106,9 +106,9 @@ def test_numbers_show_on_hover_and_on_focus(page: Any) -> None:
     said = "librarian 0.625 [0.250, 0.750], the first; score 0.2"
     form.locator(".view .marked-word.first").first.hover()
     assert shown(form) == [said]
-    assert form.locator(".hint").first.is_hidden()
+    form.locator(".hint").first.wait_for(state="hidden")
     page.mouse.move(0, 0)
-    assert form.locator(".hint").first.is_visible()
+    form.locator(".hint").first.wait_for(state="visible")
     form.locator("input").first.focus()
     page.keyboard.press("Tab")
     assert shown(form) == ["a not ranked: stop word"]

@@ -13,7 +13,7 @@ from biasgraph.data.result import load
 from biasgraph.report import page as page_module
 from biasgraph.report.page import report_html
 from tests import forked, judged_run
-from tests.browser.conftest import Open, biasgraph, fits
+from tests.browser.conftest import Open, biasgraph, fits, wait_for_focus
 
 Json = dict[str, Any]
 
@@ -49,6 +49,13 @@ def shown_image(page: Any, button: Any) -> Json:
     number = int(button.get_attribute("data-image"))
     image: Json = page.evaluate(f"biasgraph.model.images[{number}]")
     return image
+
+
+def close_picture(page: Any, selector: str) -> None:
+    """Press Escape, after which the picture that was seen last has the focus."""
+    page.keyboard.press("Escape")
+    page.locator("dialog.viewer").wait_for(state="hidden")
+    wait_for_focus(page, selector)
 
 
 def pick(page: Any, document: Json, link: Json) -> None:
@@ -124,12 +131,9 @@ def test_a_click_opens_the_stored_picture_with_every_answer(
     } == answers[image["id"]]
     page.keyboard.press("ArrowRight")
     assert "3 of 12" in viewer.locator("h2").inner_text()
-    page.keyboard.press("Escape")
-    assert not viewer.is_visible()
-    assert page.locator("#detail").is_visible(), "Escape closed the picture alone"
-    here = "document.activeElement.dataset.image"
     third = page.locator("#detail .film-row").nth(1).locator(".picture").nth(2)
-    assert page.evaluate(here) == third.get_attribute("data-image")
+    close_picture(page, f".film .picture[data-image='{third.get_attribute('data-image')}']")
+    assert page.locator("#detail").is_visible(), "Escape closed the picture alone"
 
 
 def test_pictures_by_keyboard(page: Any, document: Json) -> None:
@@ -149,8 +153,7 @@ def test_pictures_by_keyboard(page: Any, document: Json) -> None:
     viewer.locator("select").first.focus()
     page.keyboard.press("ArrowRight")
     assert "1 of 8" in viewer.locator("h2").inner_text(), "a list keeps its keys"
-    page.keyboard.press("Escape")
-    assert first.evaluate("one => one === document.activeElement")
+    close_picture(page, "#seen .picture:first-child")
 
 
 def test_a_page_apart_from_its_run_opens_what_it_holds(
@@ -184,7 +187,7 @@ def correct(page: Any, picture: int, axis: str, answer: str) -> str:
     button = page.locator("#seen .picture").nth(picture)
     button.click()
     page.get_by_label(f"What is right about {axis}").select_option(label=answer)
-    page.keyboard.press("Escape")
+    close_picture(page, f"#seen .picture:nth-child({picture + 1})")
     return str(shown_image(page, button)["id"])
 
 
@@ -194,7 +197,7 @@ def test_corrections_come_to_agreement_and_are_no_sample(
     page = open_apart(run / "report.html")
     page.locator("#seen .picture").first.click()
     assert page.locator("dialog .corrections button").is_disabled()
-    page.keyboard.press("Escape")
+    close_picture(page, "#seen .picture:first-child")
     one = correct(page, 0, "gender", "cannot tell")
     label = next(age for age in ("young", "middle", "old") if age != answers[one]["age"])
     correct(page, 0, "age", label)
@@ -211,7 +214,7 @@ def test_corrections_come_to_agreement_and_are_no_sample(
     assert waiting.value.suggested_filename == "corrections.csv"
     file = tmp_path / "corrections.csv"
     waiting.value.save_as(file)
-    page.keyboard.press("Escape")
+    close_picture(page, "#seen .picture:first-child")
     with file.open(newline="", encoding="utf-8-sig") as opened:
         rows = list(csv.DictReader(opened))
     assert {(row["image"], row["target"], row["answer"], row["judge_said"]) for row in rows} == {
@@ -252,6 +255,13 @@ def test_a_damaged_store_stops_no_page(open_apart: Open, run: Path) -> None:
     assert page.locator("dialog .corrections button").is_disabled()
 
 
+def unfold_pictures(page: Any) -> Any:
+    """Open the browser of all pictures; returns where it says how many there are."""
+    page.locator("#browser summary").click()
+    page.locator("#browser .picture").first.wait_for()
+    return page.locator("#browser details [role='status']")
+
+
 def option(page: Any, select: int, words: str) -> str:
     """Choose in a filter, ASKED or SAID; returns how many pictures that leaves."""
     page.locator("#browser select").nth(select).select_option(label=words)
@@ -265,9 +275,8 @@ def test_all_pictures_by_what_was_asked_and_what_was_said(
         rows = list(csv.DictReader(file))
     male = {row["image"] for row in rows if row["attribute"] == "male"}
     initial = {row["image"] for row in rows if row["role"] == "initial"}
-    page.locator("#browser summary").click()
+    status = unfold_pictures(page)
     whole = f"{len(answers)} of {len(answers)} pictures"
-    status = page.locator("#browser details [role='status']")
     assert status.inner_text() == whole
     pictures = page.locator("#browser .picture")
     assert pictures.count() < len(answers), "drawn when they are scrolled to"
@@ -290,11 +299,7 @@ def test_all_pictures_by_what_was_asked_and_what_was_said(
     assert heading.inner_text() == f"all pictures · 1 of {len(answers)}"
     for _ in range(70):
         page.keyboard.press("ArrowRight")
-    page.keyboard.press("Escape")
-    place = page.evaluate(
-        "[...document.querySelectorAll('#browser .picture')].indexOf(document.activeElement)"
-    )
-    assert place == 70, "focus returns to the picture that was seen last"
+    close_picture(page, "#browser .picture:nth-child(71)")  # the one that was seen last
 
 
 def test_a_folder_of_pictures_has_them_too(open_page: Open, run: Path, tmp_path: Path) -> None:
@@ -303,9 +308,8 @@ def test_a_folder_of_pictures_has_them_too(open_page: Open, run: Path, tmp_path:
     options = ["--only", "gender,age", "--min-valid", "4", "--bootstrap", "100", "--quiet"]
     biasgraph("build", "--model", f"folder:{folder}", "--vqa", "sandbox", "-o", audit, *options)
     page = open_page(audit / "report.html", width=390, scheme="dark")
-    page.locator("#browser summary").click()
+    told = unfold_pictures(page).inner_text()
     expected = load(audit).answers["image"].nunique()
-    told = page.locator("#browser details [role='status']").inner_text()
     assert told == f"{expected} of {expected} pictures"
     page.locator("#browser .picture").last.click()
     page.wait_for_function("() => document.querySelector('dialog img').src.startsWith('file:')")

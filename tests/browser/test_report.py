@@ -452,6 +452,7 @@ def test_on_a_phone_the_matrix_stands_for_the_graph(
     assert cell.evaluate("one => one === document.activeElement")
     page.set_viewport_size({"width": 1200, "height": 900})
     page.wait_for_selector("#graph .node", state="visible")
+    page.wait_for_selector("#overview ~ #matrix-section")  # it has moved back
     places = page.locator("#overview, #matrix").evaluate_all(PLACES)
     assert places[0] < places[1]
 

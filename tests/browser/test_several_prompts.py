@@ -37,10 +37,12 @@ def test_the_way_to_a_prompt_and_back(open_page: Open, tmp_path: Path) -> None:
     page.locator("#detail .more summary").click()
     assert "Cochran-Mantel-Haenszel" in page.locator("#detail").inner_text()
 
-    page.locator("#grid tbody th a").nth(1).click()
+    with page.expect_navigation():
+        page.locator("#grid tbody th a").nth(1).click()
     page.wait_for_selector("html[data-ready]", state="attached")
     assert PROMPTS[1] in page.locator("h1").inner_text()
-    page.get_by_text("the graph of all prompts").click()
+    with page.expect_navigation():
+        page.get_by_text("the graph of all prompts").click()
     page.wait_for_selector("html[data-ready]", state="attached")
     assert page.locator("h1").inner_text() == "3 prompts"
 
