@@ -65,6 +65,8 @@ def independence(
     rng: np.random.Generator,
     alpha: float,
     hits: int = ENOUGH_HITS,
+    *,
+    thrifty: bool = False,
 ) -> Independence:
     """Chi-square test of rows (arms) against columns (answers) of a table of counts.
 
@@ -78,6 +80,7 @@ def independence(
         rng: For drawing null tables.
         alpha: The level that p is compared with.
         hits: See `monte_carlo_p`.
+        thrifty: Whether nothing else is drawn from rng afterwards; see `monte_carlo_p`.
     """
     table, _, _ = reduce_table(table)
     if min(table.shape) < 2:
@@ -90,7 +93,7 @@ def independence(
     # there, but at alpha 1e-4 up to 1.7e-4 false edges were seen (STATISTICS (b)).
     if low and settings.fallback == "auto":
         method = "monte_carlo"
-        p = monte_carlo_p(plain, null_statistics([table], rng), alpha, hits)
+        p = monte_carlo_p(plain, null_statistics([table], rng), alpha, hits, thrifty=thrifty)
     elif settings.yates:
         from scipy.stats import chi2_contingency
 
@@ -219,6 +222,8 @@ def monte_carlo_p(
     statistics: Callable[[int], Floats],
     alpha: float,
     hits: int = ENOUGH_HITS,
+    *,
+    thrifty: bool = False,
 ) -> float:
     """A valid p-value from statistics drawn under the null hypothesis.
 
@@ -231,19 +236,26 @@ def monte_carlo_p(
         statistics: Draws as many as it is given under the null hypothesis.
         alpha: The level that p is compared with.
         hits: h, if more are not needed; 1 where p is wanted for nothing but this comparison.
+        thrifty: Whether to draw hardly more than p needs. What is drawn of several tables, or from
+            the same generator afterwards, would depend on how many that is.
     """
     # h is at least alpha (R + 1), so that stopping early never turns a decision at alpha.
     resamples = max(FEWEST_RESAMPLES, math.ceil(10 / alpha) - 1)
     enough = max(hits, math.ceil(alpha * (resamples + 1)))
     threshold = observed * (1 - 1e-9)  # equal tables differ by rounding
     drawn = reaching = 0
-    batch = 1_000
+    batch = enough if thrifty else 1_000
     while drawn < resamples:
         size = min(batch, resamples - drawn)
         reached = np.flatnonzero(statistics(size) >= threshold)
         if reaching + len(reached) >= enough:
             return float(enough / (drawn + reached[enough - reaching - 1] + 1))
-        reaching, drawn, batch = reaching + len(reached), drawn + size, min(4 * batch, 20_000)
+        reaching, drawn = reaching + len(reached), drawn + size
+        if thrifty:  # about as many as are still needed, if they reach it as often as before
+            likely = 50 + math.ceil(1.1 * drawn * (enough - reaching) / max(1, reaching))
+            batch = min(likely, 2 * drawn, 20_000)
+        else:
+            batch = min(4 * batch, 20_000)
     return (1 + reaching) / (resamples + 1)
 
 
@@ -251,14 +263,17 @@ def null_statistics(tables: Sequence[Counts], rng: np.random.Generator) -> Calla
     """A sampler of summed chi-square statistics of reduced tables with the given margins."""
     from scipy.stats import random_table
 
-    nulls = [(random_table(t.sum(axis=1), t.sum(axis=0)), t) for t in tables]
+    nulls = []
+    for table in tables:
+        rows, columns, images = table.sum(axis=1), table.sum(axis=0), table.sum()
+        weights = 1 / (np.outer(rows, columns).ravel() / images)
+        nulls.append((random_table(rows, columns), weights, images))
 
     def draw(size: int) -> Floats:
         total = np.zeros(size)
-        for null, table in nulls:
+        for null, weights, images in nulls:
             cells = null.rvs(size, method="patefield", random_state=rng).reshape(size, -1)
-            expected = np.outer(table.sum(axis=1), table.sum(axis=0)).ravel() / table.sum()
-            total += (cells**2) @ (1 / expected) - table.sum()
+            total += (cells**2) @ weights - images
         return total
 
     return draw

@@ -8,8 +8,10 @@ the expectation over all subsets of that size removes the difference without add
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import gammaln, ndtr
 
 from biasgraph.causal.settings import MetricName
@@ -100,10 +102,12 @@ def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Fl
         return np.asarray(deviation * (2 * density + z * (2 * ndtr(z) - 1)) / m)
     margin = NEGLIGIBLE * (deviation + 1)
     highest = min(m, math.ceil((mean + margin).max()))
-    chosen, which = np.unique(targets, return_inverse=True)
+    chosen, which = targets[:1], np.zeros(len(targets), dtype=np.intp)
+    if (targets != chosen).any():  # the ideal is resampled, too
+        chosen, which = np.unique(targets, return_inverse=True)
     if len(sizes) == 1:
         h = np.arange(max(0, math.floor((mean - margin).min())), highest + 1)
-        found, row = np.unique(successes[:, 0], return_inverse=True)
+        found, row = _distinct(successes[:, 0])
         expected = hypergeometric(found, int(sizes[0]), m, h) @ np.abs(h[:, None] / m - chosen)
         return np.asarray(expected[row, which])
     h = np.arange(highest + 1)
@@ -117,19 +121,33 @@ def hypergeometric(successes: Counts, size: int, sample: int, h: Counts) -> Floa
     c = successes[:, None]
     possible = (h <= c) & (h <= sample) & (sample - h <= size - c)
     h = np.where(possible, h, np.maximum(0, sample - (size - c)))
-    log = _log_choose(c, h) + _log_choose(size - c, sample - h) - _log_choose(size, sample)
+    factorials = _log_factorials(size)
+
+    def log_choose(n: Counts | int, k: Counts | int) -> Floats:
+        return np.asarray(factorials[n] - factorials[k] - factorials[n - k])
+
+    log = log_choose(c, h) + log_choose(size - c, sample - h) - log_choose(size, sample)
     return np.where(possible, np.exp(log), 0.0)
 
 
-def _log_choose(n: Counts | int, k: Counts | int) -> Floats:
-    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+@lru_cache(maxsize=8)
+def _log_factorials(largest: int) -> Floats:
+    """Those of 0 ... largest."""
+    return np.asarray(gammaln(np.arange(largest + 1) + 1.0))
+
+
+def _distinct(counts: Counts) -> tuple[Counts, npt.NDArray[np.intp]]:
+    """As `np.unique` with its inverse; counts lie close together, so that none need be sorted."""
+    least = counts.min()
+    seen = np.bincount(counts - least) > 0
+    return np.flatnonzero(seen) + least, (np.cumsum(seen) - 1)[counts - least]
 
 
 def _sum_of_hypergeometrics(successes: Counts, sizes: Counts, samples: Counts, h: Counts) -> Floats:
     """(B, H) probabilities that the counts sum to h = 0 ... H-1, by multiplying transforms."""
     product = np.ones((len(successes), len(h) // 2 + 1), dtype=complex)
     for j, (size, sample) in enumerate(zip(sizes.tolist(), samples.tolist(), strict=True)):
-        found, row = np.unique(successes[:, j], return_inverse=True)
+        found, row = _distinct(successes[:, j])
         probabilities = hypergeometric(found, size, sample, h)
         product *= np.fft.rfft(probabilities, axis=1)[row]
     return np.asarray(np.fft.irfft(product, n=len(h), axis=1))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc
 
-from biasgraph.causal.independence import expected_low, monte_carlo_p, null_statistics
+from biasgraph.causal.independence import expected_low, monte_carlo_p, null_statistics, pearson
 from biasgraph.causal.intervals import ROUNDING
 from biasgraph.causal.resampling import image_counts
 from biasgraph.causal.settings import AnalysisSettings, generator
@@ -232,14 +232,12 @@ def stratified_test(
         settings: Of the analysis; its fallback counts.
         rng: For drawing null tables.
     """
-    from scipy.stats import chi2_contingency
-
     if not strata:
         return {"statistic": 0.0, "dof": 0, "p": None, "method": None}
-    tests = [chi2_contingency(table, correction=False) for table in strata]
-    statistic = float(sum(test.statistic for test in tests))
-    dof = int(sum(test.dof for test in tests))
-    drawn = settings.fallback == "auto" and any(expected_low(test.expected_freq) for test in tests)
+    statistics, expected = zip(*map(pearson, strata), strict=True)
+    statistic = float(sum(statistics))
+    dof = sum((rows - 1) * (columns - 1) for rows, columns in (table.shape for table in strata))
+    drawn = settings.fallback == "auto" and any(map(expected_low, expected))
     if drawn:
         p = monte_carlo_p(statistic, null_statistics(strata, rng), LEVEL)
     else:

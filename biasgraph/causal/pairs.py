@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
 
 import numpy as np
 
+from biasgraph.causal.fields import change
 from biasgraph.causal.independence import (
     ENOUGH_HITS,
     Independence,
@@ -118,7 +119,7 @@ class Pairs:
         variables, total = self.pool.variables, self.pool.total
         source, target = variables[x].name, variables[y].name
         row = PairRow(source=source, target=target, metric=self.ideals[y].metric)
-        row = replace(row, **self.wording.undefined)
+        row = change(row, **self.wording.undefined)
         if not total.arms_of(x):
             return flag(row, "no_intervention")
         strata, initial = self.pool.strata(x, y), self.pool.initial(y)
@@ -126,15 +127,15 @@ class Pairs:
         if test.expected_low:
             row = flag(row, "expected_low")
         within, rng = self.rule.stratified, self._rng("shift", x, y)
-        moved = shift_p(initial, strata, self.settings, rng, stratified=within)
-        row = replace(row, **test.numbers(), shift_p=moved)
+        moved = shift_p(initial, strata, self.settings, rng, stratified=within, thrifty=True)
+        row = change(row, **test.numbers(), shift_p=moved)
         if self.settings.looks and row.v_high is None:
             rng = self._rng("bound", x, y)
             highest = highest_v_resampled(strata.sum(axis=0), self.settings, rng)
-            row = replace(row, v_high=highest)
+            row = change(row, v_high=highest)
         if self.draws[y] is None or self._fewest(x, y) < self.settings.min_valid:
             return row
-        return replace(row, status="degenerate" if test.method is None else "ok")
+        return change(row, status="degenerate" if test.method is None else "ok")
 
     def _fewest(self, x: int, y: int) -> int:
         """Valid answers of the smallest set of images."""
@@ -146,7 +147,7 @@ class Pairs:
             return row
         sets = self.pool.initial(y), self.pool.strata(x, y)
         before, after = distances_to_ideal(*sets, self.ideals[y], self.settings.mix)
-        return replace(row, is_=before - after)
+        return change(row, is_=before - after)
 
     def _measure(self, row: PairRow, x: int, y: int) -> PairRow:
         """The pair with its sensitivity and its intervals, where there is enough to measure it."""
@@ -158,7 +159,7 @@ class Pairs:
             row = flag(row, "small_sample")
         if self.near_ideal[y]:
             row = flag(row, "near_ideal")
-        row = replace(row, **self.wording.about_pair(x, y, self.ideals[y]))
+        row = change(row, **self.wording.about_pair(x, y, self.ideals[y]))
         row = self._with_shares(row, initial.sum(axis=0), strata.sum(axis=0), y)
         sets = np.concatenate([initial.sum(axis=0)[None], strata.sum(axis=0)])
         if x != y and (sets.max(axis=1) == sets.sum(axis=1)).any():
@@ -168,16 +169,16 @@ class Pairs:
 
     def _with_shares(self, row: PairRow, initial: Counts, arms: Counts, y: int) -> PairRow:
         """The pair with what its mixture does in shares of pictures."""
-        change = largest_change(initial, arms, self.settings.mix, self.settings.tail)
-        return replace(
+        moved = largest_change(initial, arms, self.settings.mix, self.settings.tail)
+        return change(
             row,
-            moved=self.pool.variables[y].attributes[change.attribute],
-            share_before=change.before.value,
-            share_before_ci_low=change.before.ends[0],
-            share_before_ci_high=change.before.ends[1],
-            share_after=change.after.value,
-            share_after_ci_low=change.after.ends[0],
-            share_after_ci_high=change.after.ends[1],
+            moved=self.pool.variables[y].attributes[moved.attribute],
+            share_before=moved.before.value,
+            share_before_ci_low=moved.before.ends[0],
+            share_before_ci_high=moved.before.ends[1],
+            share_after=moved.after.value,
+            share_after_ci_low=moved.after.ends[0],
+            share_after_ci_high=moved.after.ends[1],
         )
 
     def _test(
@@ -185,7 +186,9 @@ class Pairs:
     ) -> Independence:
         """Rows against columns of (prompts, rows, columns) counts, within prompts or summed."""
         rng, within = self._rng(what, x, y), self.rule.stratified
-        return compare_strata(strata, self.settings, rng, alpha, stratified=within, hits=hits)
+        return compare_strata(
+            strata, self.settings, rng, alpha, stratified=within, hits=hits, thrifty=True
+        )
 
     def _rng(self, what: str, x: int, y: int) -> np.random.Generator:
         names = (self.pool.variables[v].name for v in (x, y))
@@ -200,7 +203,9 @@ class Pairs:
                 for tallies in self.pool.tallies
             ]
         )
-        return self._test(split, "loss", x, y, LOSS_ALPHA).p < LOSS_ALPHA
+        if not split[..., 1].any():  # nothing was lost
+            return False
+        return self._test(split, "loss", x, y, LOSS_ALPHA, hits=1).p < LOSS_ALPHA
 
     def decide(self, rows: list[PairRow], known: Collection[Ends] = ()) -> list[PairRow]:
         """Adjust p over the tested pairs x != y, and let p or its adjustment decide on edges.
@@ -222,13 +227,13 @@ class Pairs:
         decided = list(rows)
         by_looks = adjust_p(p, looks=self.settings.shared)
         for place, value, own in zip(family, by_looks, deciding, strict=True):
-            row = replace(rows[place], p_adjusted=float(value))
+            row = change(rows[place], p_adjusted=float(value))
             different = own <= level or (row.source, row.target) in known
             if different and row.status == "ok" and row.is_ is not None:
                 # Arms may differ from one another without moving the mean: several prompts make
                 # a significant p of next to nothing, hence the cut in |IS| (supp. A.8).
                 edge = abs(row.is_) >= self.rule.min_is - ROUNDING
-                row = replace(row, edge=True) if edge else flag(row, "below_min_is")
+                row = change(row, edge=True) if edge else flag(row, "below_min_is")
             decided[place] = row
         return decided
 

@@ -103,19 +103,20 @@ class _Prompt:
     def add_permuted(self, counts: Sequence[Counts], rng: np.random.Generator) -> None:
         """Add the answers in random orders to counts (rows, sets, k) of each variable."""
         rows, n = len(counts[0]), len(self.codes)
-        order = rng.permuted(np.tile(np.arange(n), (rows, 1)), axis=1)
+        order = rng.permuted(np.tile(np.arange(n, dtype=np.int32), (rows, 1)), axis=1)
         counted = self._places(rng)
         for y, totals in enumerate(counts):
-            idle = (self.axis == y) | (self.codes[:, y] < 0)
+            codes = self.codes[:, y].copy()
+            idle = (self.axis == y) | (codes < 0)
             places = counted[~idle[counted]]
-            image = order[:, places].ravel()
-            lost = np.flatnonzero(idle[image])
+            image = order.take(places, axis=1).ravel()
+            lost = np.flatnonzero(idle.take(image))
             while lost.size:
                 image[lost] = order[lost // len(places), image[lost]]
                 lost = lost[idle[image[lost]]]
             _, sets, k = totals.shape
             cells = (np.arange(rows)[:, None] * sets + self.sets[places]) * k
-            cells += self.codes[:, y][image].reshape(cells.shape)
+            cells += codes.take(image).reshape(cells.shape)
             totals += np.bincount(cells.ravel(), minlength=totals.size).reshape(totals.shape)
 
     def _places(self, rng: np.random.Generator) -> Indices:

@@ -10,11 +10,11 @@ an underscore at the end (`is_`: Python keeps the word for itself).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeVar
 
-from biasgraph.causal.fields import UNSET, GraphRow, Unset, measure
+from biasgraph.causal.fields import UNSET, GraphRow, Unset, change, measure
 from biasgraph.causal.settings import MetricName
 
 Sign = Literal["towards", "away", "undetermined"]
@@ -353,4 +353,4 @@ Flagged = TypeVar("Flagged", NodeRow, PairRow)
 
 def flag(row: Flagged, *flags: str) -> Flagged:
     """The row with more flags behind those it has."""
-    return replace(row, flags=(*row.flags, *flags))
+    return change(row, flags=(*row.flags, *flags))

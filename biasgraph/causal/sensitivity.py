@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from biasgraph.causal.fields import change
 from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.matching import matched_distance
 from biasgraph.causal.near_ideal import Errors
@@ -104,7 +105,7 @@ def measure_sensitivity(
         point = float(matched.difference(initial[None], arms[None], ideal, ideal.shares, rng)[0])
         cloud = matched.difference(draws.counts, mitigated, ideal, draws.shares, rng)
         low, high, probability = _describe_matched(point, cloud, settings.tail)
-    return replace(
+    return change(
         flag(row, *flags),
         w1_before=before,
         w1_after=after,

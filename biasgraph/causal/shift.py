@@ -22,11 +22,12 @@ def compare_strata(
     *,
     stratified: bool,
     hits: int = ENOUGH_HITS,
+    thrifty: bool = False,
 ) -> Independence:
     """Rows against columns of (prompts, rows, columns) counts, within prompts or summed."""
     if stratified:
         return stratified_independence(strata, settings, rng, alpha, hits)
-    return independence(strata.sum(axis=0), settings, rng, alpha, hits)
+    return independence(strata.sum(axis=0), settings, rng, alpha, hits, thrifty=thrifty)
 
 
 def shift_p(
@@ -36,6 +37,7 @@ def shift_p(
     rng: np.random.Generator,
     *,
     stratified: bool,
+    thrifty: bool = False,
 ) -> float | None:
     """The p of a set of images against the mixture of an intervention's arms.
 
@@ -47,6 +49,7 @@ def shift_p(
         settings: Of the analysis.
         rng: For drawing arms and null tables.
         stratified: Whether to test within prompts.
+        thrifty: Whether nothing else is drawn from rng afterwards.
     """
     tried = [arms]
     if settings.mix == "equal" and not weigh_alike(arms.sum(axis=(0, 2))):
@@ -55,8 +58,9 @@ def shift_p(
     both = [np.stack([start, one.sum(axis=1)], axis=1) for one in tried]
     if (both[0].sum(axis=(0, 2)) == 0).any():
         return None
+    level, thrifty = settings.shift_alpha, thrifty and len(both) == 1
     found = [
-        compare_strata(one, settings, rng, settings.shift_alpha, stratified=stratified).p
+        compare_strata(one, settings, rng, level, stratified=stratified, thrifty=thrifty).p
         for one in both
     ]
     return float(np.median(found))

@@ -280,4 +280,6 @@ def mix_arms(counts: Counts | Floats, mix: str) -> Floats:
     if mix == "pooled":
         pooled = counts.sum(axis=-2)
         return np.asarray(pooled / pooled.sum(axis=-1, keepdims=True))
-    return np.asarray((counts / counts.sum(axis=-1, keepdims=True)).mean(axis=-2))
+    shares = counts / counts.sum(axis=-1, keepdims=True)
+    # Arm by arm, as numpy's mean adds them, which is slow where there are many short rows.
+    return np.asarray(reduce(add, np.moveaxis(shares, -2, 0)) / shares.shape[-2])

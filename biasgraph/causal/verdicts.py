@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from biasgraph.causal.fields import UNSET
+from biasgraph.causal.fields import UNSET, change
 from biasgraph.causal.flags import CLAIMS
 from biasgraph.causal.independence import adjust_p
 from biasgraph.causal.rows import PairRow, Verdict, flag
@@ -29,7 +28,7 @@ def judge(rows: Sequence[PairRow], settings: AnalysisSettings, rule: EdgeRule) -
         if row.is_ is not None:
             if row.edge or _is_common_shift(row):
                 row = _set_direction(row, settings)
-            row = replace(row, verdict=_verdict(row, settings))
+            row = change(row, verdict=_verdict(row, settings))
         judged.append(row)
     return judged
 
@@ -41,7 +40,7 @@ def _with_adjusted_shifts(rows: Sequence[PairRow], looks: int) -> list[PairRow]:
     return [
         row
         if row.source == row.target or row.shift_p is None
-        else replace(row, shift_p_adjusted=float(next(values)))
+        else change(row, shift_p_adjusted=float(next(values)))
         for row in rows
     ]
 
@@ -57,8 +56,8 @@ def _set_direction(row: PairRow, settings: AnalysisSettings) -> PairRow:
     sign = claim_direction(row, settings.sign, settings.shift_alpha)
     unconfirmed = row.sign_controlled is not UNSET and row.sign_controlled != sign
     if sign in CLAIMS and unconfirmed:
-        return replace(flag(row, "wording"), sign="undetermined")
-    return replace(row, sign=sign)
+        return change(flag(row, "wording"), sign="undetermined")
+    return change(row, sign=sign)
 
 
 def _verdict(row: PairRow, settings: AnalysisSettings) -> Verdict:

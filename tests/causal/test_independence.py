@@ -226,6 +226,28 @@ def test_stopping_early_is_the_full_count_for_a_likely_table(seed: int) -> None:
     assert sum(calls) < 9_999
 
 
+@given(st.integers(0, 2**32), st.sampled_from([0.001, 0.02, 0.1, 0.5, 0.9]))
+@settings(max_examples=30)
+def test_a_thrifty_p_is_the_same_of_fewer_draws(seed: int, share: float) -> None:
+    draws = np.random.default_rng(seed).random(99_999) < share
+
+    def p(*, thrifty: bool) -> tuple[float, int]:
+        drawn = 0
+
+        def statistics(size: int) -> np.ndarray:
+            nonlocal drawn
+            drawn += size
+            return draws[drawn - size : drawn].astype(float)
+
+        found = monte_carlo_p(1.0, statistics, 1e-4, thrifty=thrifty)
+        return found, drawn
+
+    found, drawn = p(thrifty=True)
+    assert found == p(thrifty=False)[0]
+    if found >= 0.01:  # stopped at 400 hits
+        assert drawn <= 1.5 * 400 / found + 100
+
+
 def test_without_enough_hits_every_draw_is_made() -> None:
     made = []
 

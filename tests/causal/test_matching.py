@@ -99,6 +99,13 @@ def test_gaps_are_scipys_hypergeometric_expectation(
     assert found == pytest.approx([expected], abs=1e-9)
 
 
+@given(st.lists(st.integers(3, 90), min_size=1))
+def test_distinct_counts_are_numpys(values: list[int]) -> None:
+    counts = np.array(values)
+    found, expected = matching._distinct(counts), np.unique(counts, return_inverse=True)
+    assert all((one == other).all() for one, other in zip(found, expected, strict=True))
+
+
 @pytest.mark.parametrize(
     ("successes", "sizes", "samples"),
     [

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from biasgraph.causal.fields import GraphRow, columns
+from biasgraph.causal.fields import GraphRow, change, columns
 from biasgraph.causal.rows import CountRow, InitialAnswers, LinkRow, NodeRow, PairRow, flag
 
 PAIR = PairRow(source="gender", target="age", metric="nominal")
@@ -40,6 +40,14 @@ def test_columns_have_the_types_of_their_fields(
 ) -> None:
     found = {name: column.type for name, column in columns(row).items()}
     assert {name: found[name] for name in types} == types
+
+
+def test_a_changed_row_is_what_replace_makes() -> None:
+    values = {"p": 0.5, "flags": ("near_ideal",), "n_prompts": 3}
+    assert change(PAIR, **values) == replace(PAIR, **values)
+    assert PAIR.p is None
+    with pytest.raises(TypeError, match="a row has no q"):
+        change(PAIR, q=1)
 
 
 def test_a_record_is_in_json_types_and_lacks_what_is_unset() -> None:
