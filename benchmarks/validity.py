@@ -3,7 +3,7 @@
     python -m benchmarks.validity --work DIR [--audits 700] [--jobs 2]
 
 No image is made.  Every audit of every row of `validity_design` goes through
-``biasgraph.causal.graph.measure_axes`` (30 pairs each, the sandbox's 56) and is written to
+``biasgraph.causal.pairs`` (30 pairs each, the sandbox's 56) and is written to
 ``DIR/validity.jsonl`` in parts of 10; rerun the same command to resume.  The table goes to
 ``DIR/validity.md`` and the terminal; docs/statistics.md has it.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,13 @@ from benchmarks.resuming import measure_cases
 from benchmarks.validity_design import ROWS, SIZES, Row, Shares
 from benchmarks.validity_summary import markdown
 from biasgraph.causal.baseline import UNIFORM, Baseline
-from biasgraph.causal.graph import measure_axes
+from biasgraph.causal.pairs import Pairs
 from biasgraph.causal.rows import NodeRow, PairRow
 from biasgraph.causal.sensitivity import claim_direction
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Codes, Pool, Variable
 from biasgraph.causal.transport import wasserstein
+from biasgraph.causal.verdicts import judge
 from biasgraph.sandbox.world import AXES, OCCUPATIONS
 
 BOOTSTRAP = 500
@@ -62,7 +64,7 @@ def measure(part: Part) -> dict[str, Any]:
         settings = AnalysisSettings(bootstrap=BOOTSTRAP, noise_draws=0, seed=part.number)
         world = World(row, part.number * PART + audit)
         axes, measured = _analyze(world.draw(rng), settings, world.baseline(rng))
-        pairs += [_pair(world, pair) for pair in measured if pair.source != pair.target]
+        pairs += [_pair(world, pair) for pair in measured]
         nodes += [_node(world, node) for node in axes]
     return {"audit": part.name(), "pairs": pairs, "nodes": nodes}
 
@@ -70,10 +72,13 @@ def measure(part: Part) -> dict[str, Any]:
 def _analyze(
     images: CodedImages, settings: AnalysisSettings, baseline: Baseline
 ) -> tuple[list[NodeRow], list[PairRow]]:
-    """What `causal.graph.analyze` says of axes and pairs, without mediation and sums."""
-    pool = Pool.of(images.prompt, [images])
+    """What `analyze` says of axes and of pairs of two, p no finer than its decision."""
+    pool, rule = Pool.of(images.prompt, [images]), settings.prompt_rule
     ideals = baseline.ideals(images.variables, settings.metric)
-    return measure_axes(pool, ideals, settings, settings.prompt_rule)
+    nodes, pairs = Pairs.prepare(pool, ideals, settings, rule)
+    places = permutations(range(len(ideals)), 2)
+    rows = pairs.decide([pairs.row(x, y, hits=1) for x, y in places])
+    return nodes, judge(rows, settings, rule)
 
 
 @dataclass(frozen=True)

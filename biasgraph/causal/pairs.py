@@ -95,9 +95,15 @@ class Pairs:
         ]
         return judge(rows, self.settings, self.rule)
 
-    def row(self, x: int, y: int) -> PairRow:
-        """One ordered pair, tested and measured, without what depends on the others."""
-        row = self._test_pair(x, y)
+    def row(self, x: int, y: int, hits: int = ENOUGH_HITS) -> PairRow:
+        """One ordered pair, tested and measured, without what depends on the others.
+
+        Args:
+            x: The source.
+            y: The target.
+            hits: See `monte_carlo_p`; 1 where p is wanted for its decision alone.
+        """
+        row = self._test_pair(x, y, hits)
         arms = self.pool.total.arms_of(x)
         conditions = {
             "missing_arms": 0 < len(arms) < self.pool.variables[x].size,
