@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from biasgraph.data.file_names import FOUND, GRAPH, MINED, RECORD, REPORT
 from biasgraph.errors import InputError, shown
 from biasgraph.io.text_files import read_regular
+from biasgraph.models.registry import traits_of
 
 BUILD = "build"
 DOCUMENTS = {
@@ -27,6 +28,9 @@ DOCUMENTS = {
     "evaluation.json": "words",
 }
 """What a command that is done has written, and the command."""
+PROBES, PROBE = ".safetensors", "probe"
+"""What a training of probes writes beside its run, which `search` makes when it has none."""
+TOY = "The generator is one of the built-in toys."
 PAGES = (REPORT, "mined.html", "found.html", "openbias.html", "transfer.html")
 """What there is to open in the directory of a run; the first that is there."""
 
@@ -212,6 +216,8 @@ def _run(run: Path, directory: str, files: Collection[str]) -> RunEntry:
     try:
         about = _of_record(_read(_Record, run / RECORD)) if RECORD in files else {}
         done = next((kind for name, kind in DOCUMENTS.items() if name in files), None)
+        if done is None and run.with_name(run.name + PROBES).is_file():
+            done = PROBE
         if done != BUILD:
             kind = done or about.pop("kind")
             state = "finished" if done or kind not in DOCUMENTS.values() else "unfinished"
@@ -230,6 +236,7 @@ def _of_record(record: _Record) -> dict[str, Any]:
         "kind": latest.command[0] if latest and latest.command else BUILD,
         "date": (latest.at if latest else "") or record.created or None,
         "model": record.generator.spec,
+        "toy": TOY if traits_of(record.generator.spec).toy else None,
         "judge": next((judge.spec for judge in record.judges.values()), None),
     }
 

@@ -149,7 +149,7 @@ def _difference(
 ) -> dict[str, Any]:
     """The difference view for `drawGraph`: the places of the runs' graphs, edges by class."""
     growth = comparison["distances"]
-    told = ("n/d" if row["growth"] is None else style.show_sign(row["growth"]) for row in growth)
+    told = ("n/d" if row["growth"] is None else _signed(row["growth"]) for row in growth)
     nodes = [
         {**node, "size": 20, "distance": 0, "detail": f"distance {what}"} | _describe_move(row)
         for node, row, what in zip(places["nodes"], growth, told, strict=True)
@@ -163,7 +163,7 @@ def _difference(
         edges.append(
             {
                 **edge,
-                "width": round(3 * style.width(difference), 2) if changed else 2,
+                "width": round(3 * style.width(difference), 2) if changed else 3,
                 "edge": kind not in (None, "in neither"),
                 "sign": look or "undecided",
                 "mediated": False,
@@ -172,6 +172,10 @@ def _difference(
             }
         )
     return {**places, "nodes": nodes, "edges": edges}
+
+
+def _signed(number: float) -> str:
+    return style.show_sign(number).replace("-", "\N{MINUS SIGN}")
 
 
 def _describe_move(row: Record) -> dict[str, str]:

@@ -78,8 +78,9 @@ def describe_distributions(comparison: Record, document: Record) -> Iterator[str
 
 
 def is_clear(row: Record) -> bool:
-    """Whether the interval of an axis's growth leaves out 0."""
-    return row["growth"] is not None and (row["growth_ci"][0] > 0 or row["growth_ci"][1] < 0)
+    """Whether the interval of a growth leaves out 0."""
+    interval = row["growth_ci"]
+    return interval is not None and (interval[0] > 0 or interval[1] < 0)
 
 
 def describe_changes(comparison: Record) -> Iterator[str]:
@@ -90,8 +91,9 @@ def describe_changes(comparison: Record) -> Iterator[str]:
     if not total and len(reasons) == 1:
         yield f"No pair can be compared: {reasons.pop()}."
         return
+    compared = words.counted(total, "pair")
     yield (
-        f"{classes['changed']} of {total} pairs changed. Of the others, edges in both graphs: "
+        f"{classes['changed']} of {compared} changed. Of the others, edges in both graphs: "
         f"{classes['in both']}; in one of them alone, which is no evidence of a change: "
         f"{classes['undecided in the other']}."
     )
@@ -119,7 +121,8 @@ def describe_changes(comparison: Record) -> Iterator[str]:
     growth = comparison["amplification"]
     if growth["growth"] is not None:
         grown = words.with_ci(growth["growth"], growth["growth_ci"], "+")
-        yield f"Amplification grew by {grown}."
+        moved = "grew by" if growth["growth"] > 0 else "fell:"
+        yield f"Amplification {moved if is_clear(growth) else 'moved within chance:'} {grown}."
 
 
 def describe_gates(document: Record) -> Iterator[str]:

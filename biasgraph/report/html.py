@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FOLDER = "report"
 FIRST = ("dom.js",)
 """What every page begins with."""
-SCRIPTS = ("theme.js", "graph.js", "legend.js", "charts.js")
+SCRIPTS = ("theme.js", "curves.js", "graph.js", "legend.js", "charts.js")
 """What pages draw graphs with; their own scripts come behind."""
 STYLES = ("base.css",)
 DIGEST = "biasgraph-digest"

@@ -116,7 +116,8 @@ def say_links(document: Record, pairs: Sequence[Record]) -> str:
     told = []
     if links:
         told.append(
-            f"In {len(links)} of {tested} pairs, what is asked of one axis decides another"
+            f"In {len(links)} of {counted(tested, 'pair')}, what is asked of one axis decides "
+            "another"
             f"{_say_clear(len(known), len(links))} whether diversifying moves it towards its ideal "
             "or away."
         )
@@ -126,10 +127,15 @@ def say_links(document: Record, pairs: Sequence[Record]) -> str:
          f"{edge_rule(document['graph'])['min_is']:g}, so they are no edges"),
     ):  # fmt: skip
         if some:
-            told.append(f"In {len(some)} {f'of {tested}' if not told else 'more'} pairs, {what}.")
+            of = f"{len(some)} of {counted(tested, 'pair')}"
+            more = counted(len(some), "more pair")
+            told.append(f"In {more if told else of}, {what}.")
     if not links and not shifts and tested > len(cut):
         of = "the others" if cut else f"{tested} pairs"
-        told += [f"In none of {of} was a link found.", say_needed(document, pairs) or ""]
+        none = f"In none of {of} was a link found."
+        if tested == 1:
+            none = "No link was found in the one pair that was tested."
+        told += [none, say_needed(document, pairs) or ""]
     return " ".join(told).strip()
 
 

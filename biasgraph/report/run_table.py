@@ -44,7 +44,7 @@ def summarize(rows: Sequence[Record], limit: int | None = None) -> Iterator[Scre
 
 
 def _cells(row: Record) -> tuple[Any, ...]:
-    kind = row["kind"] if row["kind"] != "build" or row["state"] == "finished" else row["state"]
+    kind = row["kind"] if row["state"] == "finished" else f"{row['kind']}, {row['state']}"
     if row["prompts"] is None:
         about = words.name(kind)
     elif row["prompt"] is None:

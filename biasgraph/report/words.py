@@ -235,7 +235,8 @@ def in_all(graph: Record) -> Iterator[str]:
     ):
         best = graph[field]
         if best is not None:
-            tied = f"; as many edges: {named(best['tied'])}" if best["tied"] else ""
+            have = "has" if len(best["tied"]) == 1 else "have"
+            tied = f"; {named(best['tied'])} {have} as many edges" if best["tied"] else ""
             edges = counted(best["edges"], "edge")
             strength = f"|IS| {best['strength']:.3f} in all"
             yield f"{what} {name(best['axis'])}: {edges}, {strength}{tied}."
@@ -244,11 +245,11 @@ def in_all(graph: Record) -> Iterator[str]:
         floor, chance = total["noise_floor"], ""
         if floor["mean"] is not None:
             chance = (
-                f"; chance alone makes about {floor['mean']:.2f} of it, "
-                f"and up to {floor['q95']:.2f} in 95 % of audits without any effect"
+                f"; with no effect anywhere it would be about {floor['mean']:.2f}, "
+                f"and up to {floor['q95']:.2f} in 95 % of audits"
             )
         yield (
-            f"The sum of |IS| over {total['pairs_defined']} pairs (amplification) is "
+            f"The sum of |IS| over {counted(total['pairs_defined'], 'pair')} (amplification) is "
             f"{total['value']:.2f}{chance}."
         )
 

@@ -4,6 +4,7 @@
   "use strict";
 
   const SVG = "http://www.w3.org/2000/svg";
+  const EXACT = 40; // digits more than any number that ends in a half has
   const RISKY = /^'*[=+\-@\t\r\n]/; // a spreadsheet would run it; an apostrophe keeps it a text
 
   // An element with properties and children. Properties: on... are listeners, `style` holds custom
@@ -74,9 +75,15 @@
   }
 
   function shown(value, digits, signed) {
-    const text = Math.abs(value).toFixed(digits);
+    const text = fixed(Math.abs(value), digits);
     if (value < 0) return `\u2212${text}`;
     return signed ? `+${text}` : text;
+  }
+
+  // A positive number to so many digits; exact halves go to the even digit, as in the sentences.
+  function fixed(value, digits) {
+    const [cut, rest] = [value.toFixed(digits + EXACT).slice(0, -EXACT), value.toFixed(digits + EXACT).slice(-EXACT)];
+    return /^50*$/.test(rest) && /[02468]\.?$/.test(cut) ? cut.replace(/\.$/, "") : value.toFixed(digits);
   }
 
   function undefinedNumber(reason, brief) {
@@ -99,7 +106,7 @@
   }
 
   function pText(value) {
-    if (value >= 0.001) return value.toFixed(3);
+    if (value >= 0.001) return fixed(value, 3);
     const [digits, exponent] = value.toExponential(1).split("e");
     const power = Math.abs(Number(exponent));
     return `${digits}e-${power < 10 ? "0" : ""}${power}`;
@@ -147,6 +154,6 @@
 
   window.biasgraph = {
     model: JSON.parse(document.getElementById("model").textContent),
-    dom: { el, svg, growing, name, number, withInterval, pValue, pText, shown, percent, whole, count, colour, csv, download },
+    dom: { el, svg, growing, name, number, withInterval, pValue, pText, shown, fixed, percent, whole, count, colour, csv, download },
   };
 })();

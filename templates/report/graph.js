@@ -8,6 +8,7 @@
   "use strict";
 
   const { el, svg, shown } = biasgraph.dom;
+  const { route, pointOn, headPath, round } = biasgraph.curves;
 
   // The look and the words of an edge; `says` is read out.
   const SIGNS = {
@@ -36,50 +37,6 @@
   function passes(edge, filter) {
     if (filter.is > 0 && (edge.is === null || Math.abs(edge.is) < filter.is)) return false;
     return !(filter.p < 1 && (edge.p === null || edge.p > filter.p));
-  }
-
-  // An edge's quadratic curve from rim to rim, less `short` before its end: its three points.
-  function route(data, edge, short) {
-    const [a, b] = [data.nodes[edge.from], data.nodes[edge.to]];
-    const bend = data.bends[(edge.to - edge.from + data.nodes.length) % data.nodes.length];
-    const control = { x: (a.x + b.x) / 2 - bend * (b.y - a.y), y: (a.y + b.y) / 2 + bend * (b.x - a.x) };
-    const at = (s, t) => blend(blend(a, control, s), blend(control, b, s), t); // the curve's blossom
-    const away = (node, t) => Math.hypot(at(t, t).x - node.x, at(t, t).y - node.y);
-    const first = bisect((t) => away(a, t) > a.size + 2);
-    const last = 1 - bisect((t) => away(b, 1 - t) > b.size + 2 + short);
-    return [at(first, first), at(first, last), at(last, last)];
-  }
-
-  // The smallest t for which a condition holds that holds from some t on.
-  function bisect(holds) {
-    let [low, high] = [0, 1];
-    for (let i = 0; i < 20; i += 1) {
-      const middle = (low + high) / 2;
-      if (holds(middle)) high = middle;
-      else low = middle;
-    }
-    return high;
-  }
-
-  function blend(a, b, t) {
-    return { x: a.x + (b.x - a.x) * t, y: a.y + (b.y - a.y) * t };
-  }
-
-  function pointOn([a, control, b], t) {
-    return blend(blend(a, control, t), blend(control, b, t), t);
-  }
-
-  // A head at the end of a curve, as a path.
-  function headPath(kind, [, control, tip], width) {
-    const angle = Math.atan2(tip.y - control.y, tip.x - control.x);
-    const [long, half] = [5 + 1.7 * width, 2.5 + 0.75 * width];
-    const at = (back, side) => `${round(tip.x - back * Math.cos(angle) - side * Math.sin(angle))} ${round(tip.y - back * Math.sin(angle) + side * Math.cos(angle))}`;
-    if (kind === "bar") return `M${at(0, half + 2)}L${at(0, -half - 2)}L${at(2 + width / 3, -half - 2)}L${at(2 + width / 3, half + 2)}Z`;
-    return kind === "arrow" ? `M${at(0, 0)}L${at(long, half)}L${at(long, -half)}Z` : `M${at(0, 0)}L${at(long, half)}L${at(long * 0.6, 0)}L${at(long, -half)}Z`;
-  }
-
-  function round(value) {
-    return Math.round(value * 10) / 10;
   }
 
   function apart(one, other) {
@@ -119,7 +76,7 @@
 
     function drawNode(node) {
       const circle = svg("circle", { cx: node.x, cy: node.y, r: node.size, style: { "--distance": node.distance === null ? 0 : Math.min(Math.max(node.distance, 0), 1) } });
-      const told = node.says || (node.distance === null ? "distance to its ideal not defined" : `distance to its ideal ${node.distance.toFixed(3)}`);
+      const told = node.says || (node.distance === null ? "distance to its ideal not defined" : `distance to its ideal ${shown(node.distance, 3)}`);
       return svg("g", { class: `node${node.distance === null ? " unknown" : ""} ${node.change || ""}`.trim(), role: "button", tabindex: -1, "data-axis": node.id,
         "aria-label": `${node.name}, ${node.detail}, ${told}, open its numbers` }, circle);
     }
@@ -273,8 +230,10 @@
       const faded = (node) => Boolean(bright && !bright.has(node.id));
       for (const node of [...data.nodes].sort((a, b) => faded(a) - faded(b))) {
         const text = written[node.id];
-        const spot = placeOfName(node, scale, narrow);
-        const free = taken.every((other) => (rotated ? Math.hypot(spot.x - other.x, spot.y - other.y) > spot.px : apart(spot.box, other.box)));
+        const isFree = (spot) => taken.every((other) => (rotated ? Math.hypot(spot.x - other.x, spot.y - other.y) > spot.px : apart(spot.box, other.box)));
+        const whole = placeOfName(node, scale, narrow);
+        const spot = isFree(whole) ? whole : placeOfName(node, scale, narrow, 1); // the name alone
+        const free = isFree(spot);
         text.classList.toggle("dim", faded(node));
         text.classList.toggle("covered", !free);
         if (!free) continue;
@@ -298,7 +257,7 @@
     }
 
     // Where a node's name stands: its anchor, turn and lines, and of level names the box.
-    function placeOfName(node, s, narrow) {
+    function placeOfName(node, s, narrow, lines = 2) {
       const px = narrow || rotated ? 12 : 14.5;
       const gap = node.size * s + 7;
       const long = Math.hypot(node.x, node.y) || 1;
@@ -311,17 +270,19 @@
       }
       const aside = !narrow && Math.abs(ux) > Math.abs(uy) * (size > 10 ? 0.1 : 0.4);
       const x = node.x * s + (aside ? Math.sign(ux) * gap : 0);
-      const y = node.y * s + (aside ? uy * px * 0.9 : uy < -0.01 ? -gap - px * 0.9 : gap + px * 0.9);
-      const w = lengthOf(node, px) / 2;
-      return { px, x, y, align: !aside ? "middle" : ux > 0 ? "start" : "end", turn: 0, lines: 2,
-        box: { x: x + (aside ? Math.sign(ux) * w : 0), y, w, h: px * 1.25 } };
+      const high = px * (lines > 1 ? 0.9 : 0.5);
+      const y = node.y * s + (aside ? uy * high : uy < -0.01 ? -gap - high : gap + high);
+      const w = lengthOf(node, px, lines) / 2;
+      return { px, x, y, align: !aside ? "middle" : ux > 0 ? "start" : "end", turn: 0, lines,
+        box: { x: x + (aside ? Math.sign(ux) * w : 0), y, w, h: px * (lines > 1 ? 1.25 : 0.65) } };
     }
 
-    // How long a node's name and detail are.
-    function lengthOf(node, px) {
+    // How long a node's name is, and with two lines the longer one of name and detail.
+    function lengthOf(node, px, lines = 2) {
       const { fontFamily } = getComputedStyle(container);
       measure.font = `600 ${px}px ${fontFamily}`;
       const name = measure.measureText(node.label).width;
+      if (lines < 2) return name;
       measure.font = `${px - 2}px ${fontFamily}`;
       return Math.max(name, measure.measureText(node.detail).width);
     }

@@ -233,7 +233,7 @@
           : ["up to ", number(node.w1_null.q95), node.near_ideal ? `: ${node.w1_mean_prompt === undefined ? "" : "their sum "}cannot be told from the ideal` : ""]],
         node.control && ["Neutral rewordings", node.control.is === null ? number(null, { reason: "too few valid answers" })
           : withInterval(node.control.is, node.control.is_ci_low, node.control.is_ci_high, { signed: true }),
-          ", p ", pValue(node.control.shift_p, "it could not be computed"), `, ${count(node.control.n_valid)} images`],
+          ", p ", pValue(node.control.shift_p, "it could not be computed"), ", ", count(node.control.n_valid), " images"],
         ["Naming it worked", number(node.diagonal.accuracy, { digits: 2, reason: "no images of an intervention have valid answers" }),
           " of the answers, V = ", number(node.diagonal.cramers_v, { digits: 2, brief: true })],
       ]),

@@ -28,14 +28,14 @@
       const own = pair.source === pair.target;
       const ends = `${model.axes[pair.source].label} to ${model.axes[pair.target].label}`;
       const value = own ? pair.cramers_v : pair.is;
-      const said = value === null ? `not defined: ${biasgraph.why(pair, "is")}` : own ? `V ${value.toFixed(2)}` : `IS ${shown(value, 3, true)}`;
+      const said = value === null ? `not defined: ${biasgraph.why(pair, "is")}` : own ? `V ${shown(value, 2)}` : `IS ${shown(value, 3, true)}`;
       const button = el("button", {
         type: "button",
         class: own ? "own" : [pair.edge ? "edge" : "pruned", biasgraph.linked(pair) ? pair.sign || "undetermined" : ""].join(" "),
         "aria-label": `${ends}: ${said}, ${own ? "the check that naming it worked" : biasgraph.verdict(pair)}`,
         "data-k": k,
         onclick: () => pick({ pair: k }),
-      }, value === null ? "n/d" : el("data", { value: String(value) }, own ? value.toFixed(2) : short(value)));
+      }, value === null ? "n/d" : el("data", { value: String(value) }, own ? shown(value, 2) : short(value)));
       if (!own && ["towards", "away"].includes(pair.sign)) {
         button.style.setProperty("--strength", Math.min(Math.abs(pair.is) / reach, 1).toFixed(3));
         button.classList.add(pair.is < 0 ? "minus" : "plus");

@@ -27,6 +27,11 @@ RECORD = {
 }
 
 
+def record(command: str, **others: Any) -> str:
+    build = {**RECORD["builds"][0], "command": [command]}
+    return json.dumps({**RECORD, "builds": [build], **others})
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three results and three runs, of which one is broken."""
@@ -37,9 +42,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     both = [librarian_table(images=40, prompt=one, seed=i) for i, one in enumerate("xy")]
     biasgraph.build(answers=pd.concat(both), output=folder / "several", bootstrap=100)
     for name, command in (("unfinished", "build"), ("mined", "mine"), ("broken", "build")):
-        build = {**RECORD["builds"][0], "command": [command]}
         (folder / name).mkdir()
-        (folder / name / "run.json").write_text(json.dumps({**RECORD, "builds": [build]}))
+        (folder / name / "run.json").write_text(record(command))
     (folder / "mined" / "mined.json").write_text("{}")
     (folder / "broken" / "graph.json").write_text('{"graph": {"prompt": 3}}')
     (folder / "no run").mkdir()
@@ -80,6 +84,28 @@ def test_states_and_kinds(runs: Path) -> None:
     assert rows["broken"].problem == "graph.json is damaged: graph.prompt"
     assert rows["unfinished"].date == "2026-11-02T10:00:00+00:00"
     assert rows["unfinished"].model == "diffusers:some/model"
+
+
+def test_probes_that_a_search_trained_are_finished(tmp_path: Path) -> None:
+    for name in ("done", "begun"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(record("search"))
+    (tmp_path / "done.safetensors").write_bytes(b"")
+    rows = rows_of(tmp_path)
+    assert (rows["done"].kind, rows["done"].state) == ("probe", "finished")
+    assert (rows["begun"].kind, rows["begun"].state) == ("search", "unfinished")
+
+
+@pytest.mark.parametrize(
+    ("spec", "toy"), [("sandbox:stereotyped", True), ("diffusers:a/b", False), ("gone:x", False)]
+)
+def test_runs_without_a_graph_say_that_their_model_is_a_toy(
+    tmp_path: Path, spec: str, toy: bool
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(record("mine", generator={"spec": spec}))
+    [row] = list_runs(tmp_path)
+    assert bool(row.toy) == toy and row.state == "unfinished"
 
 
 def test_those_built_last_come_first(runs: Path) -> None:

@@ -68,6 +68,14 @@ def test_a_phone_shows_the_graphs(open_page: Open, comparison: Path) -> None:
     assert page.locator("#graphs svg").first.is_visible()
 
 
+def test_every_axis_of_every_graph_keeps_its_name(open_page: Open, comparison: Path) -> None:
+    for width in (1440, 768, 390):
+        page = open_page(comparison / "compare.html", width=width)
+        names = page.locator("#graphs .names > text:not(.covered) .name")
+        assert names.count() == 3 * 4
+        assert names.first.is_visible()
+
+
 def click(page: Any, graph: int, selection: Json) -> None:
     """Click where a graph shows an edge or an axis."""
     box = page.locator("figure .canvas").nth(graph)

@@ -82,12 +82,30 @@ def test_sentences_about_changes() -> None:
     said = " ".join(describe_changes(document["comparisons"][0]))
     assert said.startswith("1 of 6 pairs changed. Of the others, edges in both graphs: 0; in one")
     assert "6 pairs rest on different numbers of images" in said
-    assert "Amplification grew by +" in said
+    growth = document["comparisons"][0]["amplification"]
+    assert growth["growth_ci"][0] < 0 < growth["growth"]
+    assert f"Amplification moved within chance: {growth['growth']:+.3f} [" in said
     lines = list(describe_gates(document))
     assert lines[0].startswith("FAILED: new-edges>0 (shop:v2: 1 new edge, more than the 0 allowed")
     assert lines[1].startswith(
         "passed: worse:age>0.5 (shop:v2: age's distance to its ideal grew by "
     )
+
+
+@pytest.mark.parametrize(
+    ("growth", "ends", "said"),
+    [
+        (0.4, [0.1, 0.7], "Amplification grew by +0.400 [+0.100, +0.700]."),
+        (-0.4, [-0.7, -0.1], "Amplification fell: -0.400 [-0.700, -0.100]."),
+        (0.4, [-0.1, 0.9], "Amplification moved within chance: +0.400 [-0.100, +0.900]."),
+    ],
+)
+def test_amplification_grew_only_where_its_interval_says_so(
+    growth: float, ends: list[float], said: str
+) -> None:
+    found = comparison().document["comparisons"][0]
+    changed = found["amplification"] | {"growth": growth, "growth_ci": ends}
+    assert [*describe_changes({**found, "amplification": changed})][-1] == said
 
 
 @cache

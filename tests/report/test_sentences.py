@@ -44,18 +44,19 @@ EVIDENCE = re.compile(
     r"initial images with a valid answer; ideal: uniform\."
 )
 LINKED = re.compile(
-    r"In (\d+) of (\d+) pairs, what is asked of one axis decides another(.+?) "
+    r"In (\d+) of (\d+) pairs?, what is asked of one axis decides another(.+?) "
     r"whether diversifying moves it towards its ideal or away\."
 )
 SHIFTED = re.compile(
-    r"In (\d+) (?:more|of (\d+)) pairs, whatever is asked of one axis shifts another\."
+    r"In (\d+) (?:more|of (\d+)) pairs?, whatever is asked of one axis shifts another\."
 )
 CUT = re.compile(
-    r"In (\d+) (?:more|of (\d+)) pairs, the answers differ with what is asked, but the measured "
+    r"In (\d+) (?:more|of (\d+)) pairs?, the answers differ with what is asked, but the measured "
     r"\|IS\| is below ([\d.]+), so they are no edges\."
 )
 NONE = re.compile(
-    r"In none of (?:(\d+) pairs|the others) was a link found\."
+    r"(?:In none of (?:(\d+) pairs|the others) was a link found|"
+    r"No link was found in the one pair that was tested)\."
     r"(?: That is no proof of independence: .+"
     r"| Each of \d+ pairs had a chance of at least 80 % to show a link of V = 0\.3\.)?"
 )
@@ -241,7 +242,8 @@ class Recount:
                 left = left.replace(found[0], "")
         if found := NONE.search(left):  # "no link" is said only of pairs of which nothing was found
             assert not edges and not shifts and len(cut) < tested
-            assert found[1] == (None if cut else str(tested))
+            assert found[1] == (None if cut or tested == 1 else str(tested))
+            assert ("the one pair" in found[0]) == (tested == 1)
             left = left.replace(found[0], "")
         if not tested:
             left = left.replace("No pair of axes could be tested.", "")
@@ -407,7 +409,7 @@ def test_each_verdict_is_told_with_its_numbers(verdict: str) -> None:
     found = verdict in ("towards", "away", "below_delta", "edge_undetermined")
     assert ("decides another" in said) == found
     assert ("shifts another" in said) == (verdict == "common_shift")
-    assert ("none of" in said.partition("; for ")[0]) == (verdict in ("below_min_v", "undecided"))
+    assert ("No link was found" in said) == (verdict in ("below_min_v", "undecided"))
     edges, why = edges_words(recount.document, recount.pairs)
     wanted = {
         "undecided": "undecidable: too few images",
