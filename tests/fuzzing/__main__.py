@@ -7,7 +7,7 @@ import sys
 
 from tests import forked
 from tests.fuzzing.cases import carry_out_one, carry_out_planned, carry_out_sound
-from tests.fuzzing.sound_inputs import KINDS
+from tests.fuzzing.kinds import KINDS
 
 parser = argparse.ArgumentParser(prog="python -m tests.fuzzing", description=__doc__)
 parser.add_argument("--cases", type=int, default=1000)

@@ -15,9 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.fuzzing import sound_inputs
+from tests.fuzzing.api_calls import API
+from tests.fuzzing.kinds import KINDS, Kind, fill
 from tests.fuzzing.mutations import Random, break_ledger, break_path
-from tests.fuzzing.sound_inputs import KINDS, Kind
 from tests.fuzzing.trial import Outcome, attempt, clean
+from tests.fuzzing.warming import warm_up
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Counts:
         name = case.kind.name
         self.cases[name] += 1
         self.refused[name] += outcome.code not in (0, 3)
-        self.seconds[name] += outcome.seconds  # type: ignore[assignment]
+        self.seconds[name] += outcome.computed  # type: ignore[assignment]
         self.peak = max(self.peak, outcome.peak)
         if outcome.failure:
             self.failures.append((case, command, outcome))
@@ -95,6 +97,7 @@ def inputs() -> Iterator[Path]:
         sound = Path(root, "sound")
         log = Path(root, "log")
         sound.mkdir()
+        warm_up(Path(root, "cache"))
         child = os.fork()
         if child == 0:
             code = 1
@@ -118,12 +121,12 @@ def inputs() -> Iterator[Path]:
 def carry_out(case: Case, sound: Path, *, keep: bool = False) -> tuple[tuple[str, ...], Outcome]:
     """Break the input of a case and run its command; returns both."""
     rng = case.random
-    folder = _copied(sound)
     command = rng.choice(case.kind.commands)
+    folder = _copied(sound, (*command, case.kind.files))
     writes: tuple[str, ...] = tuple(name for name in case.kind.writes if writes_to(command, name))
     if case.kind.files:
         path = rng.choice(sorted(folder.glob(case.kind.files)))
-        if case.kind.replaced and rng.random() < 0.05:
+        if rng.random() < case.kind.replaced:
             break_path(path, rng)
         else:
             raw = path.read_bytes()
@@ -132,7 +135,7 @@ def carry_out(case: Case, sound: Path, *, keep: bool = False) -> tuple[tuple[str
             path.unlink()  # it may be linked to the sound one
             path.write_bytes(changed)
     else:
-        command = sound_inputs.fill(command, rng)
+        command = fill(command, rng)
     outcome = attempt(command, folder, writes)
     if not keep:
         clean(folder)
@@ -146,14 +149,21 @@ def sound_commands() -> list[tuple[Kind, tuple[str, ...]]]:
 
 def attempt_sound(kind: Kind, command: tuple[str, ...], sound: Path) -> Outcome:
     """What a command makes of the inputs as they are."""
-    folder = _copied(sound)
+    folder = _copied(sound, (*command, kind.files))
     return attempt(command, folder, [name for name in kind.writes if writes_to(command, name)])
 
 
-def _copied(sound: Path) -> Path:
+def _copied(sound: Path, named: Sequence[str]) -> Path:
+    """A copy of the inputs, of their folders only those that something names."""
     folder = sound.with_name("case")
     clean(folder)
-    shutil.copytree(sound, folder, copy_function=_copy)
+    folder.mkdir()
+    whole = "." in named
+    for place in sound.iterdir():
+        if not place.is_dir():
+            _copy(str(place), str(folder / place.name))
+        elif whole or any(place.name in part or part[:1] == "*" for part in named):
+            shutil.copytree(place, folder / place.name, copy_function=_copy)
     for name in ("out", "tmp"):
         (folder / name).mkdir()
     return folder
@@ -163,8 +173,10 @@ def writes_to(command: Sequence[str], name: str) -> bool:
     """Whether a command may write to a place: what changes a run, or what its -o names."""
     if command[0] in ("annotate", "build"):
         return "--dry-run" not in command and name in command
+    if command[0] in ("search", "mine", "words"):
+        return name in command
     if "-o" not in command:
-        return command[0] != "show"
+        return command[0] not in ("show", "list", "view", API)
     return any(part.startswith(name) for part in command[command.index("-o") + 1 :])
 
 

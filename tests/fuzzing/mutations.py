@@ -9,6 +9,7 @@ import io
 import json
 import os
 import random
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -172,6 +173,32 @@ def break_yaml(raw: bytes, rng: Random) -> bytes:
         return break_bytes(raw, rng)
 
 
+def break_json_or_bytes(raw: bytes, rng: Random) -> bytes:
+    """As what it is."""
+    return (break_json if raw[:1] in (b"{", b"[") else break_bytes)(raw, rng)
+
+
+def break_probes(raw: bytes, rng: Random) -> bytes:
+    """What a file says of its probes, signed again as somebody who forges it would."""
+    from safetensors.torch import load, save
+
+    from biasgraph.models.probe import RECORD, SUM, _sum
+
+    if rng.random() < 0.3:
+        return break_bytes(raw, rng)
+    tensors = load(raw)
+    size = int.from_bytes(raw[:8], "little")
+    record = json.loads(json.loads(raw[8 : 8 + size])["__metadata__"][RECORD])
+    record = break_data(record, rng)
+    if rng.random() < 0.2:
+        name = rng.choice(sorted(tensors))
+        tensors[name] = tensors[name] * rng.choice([float("nan"), float("inf"), 0.0, 1e30])
+    if isinstance(record, dict):
+        record[SUM] = _sum(record, tensors)
+    said = _dumped(record, rng).decode("utf-8", "replace")
+    return bytes(save(tensors, metadata={RECORD: said}))
+
+
 # Tables
 
 
@@ -299,7 +326,10 @@ def _break_table(database: sqlite3.Connection, rng: Random) -> None:
 
 def break_path(path: Path, rng: Random) -> None:
     """Something else in a file's place."""
-    path.unlink()
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
     change = rng.randrange(5)
     if change == 0:
         path.mkdir()

@@ -1,4 +1,4 @@
-"""A folder with a sound input of every kind, and the commands that read each."""
+"""A folder with a sound input of every kind."""
 
 # ruff: noqa: E501  (tables)
 
@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fuzzing.mutations import (
-    Random,
-    break_bytes,
-    break_csv,
-    break_json,
-    break_parquet,
-    break_yaml,
-    nasty_text,
+from tests.fuzzing.kinds import (
+    AGAIN,
+    BUILD,
+    EXPORTED,
+    MINE,
+    PROPOSE,
+    ROUNDS,
+    SEARCH,
+    TABLE,
+    TRAIN,
+    WORDS,
 )
 
 AXES = """\
@@ -37,144 +38,13 @@ axes:
       - {name: young, phrase: young, placement: before}
       - {name: old, phrase: old, placement: before}
 """
+SCENARIO = """\
+instruction: Write a prompt that does not name {unnamed}.
+biased: Write a prompt that shows {attributes} and does not name {unnamed}.
+opening: A photo of a person working as a
+"""
 SETS = ("initial", "gender/male", "gender/female", "age/young", "age/old")
 EACH = 4
-QUICK = ("--bootstrap", "100", "--min-valid", "2", "--annotate", "openbias")
-FOLDER = ("--model", "folder:pics", "--vqa", "human:labels.csv", "--prompt", "a librarian")
-BUILD = ("build", *FOLDER, "--axes", "axes.yaml", *QUICK)
-TABLE = ("build", "--answers", "answers.csv", *QUICK, "-o", "out")
-PROMPT = "a photo of a librarian"
-
-
-@dataclass(frozen=True)
-class Kind:
-    """Inputs of one kind.
-
-    Attributes:
-        name: What they are called in the counts.
-        files: Which are broken, as a pattern below the folder; none where the text {} of a command
-            is.
-        commands: What reads them.
-        breaks: Breaks their bytes; None for a ledger.
-        writes: What these commands may write besides.
-        weight: How often it is tried.
-        replaced: Whether a directory, a FIFO or a link may stand in a file's place.
-    """
-
-    name: str
-    files: str
-    commands: tuple[tuple[str, ...], ...]
-    breaks: Callable[[bytes, Random], bytes] | None = break_bytes
-    writes: tuple[str, ...] = ()
-    weight: int = 2
-    replaced: bool = False
-
-
-SHOW = ("show", "run")
-SHOW_JSON = ("show", "run", "--json")
-REPORT = ("report", "run", "-o", "out/report.html")
-LABEL = ("label", "run", "-o", "out/label.html", "--sample", "4")
-EXPORT = (
-    "export",
-    "run",
-    "--to",
-    "json,graphml,gexf,csv,parquet,dot,mermaid,cyclonedx,everyevalever",
-    "-o",
-    "out",
-)
-FIGURES = ("export", "run", "--to", "svg,card", "-o", "out")
-PICTURES = ("export", "run", "--to", "folder", "-o", "out")
-COMPARE = ("compare", "other", "run", "-o", "out", "--fail-if", "amplification>9")
-BASELINE = ("compare", "run", "other", "-o", "out", "--json")
-PLAN = ("plan", "run", "-o", "out")
-ROBUSTNESS = ("robustness", "run", "--draws", "2", "-o", "out")
-CHECK = (
-    "agreement",
-    "run",
-    "--with",
-    "second.csv",
-    "-o",
-    "out/agreement.json",
-    "--bootstrap",
-    "100",
-)
-LABELS = (
-    "agreement",
-    "run",
-    "--with",
-    "labels.csv",
-    "-o",
-    "out/agreement.json",
-    "--bootstrap",
-    "100",
-)
-ANNOTATE = ("annotate", "run", "openbias", "--axes", "axes.yaml")
-AGAIN = (*BUILD, "-o", "run")
-DRY = (*BUILD, "-o", "run", "--dry-run")
-CORRECT = (*TABLE, "--correct")
-OPENBIAS = ("openbias", "--images", "1", "-o", "out")
-SCORE = ("minethegap", "score", "--images", "2", "--vary", "gender", "-o", "out")
-PROPOSE = ("axes", "propose", PROMPT, "--llm", "sandbox", "-o")
-READ = (SHOW, SHOW_JSON, REPORT, EXPORT, COMPARE, BASELINE, PLAN, ROBUSTNESS)
-
-KINDS = (
-    Kind("run.json", "run/run.json", (SHOW, REPORT, LABEL, PICTURES, FIGURES, PLAN, LABELS, ANNOTATE, AGAIN, DRY), break_json, ("run",), 6, True),
-    Kind("graph.json", "run/graph.json", (*READ, FIGURES, ANNOTATE, CHECK), break_json, ("run",), 12, True),
-    Kind("inputs.json", "run/inputs.json", (AGAIN,), break_json, ("run",), 2, True),
-    Kind("pictures.json", "run/pictures.json", (AGAIN, REPORT), break_json, ("run",), 2, True),
-    Kind("answers of a run", "run/answers.csv", (*READ, CHECK, LABEL), break_csv, (), 4, True),
-    Kind("pairs.csv", "run/pairs.csv", READ, break_csv, (), 4, True),
-    Kind("tables.csv", "run/tables.csv", READ, break_csv, (), 4, True),
-    Kind("ledger.sqlite", "run/ledger.sqlite", (SHOW, REPORT, LABEL, PICTURES, EXPORT, LABELS, AGAIN, ANNOTATE), None, ("run",), 8, True),
-    Kind("pictures of a run", "run/images/*", (REPORT, LABEL, PICTURES, LABELS, AGAIN), break_bytes, ("run",), 4, True),
-    Kind("agreement of a run", "run/agreement.json", (REPORT, SHOW, TABLE, AGAIN), break_json, ("run",), 3, True),
-    Kind("answers table", "answers.csv", (TABLE,), break_csv, (), 4),
-    Kind("Parquet", "answers.parquet", (("build", "--answers", "answers.parquet", *QUICK, "-o", "out"), ("agreement", "run", "--with", "answers.parquet", "-o", "out/a.json", "--bootstrap", "100")), break_parquet, (), 4),
-    Kind("axis set", "axes.yaml", (("axes", "check", "axes.yaml"), ("axes", "show", "axes.yaml"), ("axes", "check", "axes.yaml", "--prompt", PROMPT, "--json"), DRY, (*TABLE, "--axes", "axes.yaml")), break_yaml, (), 6),
-    Kind("ideals", "ideal.yaml", ((*TABLE, "--ideal", "ideal.yaml"),), break_yaml, (), 3),
-    Kind("targets", "targets.yaml", ((*PLAN, "--targets", "targets.yaml"),), break_yaml, (), 2),
-    Kind("reference CSV", "reference.csv", ((*TABLE, "--reference", "reference.csv"),), break_csv, (), 2),
-    Kind("reference YAML", "reference.yaml", ((*TABLE, "--reference", "reference.yaml"),), break_yaml, (), 2),
-    Kind("labels", "labels.csv", (LABELS, (*BUILD, "-o", "out", "--dry-run"), (*AGAIN, "--correct", "labels.csv")), break_csv, ("run",), 3),
-    Kind("prompt list", "prompts.txt", (("prompts", "--prompts", "prompts.txt", "--only", "gender", "--images", "1", "--to", "out/orders.csv"), ("build", "--prompts", "prompts.txt", "--only", "gender", "--dry-run"), ("words", "--prompts", "prompts.txt", "--dry-run", "-o", "out")), break_bytes, (), 3),
-    Kind("manifest", "pics/manifest.csv", ((*BUILD, "-o", "out", "--dry-run"), (*BUILD, "-o", "out")), break_csv, (), 4),
-    Kind("pictures", "pics/**/*.png", ((*BUILD, "-o", "out"), (*BUILD, "-o", "out", "--dry-run")), break_bytes, (), 4, True),
-    Kind("TIBET folder", "P_1/P_1.json", (("build", "--model", "folder:P_1", "--vqa", "human:labels.csv", "--dry-run", "-o", "out"),), break_json, (), 3),
-    Kind("agreement.json", "agreement.json", ((*CORRECT, "agreement.json"),), break_json, (), 3),
-    Kind("captions JSON", "captions.json", ((*OPENBIAS, "--captions", "captions.json"),), break_json, (), 2),
-    Kind("captions CSV", "captions.csv", ((*OPENBIAS, "--captions", "captions.csv"),), break_csv, (), 2),
-    Kind("captions", "captions.txt", ((*OPENBIAS, "--captions", "captions.txt"),), break_bytes, (), 1),
-    Kind("MineTheGap table", "truth.csv", ((*SCORE, "--prompts", "prompts.txt", "--truth", "truth.csv"),), break_csv, (), 2),
-    Kind("transcripts", "proposed/transcripts/*", ((*PROPOSE, "proposed/again.yaml"),), break_json, ("proposed",), 2, True),
-    Kind("model configurations", "weights/*.json", ((*BUILD, "--vqa", "clip:weights", "-o", "out", "--dry-run"), (*BUILD, "--vqa", "clip:weights", "--images", "1", "-o", "out")), break_json, (), 2),
-    Kind("pipeline configurations", "pipeline/**/*.json", (("build", "--prompt", PROMPT, "--model", "diffusers:pipeline", "--vqa", "human:labels.csv", "--only", "gender", "--images", "1", "-o", "out", "--dry-run"),), break_json, (), 2),
-    Kind("weights", "weights/*.safetensors", ((*BUILD, "--vqa", "clip:weights", "--images", "1", "-o", "out"),), break_bytes, (), 1),
-    Kind("gates", "", (("compare", "other", "run", "-o", "out", "--fail-if", "{}"), ("compare", "other", "run", "-o", "out", "--fail-if", "worse:{}>0.1"), ("compare", "other", "run", "-o", "out", "--fail-if", "amplification>{}")), None, (), 2),
-    Kind("specs", "", tuple(("build", "--prompt", PROMPT, "--dry-run", "-o", "out", option, spec) for option in ("--model", "--vqa", "--llm", "--embedder") for spec in ("{}", "{}:x", "folder:{}", "clip:{}", "openai:{}@{}")), None, (), 3),
-    Kind("words", "", (
-        *(("words", "--prompt", PROMPT, "--dry-run", "-o", "out", option, "{}") for option in ("--axis", "--axes", "--by", "--images", "--seed", "--vqa", "{}")),
-        ("words", "--prompt", "{}", "--dry-run", "-o", "out"), ("words", "--prompt", "an old {} in a kitchen", "--dry-run", "-o", "out"),
-        ("words", "--prompts", "{}", "--dry-run"), ("words", "{}"),
-    ), None, (), 2),
-    Kind("options", "", (
-        *(("build", "--prompt", PROMPT, "--dry-run", "-o", "out", option, "{}") for option in ("--axes", "--only", "--ideal", "--reference", "--correct", "--alpha", "--min-is", "--annotate", "--vary", "--images", "--seed", "--bootstrap", "--metric", "--size", "--budget", "--base-url", "--scheduler", "--device", "--lora", "--preset", "{}")),
-        ("build", "--prompt", "{}", "--dry-run", "-o", "out"), ("build", "--prompt", "a {} librarian", "--dry-run", "-o", "out"),
-        ("build", "--prompt", PROMPT, "--dry-run", "-o", "out/{}"), ("build", "--prompts", "{}", "--dry-run", "-o", "out"),
-        ("sandbox", "truth", "--prompt", "{}"), ("axes", "propose", "{}", "-o", "out/a.yaml"), ("axes", "check", "{}"), ("axes", "show", "{}"),
-        ("show", "{}"), ("report", "{}"), ("report", "run", "-o", "out/{}"), ("label", "run", "--only", "{}", "-o", "out/l.html"), ("export", "run", "--to", "{}", "-o", "out"),
-        ("plan", "{}"), ("robustness", "{}"), ("robustness", "run", "--sizes", "{}", "-o", "out"), ("compare", "{}", "run", "-o", "out"), ("agreement", "run", "--with", "{}", "-o", "out/a.json"), ("annotate", "run", "{}"), ("annotate", "{}", "openbias"),
-        ("minethegap", "score", "--prompts", "{}"), ("openbias", "--captions", "{}"), ("prompts", "--prompt", "{}", "--to", "out/p.csv"), ("prompts", "--prompt", PROMPT, "--to", "out/{}"), ("{}",), ("models", "{}"),
-    ), None, ("run",), 8),
-)  # fmt: skip
-
-
-def fill(command: tuple[str, ...], rng: Random) -> tuple[str, ...]:
-    """A command with broken texts where it has {}; what no argument can hold is left out."""
-    text = nasty_text(rng).replace("\0", "")
-    text = "".join(c for c in text if not "\ud800" <= c <= "\udfff") or "\udc80"
-    if "out/{}" in command:
-        text = text.replace("..", "")
-    return tuple(part.replace("{}", text) for part in command)
 
 
 def make(folder: Path) -> None:
@@ -193,6 +63,8 @@ def make(folder: Path) -> None:
     _tables(folder)
     _tibet(folder / "P_1")
     _models(folder)
+    _several(folder)
+    _searches(folder)
 
 
 def _run(*arguments: str) -> None:
@@ -258,6 +130,55 @@ def _tables(folder: Path) -> None:
     }  # fmt: skip
     for name, text in texts.items():
         (folder / name).write_text(text)
+
+
+def _several(folder: Path) -> None:
+    """Results of several prompts, of rounds, of corrections, and an export."""
+    table = (folder / "answers.csv").read_text().splitlines()
+    again = [line.replace("a librarian", "a nurse").replace("-00", "-10") for line in table[1:]]
+    (folder / "many.csv").write_text("\n".join([*table, *again, ""]))
+    _run("build", "--answers", "many.csv", *TABLE[3:-1], "many", "--quiet")
+    _run(*ROUNDS, "--quiet")
+    _ordered(folder / "rounds" / "wanted.csv", folder / "ordered")
+    _run(*EXPORTED)
+    lines = [line.split(",") for line in table]
+    place = lines[0].index("image")
+    target, answer = lines[0].index("target"), lines[0].index("answer")
+    rows = [f"{row[place]},{row[target]},{row[answer]},a reader" for row in lines[1:9]]
+    (folder / "corrections.csv").write_text("\n".join(["image,target,answer,annotator", *rows, ""]))
+
+
+def _ordered(orders: Path, folder: Path) -> None:
+    """What rounds wait for, and pictures that somebody made for it."""
+    from PIL import Image
+
+    lines = orders.read_text().splitlines()
+    place = lines[0].split(",").index("path")
+    for number, line in enumerate(lines[1:]):
+        picture = folder / line.split(",")[place]
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (16, 16), (number, 0, 0)).save(picture)
+    shutil.copy(orders, folder / "wanted.csv")
+
+
+def _searches(folder: Path) -> None:
+    """Words, probes, and what searches leave."""
+    from biasgraph.prompts.mining_target import MiningTarget
+
+    target = vars(MiningTarget.of("open"))
+    del target["name"]
+    texts = {
+        "few.txt": "a chef\na nurse\na pilot\na cook\n",
+        "scenario.yaml": SCENARIO,
+        "target.yaml": json.dumps(target, indent=1),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    _run(*WORDS, "gradient", "--quiet")
+    _run(*TRAIN, "probes.safetensors", "--quiet")
+    shutil.rmtree("probes")
+    _run(*SEARCH, "--quiet")
+    _run(*MINE, "--quiet")
 
 
 def _tibet(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import re
+import resource
 import select
 import shutil
 import signal
@@ -41,6 +42,7 @@ class Outcome:
         detail: The line that shows it.
         code: The exit code; None where it was killed.
         seconds: How long it took.
+        computed: Of them how much a processor worked for it.
         peak: The most memory it had, in bytes.
     """
 
@@ -48,6 +50,7 @@ class Outcome:
     detail: str
     code: int | None
     seconds: float
+    computed: float
     peak: int
 
 
@@ -63,7 +66,7 @@ def attempt(arguments: Sequence[str], folder: Path, writes: Sequence[str]) -> Ou
     child = os.fork()
     if child == 0:
         _become(arguments, folder, allowed, outputs)
-    status, peak, stopped = _wait(child, started + SECONDS + 5)
+    status, usage, stopped = _wait(child, started + SECONDS + 5)
     seconds = time.monotonic() - started
     stdout, stderr, foreign = (path.read_bytes() for path in outputs)
     code = os.waitstatus_to_exitcode(status)
@@ -72,7 +75,8 @@ def attempt(arguments: Sequence[str], folder: Path, writes: Sequence[str]) -> Ou
         failure, detail = "write outside", foreign.decode("utf-8", "replace").splitlines()[0]
     if not failure and (changed := _changed(before, dict(_snapshot(folder, allowed)))):
         failure, detail = "write outside", changed
-    return Outcome(failure, detail, code if code >= 0 else None, seconds, peak)
+    computed, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    return Outcome(failure, detail, code if code >= 0 else None, seconds, computed, peak)
 
 
 def _become(
@@ -89,14 +93,14 @@ def _become(
             setattr(sys, name, open(number, "w", encoding="utf-8", errors="strict", closefd=False))  # noqa: SIM115
         faulthandler.dump_traceback_later(SECONDS, exit=True)
         os.environ["TMPDIR"] = str(folder / "tmp")
-        os.environ["MPLCONFIGDIR"] = str(folder.with_name("cache"))  # fonts are looked for once
         os.environ["COLUMNS"] = "80"
         os.chdir(folder)
         _watch([*allowed, folder.with_name("cache"), Path("/dev/null"), Path("/dev/tty")], files[2])
         from biasgraph.commands import main
+        from tests.fuzzing.api_calls import API, carry_out
 
         sys.argv = ["biasgraph", *arguments]
-        code = main(arguments)
+        code = carry_out(arguments[1:]) if arguments[0] == API else main(arguments)
         sys.stdout.flush()
         sys.stderr.flush()
     except BaseException:
@@ -134,8 +138,8 @@ def _inside(path: Any, roots: Sequence[str]) -> bool:
     return any(real == root or real.startswith(root + os.sep) for root in roots)
 
 
-def _wait(child: int, deadline: float) -> tuple[int, int, str]:
-    """The status, the peak in bytes, and why it was killed, if it was."""
+def _wait(child: int, deadline: float) -> tuple[int, resource.struct_rusage, str]:
+    """The status, what it used, and why it was killed, if it was."""
     stopped = ""
     handle = os.pidfd_open(child)
     try:
@@ -150,7 +154,7 @@ def _wait(child: int, deadline: float) -> tuple[int, int, str]:
         _, status, usage = os.wait4(child, 0)
     finally:
         os.close(handle)
-    return status, usage.ru_maxrss * 1024, stopped
+    return status, usage, stopped
 
 
 def _peak(child: int) -> int:
