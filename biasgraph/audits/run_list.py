@@ -35,6 +35,10 @@ PAGES = (REPORT, "mined.html", "found.html", "openbias.html", "transfer.html")
 """What there is to open in the directory of a run; the first that is there."""
 
 
+MOST = 10**12
+"""Images; more would be a mistake."""
+
+
 class _Part(BaseModel):
     """Of a file, what a list needs; all else goes unread."""
 
@@ -44,9 +48,12 @@ class _Part(BaseModel):
 Ends = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
 
 
+Count = Annotated[int, Field(ge=0, le=MOST)]
+
+
 class _Shares(_Part):
     distribution: list[FiniteFloat] | None
-    n_valid: int = 0
+    n_valid: Count = 0
 
 
 class Node(_Part):
@@ -59,16 +66,16 @@ class Node(_Part):
     distribution_ci: list[Ends] | None = None
     ideal: list[FiniteFloat]
     cost: list[list[FiniteFloat]] | None = None
-    reference: list[int] | None = None
+    reference: list[Count] | None = None
     w1: FiniteFloat | None
     w1_ci: Ends | None
     near_ideal: bool | None
 
 
 class _Images(_Part):
-    initial: int
-    interventions: int
-    controls: int = 0
+    initial: Count
+    interventions: Count
+    controls: Count = 0
 
 
 class _Prompt(_Part):
@@ -223,11 +230,19 @@ def _run(run: Path, directory: str, files: Collection[str]) -> RunEntry:
             state = "finished" if done or kind not in DOCUMENTS.values() else "unfinished"
             return RunEntry(replace(row, **about | {"kind": kind, "state": state}))
         document = _read(Document, run / GRAPH)
-        changed = datetime.fromtimestamp((run / GRAPH).stat().st_mtime, UTC)
-        date = {"date": changed.isoformat(timespec="seconds")}
+        date = {"date": _changed(run / GRAPH)}
         return RunEntry(replace(row, **date | about | _of_document(document)), document)
     except InputError as error:
         return RunEntry(replace(row, state="broken", problem=str(error)))
+
+
+def _changed(path: Path) -> str | None:
+    """When a file was written last; None where no calendar has the day."""
+    try:
+        at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return None
+    return at.isoformat(timespec="seconds")
 
 
 def _of_record(record: _Record) -> dict[str, Any]:

@@ -4,55 +4,58 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
+
+from biasgraph.io.json_files import StrictModel
 
 MOST = 10**9
 """Images in a cell; more would be a mistake."""
 
-Number = Annotated[float, Field(allow_inf_nan=False)] | None
-Interval = tuple[Number, Number] | None
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Number = Annotated[float, Field(ge=-MOST, le=MOST, allow_inf_nan=False)] | None
+Interval = Annotated[list[Number], Field(min_length=2, max_length=2)] | None
 
 
-class _Reference(BaseModel):
+class _Reference(StrictModel):
     name: str
     kind: Literal["judge", "labels", "answers"]
     by_people: bool = False
     sample: Literal["corrections"] | None = None
 
 
-class _Rater(BaseModel):
+class _Rater(StrictModel):
     name: str
     kind: Literal["people", "judge", "answers"]
 
 
-class _Pair(BaseModel):
-    raters: tuple[int, int]
-    n: int
-    n_valid: int
+class _Pair(StrictModel):
+    raters: Annotated[list[Count], Field(min_length=2, max_length=2)]
+    n: Count
+    n_valid: Count
     kappa: Number
     kappa_ci: Interval
     kappa_with_unknown: Number
     kappa_with_unknown_ci: Interval
 
 
-class _Alpha(BaseModel):
+class _Alpha(StrictModel):
     among: Literal["people", "all"]
-    raters: int
+    raters: Count
     unknown: bool
     metric: Literal["nominal", "ordinal"]
-    images: int
-    ratings: int
+    images: Count
+    ratings: Count
     value: Number
     ci: Interval
     reason: str | None
 
 
-class _Axis(BaseModel):
+class _Axis(StrictModel):
     axis: str
     attributes: list[str]
-    table: list[list[Annotated[int, Field(ge=0, le=MOST, strict=True)]]]
-    n: int
-    n_valid: int
+    table: list[list[Count]]
+    n: Count
+    n_valid: Count
     coverage: Number
     accuracy: Number
     accuracy_ci: Interval
@@ -80,7 +83,7 @@ class _Axis(BaseModel):
         return self
 
 
-class AgreementDocument(BaseModel):
+class AgreementDocument(StrictModel):
     """The whole of it."""
 
     toy: str | None
@@ -88,10 +91,17 @@ class AgreementDocument(BaseModel):
     judge: str | None
     judge_fingerprint: str | None
     reference: _Reference
-    images: int
-    images_in_all: int
+    images: Count
+    images_in_all: Count
     people: bool = False
-    annotators: int | None = None
+    annotators: Count | None = None
     raters: list[_Rater] = Field(default_factory=list)
     axes: list[_Axis]
     notes: list[str]
+
+    @model_validator(mode="after")
+    def _rated(self) -> AgreementDocument:
+        for axis in self.axes:
+            if any(place >= len(self.raters) for pair in axis.kappas for place in pair.raters):
+                raise ValueError(f"{axis.axis} has a kappa of a rater that is not named")
+        return self

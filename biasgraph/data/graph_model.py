@@ -93,6 +93,18 @@ def _parts() -> dict[str, TypeAdapter[Any]]:
     return {part.kind: TypeAdapter(part) for part in get_args(Part)}
 
 
+BY_ATTRIBUTE = (
+    "counts", "distribution", "distribution_ci", "distribution_bounds", "ideal", "cost", "reference"
+)  # fmt: skip
+"""Fields of rows that have a value for each attribute of the axis."""
+
+
+def _by_attribute(row: Any) -> list[list[Any]]:
+    """What `BY_ATTRIBUTE` names of a row's model, where it is there."""
+    found = [getattr(row, f"{name}_field", None) for name in BY_ATTRIBUTE]
+    return [values for values in found if values is not None]
+
+
 class _Finding(_Strict):
     title: str
     about: str
@@ -111,8 +123,11 @@ class _Node(_row(NodeRow)):  # type: ignore[misc]
     @model_validator(mode="after")
     def _fits(self) -> _Node:
         size = len(self.attributes)
-        shares = self.initial["distribution"]
-        lists = (self.initial["counts"], self.ideal, *([] if shares is None else [shares]))
+        parts = [
+            getattr(self, f"{name}_field", None) for name in ("initial", "corrected", "control")
+        ]
+        lists = [values for part in (self, *parts) for values in _by_attribute(part)]
+        lists += getattr(self, "cost_field", None) or []
         if any(len(values) != size for values in lists):
             raise ValueError("its counts, shares or ideal do not fit its attributes")
         if self.w1 is None and self.near_ideal is not None:

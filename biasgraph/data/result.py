@@ -246,7 +246,16 @@ def read_answers(folder: Path, document: graphs.Document) -> Answers:
     path = (above or folder) / ANSWERS
     refuse_pipe(path)
     answers = Answers.read(path)
-    return answers if above is None else answers.about(str(document["graph"]["prompt"]))
+    if above is not None:
+        answers = answers.about(str(document["graph"]["prompt"]))
+    known = [str(node["id"]) for node in document["nodes"]]
+    for axis in answers.axes:
+        if axis not in known:
+            raise InputError(
+                f"{shown(path)} is damaged: {GRAPH} has no axis '{printable(axis)}'."
+                f"{did_you_mean(axis, known)}"
+            )
+    return answers
 
 
 def _counts(folder: Path, document: graphs.Document) -> pd.DataFrame:

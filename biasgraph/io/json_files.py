@@ -63,6 +63,17 @@ def read_own(model: type[Model], path: Path, command: str, what: str) -> Model:
     return read_model(model, path, what)
 
 
+def read_text(model: type[Model], text: str, source: str) -> Model:
+    """JSON that a run keeps in a database, as a model; source: what the database is called.
+
+    Raises:
+        InputError: It is damaged.
+    """
+    data = parse_json(text.encode("utf-8", "surrogatepass"), source)
+    check(model, data, source)
+    return model.model_validate(data)
+
+
 def parse_json(raw: bytes, source: str) -> Any:
     """The data of a JSON file.
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -27,6 +27,8 @@ SUM = "sha256"
 """The record's own key for the hash of all else."""
 FREE = ("steps", "device", "dtype")
 """Settings of a generator in which a probe's may differ from another's."""
+MOST = 10**6
+"""Steps; more would be a mistake."""
 PARTS = ("weight", "bias", "mean", "scale")
 
 
@@ -41,8 +43,8 @@ class _FileRecord(BaseModel, strict=True):
     model: str
     model_fingerprint: str
     generator: dict[str, str | int | float | bool | None]
-    steps: list[int] = Field(min_length=1)
-    of: int = Field(ge=1)
+    steps: list[Annotated[int, Field(ge=0, lt=MOST)]] = Field(min_length=1)
+    of: int = Field(ge=1, le=MOST)
     probes: list[_AxisRecord] = Field(min_length=1)
     sha256: str
 

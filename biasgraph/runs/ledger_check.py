@@ -19,6 +19,7 @@ RULES = {
     "files": f"bytes >= 0 AND {_SHA256}",
     "images": f"number >= 0 AND id = prompt || printf('-%04d', number) AND {_SHA256}",
     "answers": "confidence IS NULL OR confidence BETWEEN 0 AND 1",
+    "vectors": "length(vector) > 0 AND length(vector) % 4 = 0",
     "given": "number >= 0",
     "fewer": f"images BETWEEN 1 AND {MOST_IMAGES}",
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.errors import InputError, ModelError, printable, shown
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.base import Describer
 from biasgraph.models.image_files import reduce_to_kept
@@ -19,6 +19,7 @@ from biasgraph.runs.local_engine import ask
 from biasgraph.runs.other_images import OtherImages, imagine, pair_texts
 from biasgraph.runs.progress import showing
 from biasgraph.runs.questions import questions_about
+from biasgraph.runs.storage import LEDGER
 from biasgraph.runs.traced_images import ByAxis, TracedImages, why_no_gradients
 from biasgraph.runs.transcripts import answer, describe_writer
 
@@ -87,7 +88,7 @@ class RunMedia:
         for portion in self._portions(list(new.values()), "Embeddings", len(rows)):
             vectors = embedding.embed_images([self._picture(row) for row in portion])
             self._keep([row.file.sha256 for row in portion], vectors, known)
-        return _stack([known[row.file.sha256] for row in rows])
+        return self._stack([known[row.file.sha256] for row in rows])
 
     def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
         """The texts' unit vectors, (n, d)."""
@@ -97,7 +98,7 @@ class RunMedia:
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if new:
             self._keep(list(new), embedding.embed_texts(list(new.values())), known)
-        return _stack([known[key] for key in keys])
+        return self._stack([known[key] for key in keys])
 
     def describe(self, ids: Sequence[str], question: str) -> list[str]:
         """What the judge says of each image in its own words."""
@@ -250,14 +251,19 @@ class RunMedia:
         self.run.ledger.add_vectors(self._embedding.fingerprint, found)
         known |= dict(found)
 
+    def _stack(self, blobs: Sequence[bytes]) -> np.ndarray:
+        """(n, d) float32 of vectors as the ledger holds them; (0, 0) of none."""
+        if not blobs:
+            return np.empty((0, 0), dtype=np.float32)
+        if len({len(blob) for blob in blobs}) == 1:
+            vectors = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1)
+            if np.isfinite(vectors).all():
+                return vectors
+        raise InputError(
+            f"{shown(self.run.directory / LEDGER)} is damaged: its vectors do not fit each other"
+        )
+
 
 def _refuse_another_number(spec: str, asked: int, given: int) -> None:
     if given != asked:
         raise ModelError(f"{printable(spec)} was asked about {asked} and answered about {given}")
-
-
-def _stack(blobs: Sequence[bytes]) -> np.ndarray:
-    """(n, d) float32 of vectors as the ledger holds them; (0, 0) of none."""
-    if not blobs:
-        return np.empty((0, 0), dtype=np.float32)
-    return np.stack([np.frombuffer(blob, dtype="<f4") for blob in blobs])

@@ -9,13 +9,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from biasgraph.errors import InputError, printable
+from pydantic import Field, RootModel, model_validator
+
+from biasgraph.errors import InputError, printable, shown
+from biasgraph.io.json_files import StrictModel, read_text
 from biasgraph.models.base import DifferentiableJudge, TraceableGenerator
 from biasgraph.models.devices import Portions
-from biasgraph.models.token_scores import TokenScores, score_tokens
+from biasgraph.models.token_scores import (
+    LIKELIEST,
+    RANDOM,
+    RELEASED,
+    SCORES,
+    TokenScores,
+    score_tokens,
+)
 from biasgraph.runs.progress import showing
+from biasgraph.runs.storage import LEDGER
 
 if TYPE_CHECKING:
     from biasgraph.models.base import ImageGenerator, VisualQA
@@ -29,6 +40,9 @@ VERSION = 1
 
 FIRST, MOST = 4, 16
 """Images whose steps are followed together: to begin with, and at most."""
+
+Place = Annotated[int, Field(ge=0, le=10**6)]
+Score = Annotated[float, Field(allow_inf_nan=False)]
 
 ByAxis = Mapping[str, Mapping[str, TokenScores]]
 """Axis -> what the loss is about -> the scores."""
@@ -98,7 +112,8 @@ class TracedImages:
                 most = min(self.generator.batch_size, MOST)
                 Portions(what, min(FIRST, most), most).run(missing, work)
         return {
-            row.id: {axis: _read(own[row.key]) for axis, own in known.items()} for row in images
+            row.id: {axis: self._read(own[row.key]) for axis, own in known.items()}
+            for row in images
         }
 
     def _read_known(self, about: AxisQuestion) -> dict[int, str]:
@@ -132,7 +147,36 @@ class TracedImages:
             self.run.ledger.add_texts(judge.spec, self._identify(about), said)
             own.update(said)
 
+    def _read(self, said: str) -> dict[str, TokenScores]:
+        """The numbers of an image; raises InputError unless they are of every reading."""
+        source = shown(self.run.directory / LEDGER)
+        record = read_text(_Said, said, source).root
+        if not all(own.fits(self.released) for own in record.values()):
+            raise InputError(f"{source} is damaged: scores of words are missing")
+        return {
+            kind: TokenScores.of_record(own.model_dump(mode="json")) for kind, own in record.items()
+        }
 
-def _read(said: str) -> dict[str, TokenScores]:
-    record: dict[str, Any] = json.loads(said)
-    return {kind: TokenScores.of_record(one) for kind, one in record.items()}
+
+class _Scores(StrictModel):
+    spans: dict[str, list[Annotated[list[Place], Field(min_length=2, max_length=2)]]]
+    scores: dict[str, dict[str, list[Score]]]
+
+    def fits(self, released: bool) -> bool:
+        """Whether there is a score of every token by every reading."""
+        due = {reading for reading in SCORES if (reading == RELEASED) == released}
+        return due == {*self.scores} and all(
+            len(values) == len(self.spans.get(name, ()))
+            for own in self.scores.values()
+            for name, values in own.items()
+        )
+
+
+class _Said(RootModel[dict[Literal["likeliest", "random"], _Scores]]):
+    """What the ledger keeps of an image and an axis, by the answer that the loss is about."""
+
+    @model_validator(mode="after")
+    def _both(self) -> _Said:
+        if {*self.root} != {LIKELIEST, RANDOM}:
+            raise ValueError("scores are missing")
+        return self

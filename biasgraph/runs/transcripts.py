@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from biasgraph.errors import printable, shown
+from biasgraph.errors import InputError, printable, shown
+from biasgraph.io.json_files import parse_json
 from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import write_atomically
 from biasgraph.models.base import LanguageModel, Message
@@ -71,11 +72,12 @@ def key_of(model: LanguageModel, *asked: object) -> str:
 def find_reply(directory: Path, task: str, key: str, schema: type[Schema]) -> Schema | None:
     """What was answered before; None where it was not, or the file says so no more."""
     try:
-        record = json.loads(read_regular(transcript_path(directory, task, key)))
+        path = transcript_path(directory, task, key)
+        record = parse_json(read_regular(path), shown(path))
         if record["key"] != key:
             return None
         return schema.model_validate_json(json.dumps(record["value"]))
-    except (OSError, ValueError, LookupError, TypeError, RecursionError, ValidationError):
+    except (InputError, OSError, ValueError, LookupError, TypeError, ValidationError):
         return None
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, RootModel
 
+from biasgraph.errors import InputError, shown
+from biasgraph.io.json_files import read_text
 from biasgraph.models.base import Message
 from biasgraph.models.json_chat import Exchange
 from biasgraph.runs.progress import showing
+from biasgraph.runs.storage import LEDGER
 from biasgraph.runs.transcripts import converse, find_reply, key_of
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from biasgraph.runs.ledger_rows import ImageRow
     from biasgraph.runs.media import RunMedia
 
+Share = Annotated[float, Field(ge=0, le=1)]
 VERSION = 1
 """To be raised whenever the numbers change."""
 TASK = "words"
@@ -29,7 +33,11 @@ TASK = "words"
 class YesShares(BaseModel):
     """How probable "yes" is as the reply to each question."""
 
-    shares: list[float]
+    shares: list[Share]
+
+
+class _Said(RootModel[list[Share]]):
+    """How probable "yes" is to a judge, for each question, as the ledger keeps it."""
 
 
 def said_yes(
@@ -59,7 +67,9 @@ def said_yes(
 
     key = key_of(model, VERSION, list(texts))
     before = find_reply(directory, TASK, key, YesShares)
-    return (before or converse(directory, TASK, key, model, ask)).shares
+    if before is None or len(before.shares) != len(texts):
+        before = converse(directory, TASK, key, model, ask)
+    return before.shares
 
 
 def yes_beside_images(
@@ -95,4 +105,8 @@ def yes_beside_images(
                 ledger.add_texts(judge.spec, asked, said)
                 known |= dict(said)
                 work.advance(len(portion))
-    return [json.loads(known[row.key]) for row in images]
+    source = shown(media.run.directory / LEDGER)
+    shares = [read_text(_Said, known[row.key], source).root for row in images]
+    if any(len(own) != len(questions) for own in shares):
+        raise InputError(f"{source} is damaged: it lacks an answer about a word")
+    return shares

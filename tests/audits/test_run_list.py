@@ -218,3 +218,29 @@ def test_without_counterfactuals_there_are_no_edges_to_count(
     assert (cells[4] == "undecidable: too few images") == (axis is None)
     page = runs_html([row.to_json()], title="runs").decode()
     assert "not tested" in page and "none clearly away" not in page
+
+
+def test_a_time_that_no_calendar_has_is_no_date(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some file systems keep any."""
+    times = os.stat_result((0o100644, 1, 1, 1, 0, 0, 9, 10**18, 10**18, 10**18))
+    plain = Path.stat
+
+    def stat(path: Path, **how: bool) -> os.stat_result:
+        return times if path.parts[-2:] == ("a", "graph.json") else plain(path, **how)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    row = rows_of(runs)["a"]
+    assert (row.state, row.date) == ("finished", None)
+
+
+def test_numbers_that_no_run_has_break_it(tmp_path: Path) -> None:
+    table = librarian_table(images=40)
+    biasgraph.build(answers=table, output=tmp_path / "run", bootstrap=100)
+    path = tmp_path / "run" / "graph.json"
+    document = json.loads(path.read_bytes())
+    document["graph"]["images"]["initial"] = 10**4000
+    path.write_text(json.dumps(document))
+    row = rows_of(tmp_path)["run"]
+    assert row.state == "broken" and "images.initial" in str(row.problem)

@@ -84,6 +84,13 @@ def without(*place: Any) -> Callable[[Document], object]:
         (put("nodes", 0, "w1_ci", [0.1]), r"nodes\.0\.w1_ci"),
         (put("nodes", 0, "w1_ci", [0.1, 2**64]), r"nodes\.0\.w1_ci.*too large"),
         (put("nodes", 0, "out_strength", 2**53 + 1), r"nodes\.0\.out_strength: .*too large"),
+        (
+            put("nodes", 0, "distribution_ci", [[0.1, 0.2]]),
+            r"nodes\.0: .*do not fit its attributes",
+        ),
+        (put("nodes", 0, "distribution_bounds", []), r"nodes\.0: .*do not fit its attributes"),
+        (put("nodes", 0, "reference", [1]), r"nodes\.0: .*do not fit its attributes"),
+        (put("nodes", 0, "cost", [[0.0], [0.0]]), r"nodes\.0: .*do not fit its attributes"),
         (put("nodes", 0, "flags", {}), r"nodes\.0\.flags"),
         (without("nodes", 0, "diagonal"), r"nodes\.0\.diagonal"),
         (put("nodes", 0, "findings", "openbias", "show", 0, "kind", "x"), r"findings\.openbias"),

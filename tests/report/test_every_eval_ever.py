@@ -201,3 +201,16 @@ def test_a_reanalysis_replaces_the_files_and_other_images_do_not(
     more = {**graph, "images": {**graph["images"], "initial": 96}}
     other = replace(result, document={**result.document, "graph": more})
     assert {*eval_files(other)}.isdisjoint(eval_files(result))
+
+
+@pytest.mark.parametrize("column", ["target", "axis"])
+def test_answers_about_an_axis_that_the_graph_lacks_are_damage(tmp_path: Path, column: str) -> None:
+    biasgraph.build(answers=librarian_table(images=40), output=tmp_path / "run", bootstrap=100)
+    path = tmp_path / "run" / "answers.csv"
+    table = pd.read_csv(path, keep_default_na=False)
+    about = table[column] == "age"
+    assert about.any()
+    table.loc[about, column] = "1"
+    table.to_csv(path, index=False)
+    with pytest.raises(biasgraph.InputError, match=r"answers\.csv is damaged: graph\.json has no"):
+        biasgraph.load(tmp_path / "run")

@@ -118,3 +118,13 @@ def test_people_cannot_be_asked_about_pairs(run: Run) -> None:
         with pytest.raises(InputError, match="a judge is needed that can be asked"):
             RunMedia(run, job).judge_pairs(TEXTS, load_axis_set("occupation"), 2)
     assert generator.batches == []
+
+
+@pytest.mark.parametrize("vector", [b"\0" * 4, np.full(4, np.nan, "<f4").tobytes()])
+def test_vectors_that_do_not_fit_are_a_damaged_ledger(run: Run, vector: bytes) -> None:
+    media = media_of(run, Looking())
+    media.embed_texts(["a", "b"])
+    change = "UPDATE vectors SET vector = ? WHERE what = (SELECT min(what) FROM vectors)"
+    run.ledger._connection.execute(change, (vector,))
+    with pytest.raises(InputError, match=r"ledger\.sqlite is damaged"):
+        media.embed_texts(["a", "b"])

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,9 @@ from biasgraph.models.registry import load_language_model
 from biasgraph.prompts.instructions import Biases, instruction
 from biasgraph.runs import transcripts
 from biasgraph.runs.model_choice import llm_of
+from biasgraph.runs.traced_images import TracedImages
 from biasgraph.runs.transcripts import answer
+from biasgraph.runs.word_answers import said_yes
 from biasgraph.sandbox.proposer import ABOUT
 from tests.fake_models import Variations
 
@@ -142,3 +145,49 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "transcripts").write_text("a file")
     with pytest.raises(ModelError, match="cannot work in"):
         answer(tmp_path, "variations", Writer(['["a dog"]']), ASKED, Variations)
+
+
+class Doubter(Writer):
+    """Says yes to every second text."""
+
+    def yes_probability(self, messages: Sequence[Message]) -> float:
+        self.asked += 1
+        return float(self.asked % 2)
+
+
+@pytest.mark.parametrize("shares", [[0.5], [1.0, "x"], [1.0, 2.0], [1.0, 1e999], {}])
+def test_shares_that_nobody_can_have_said_are_asked_again(tmp_path: Path, shares: object) -> None:
+    model = Doubter([])
+    assert said_yes(tmp_path, model, model, ["a", "b"]) == [1.0, 0.0]
+    assert said_yes(tmp_path, model, model, ["a", "b"]) == [1.0, 0.0] and model.asked == 2
+    (path,) = (tmp_path / "transcripts").iterdir()
+    record = json.loads(path.read_text())
+    record["value"]["shares"] = shares
+    path.write_text(json.dumps(record))
+    assert said_yes(tmp_path, model, model, ["a", "b"]) == [1.0, 0.0] and model.asked == 4
+
+
+SCORES = {"spans": {"clip": [[0, 1], [2, 6]]}, "scores": {"released": {"clip": [0.5, 0.25]}}}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no JSON",
+        "[]",
+        json.dumps({"likeliest": SCORES}),
+        json.dumps({"likeliest": SCORES, "random": {**SCORES, "spans": {}}}),
+        json.dumps({"likeliest": SCORES, "random": {**SCORES, "spans": {"clip": [[0], [2, 6]]}}}),
+        json.dumps({"likeliest": SCORES, "random": {**SCORES, "scores": {"l1": {}}}}),
+        json.dumps({"likeliest": SCORES, "random": SCORES}).replace("0.25", "NaN"),
+        "[" * 100_000,
+    ],
+)
+def test_scores_in_a_ledger_that_somebody_wrote_into_are_refused(tmp_path: Path, said: str) -> None:
+    run: Any = SimpleNamespace(directory=tmp_path)
+    nobody: Any = None
+    images = TracedImages(run, nobody, nobody, (), every=1, released=True)
+    whole = json.dumps({"likeliest": SCORES, "random": SCORES})
+    assert images._read(whole)["random"].scores == {"released": {"clip": (0.5, 0.25)}}
+    with pytest.raises(InputError, match=r"ledger\.sqlite is damaged"):
+        images._read(said)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from biasgraph.errors import InputError, printable
-from biasgraph.io.text_files import read_regular
-from biasgraph.runs.pictures.inspection import PICTURES
+from biasgraph.runs.pictures.inspection import PICTURES, read_paths
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
@@ -44,8 +42,8 @@ def refuse_unpaired(results: Sequence[Result], names: Sequence[str]) -> None:
 def _initial_images(result: Result) -> dict[str, str]:
     """The ids of the initial images, and of given pictures what their files are called."""
     files: dict[str, str] = {}
-    if result.directory is not None and (result.directory / PICTURES).is_file():
-        files = json.loads(read_regular(result.directory / PICTURES))["images"]
+    if result.directory is not None and (result.directory / PICTURES).exists():
+        files = read_paths(result.directory)
     rows = result.answers
     initial = rows.loc[(rows["role"] == "initial").to_numpy(), "image"].unique()
     return {str(image): PurePosixPath(files.get(str(image), "")).stem for image in initial}

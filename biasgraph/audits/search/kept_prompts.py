@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from biasgraph.data.axes import PromptText
+from biasgraph.data.found_file import Count, Number, Share
+from biasgraph.errors import InputError, shown
+from biasgraph.io.json_files import parse_json
 from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import write_atomically
 from biasgraph.runs.storage import storing
@@ -16,7 +20,6 @@ from biasgraph.runs.wanted_images import digest
 
 FOLDER = "searches"
 """The folder of a run that holds them."""
-Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class FoundPrompt(BaseModel):
@@ -34,12 +37,12 @@ class FoundPrompt(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True)
 
-    prompt: str | None
+    prompt: PromptText | None
     score: Number | None = None
     log_probability: Number | None = None
-    n_tokens: int | None = None
-    probabilities: dict[str, Number] | None = None
-    passes: int | None = None
+    n_tokens: Count | None = None
+    probabilities: dict[str, Share] | None = None
+    passes: Count | None = None
     reason: str = ""
 
 
@@ -70,8 +73,9 @@ class KeptPrompts:
     def before(self, asked: object) -> FoundPrompt | None:
         """What was found for a request before; None where nothing was that can be read."""
         try:
-            file = _File.model_validate(json.loads(read_regular(self._path(asked))))
-        except (OSError, ValueError, RecursionError, ValidationError):
+            path = self._path(asked)
+            file = _File.model_validate(parse_json(read_regular(path), shown(path)))
+        except (InputError, OSError, ValueError, ValidationError):
             return None
         return file.found if file.key == digest(asked) else None
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from biasgraph.audits.search.probe_options import ProbeOptions
 from biasgraph.audits.search.probe_training import train
 from biasgraph.data.axes import AxisSet
+from biasgraph.data.found_file import Count, Share
+from biasgraph.errors import InputError, printable, shown
+from biasgraph.io.json_files import StrictModel, check
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.probe import SUFFIX, Probe, load_probes, read_probe_record
 
@@ -17,6 +20,24 @@ if TYPE_CHECKING:
     from biasgraph.runs.job import Job
 
 Record = Mapping[str, Any]
+
+
+class _Right(StrictModel):
+    accuracy: Share | None
+    low: Share | None
+    high: Share | None
+    n_images: Count
+
+
+class _Step(StrictModel):
+    step: Count
+    unnamed: _Right
+
+
+class _Checked(StrictModel):
+    """A probe in the record of its file: how right it is at each step."""
+
+    steps: list[_Step]
 
 
 def find_probes(
@@ -61,11 +82,20 @@ def _training(options: SearchOptions, axis: str, path: Path) -> ProbeOptions:
 def _describe_probe(path: Path, axis: str) -> Record:
     record = read_probe_record(path)
     own = next(one for one in record["probes"] if one["axis"] == axis)
+    check(_Checked, own, shown(path))
     return {"axis": axis, "sha256": record["sha256"], "steps": own["steps"]}
 
 
 def accuracy_at(told: Sequence[Record], axis: str, step: int) -> dict[str, Any]:
-    """How right a probe is at a step about held-out prompts that do not name its axis."""
+    """How right a probe is at a step about held-out prompts that do not name its axis.
+
+    Raises:
+        InputError: Its file does not say so.
+    """
     own = next(one for one in told if one["axis"] == axis)
-    unnamed = next(one["unnamed"] for one in own["steps"] if one["step"] == step)
-    return {name: unnamed[name] for name in ("accuracy", "low", "high", "n_images")}
+    for one in own["steps"]:
+        if one["step"] == step:
+            return {name: one["unnamed"][name] for name in _Right.model_fields}
+    raise InputError(
+        f"the file of the probe of '{printable(axis)}' does not say how right it is at step {step}"
+    )

@@ -26,6 +26,8 @@ from biasgraph.models.openai.server import Response
 FILE = "responses.sqlite"
 VERSION = 1
 BUSY_SECONDS = 30
+LARGEST = 2**27
+"""Bytes of a response; twice of what is ever read from a server."""
 
 # requests: one row for each time something was sent. outcome: "sent" until it is known, then
 # "answered", "lost" (charged or not, nobody can tell) or "free" (turned away before any work).
@@ -49,6 +51,21 @@ CREATE TABLE heard (
 );
 CREATE TABLE learned (about TEXT NOT NULL, fact TEXT NOT NULL, PRIMARY KEY (about, fact));
 """
+
+
+DAMAGE = (
+    "SELECT 1 FROM responses WHERE typeof(key) <> 'text' OR typeof(status) <> 'integer'"
+    " OR typeof(body) <> 'blob'",
+    "SELECT 1 FROM requests WHERE typeof(key) <> 'text' OR typeof(images) <> 'integer'",
+    "SELECT 1 FROM heard WHERE typeof(model) <> 'text' OR typeof(system_fingerprint) <> 'text'"
+    " OR typeof(responses) <> 'integer'",
+    "SELECT 1 FROM learned WHERE typeof(fact) <> 'text'",
+    "SELECT 1 WHERE (SELECT count(*) FROM spent WHERE typeof(calls) = 'integer'"
+    " AND typeof(images) = 'integer' AND calls >= 0 AND images >= 0) <> 1"
+    " OR (SELECT count(*) FROM spent) <> 1",
+    "SELECT 1 WHERE (SELECT count(*) FROM journal WHERE typeof(id) = 'text') <> 1",
+)
+"""What finds no row in a file as it was written: anybody may have written into it."""
 
 
 class BudgetSpent(ModelError):
@@ -86,7 +103,7 @@ class Journal:
         """The response to the request with this key, if one was stored."""
         rows = self._rows("SELECT status, body FROM responses WHERE key = ?", key)
         with self._in_words():
-            return Response(rows[0][0], zlib.decompress(rows[0][1])) if rows else None
+            return Response(rows[0][0], _unpack(rows[0][1])) if rows else None
 
     def reserve(self, key: str, images: int, budget: Budget) -> int:
         """Count a request that is about to be sent; returns its number for `store` and `settle`.
@@ -244,6 +261,8 @@ class Journal:
                 connection.execute(statement)
             connection.execute("INSERT INTO journal VALUES (?)", (uuid.uuid4().hex,))
             connection.execute(f"PRAGMA user_version = {VERSION}")
+        if any(connection.execute(damage).fetchone() for damage in DAMAGE):
+            raise sqlite3.DatabaseError("it is damaged")
         connection.execute("COMMIT")
 
     @contextmanager
@@ -255,6 +274,15 @@ class Journal:
                 f"cannot keep responses in {printable(str(self._path))}: {printable(str(error))}; "
                 "no more requests are sent; what is stored is kept"
             ) from error
+
+
+def _unpack(body: bytes) -> bytes:
+    """A stored body; raises zlib.error where it is none, or larger than any that is taken."""
+    unpacking = zlib.decompressobj()
+    content = unpacking.decompress(body, LARGEST)
+    if not unpacking.eof:
+        raise zlib.error("a response is cut off or too large")
+    return content
 
 
 def _now() -> str:

@@ -9,10 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Literal
 
-from pydantic import TypeAdapter
+from pydantic import Field
 
-from biasgraph.errors import listed, printable
+from biasgraph.errors import InputError, listed, printable, shown
+from biasgraph.io.json_files import StrictModel, check, parse_json
 from biasgraph.io.text_files import read_regular
 from biasgraph.models.image_files import REDUCED, THREADS, Look, lift_pixel_limit, read_picture
 from biasgraph.models.kept_pictures import KeptPictures
@@ -23,6 +25,28 @@ PICTURES = "pictures.json"
 SCHEMA = "biasgraph-pictures/1"
 NAMED = 3
 """Files that a message names."""
+MOST = 2**63
+"""Bytes, pixels, nanoseconds; more would be a mistake."""
+
+Size = Annotated[int, Field(ge=-1, lt=MOST)]
+
+
+class _Seen(StrictModel):
+    bytes: Size
+    mtime_ns: Annotated[int, Field(ge=-MOST, lt=MOST)]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None
+    width: Size
+    height: Size
+    problem: str | None
+    remarks: list[str]
+
+
+class _Inspected(StrictModel):
+    schema_: Annotated[Literal["biasgraph-pictures/1"], Field(alias="schema")]
+    folder: str
+    max_pixels: int
+    images: dict[str, str]
+    files: dict[str, _Seen]
 
 
 @dataclass(frozen=True)
@@ -57,7 +81,7 @@ class Inspection:
                 problems.setdefault(printable(seen.look.problem), []).append(path)
         notes = [describe_left_out(problem, paths) for problem, paths in problems.items()]
         for remark, count in remarks.items():
-            notes.append(f"{count:,} picture{'s' * (count > 1)}: {remark}")
+            notes.append(f"{count:,} picture{'s' * (count > 1)}: {printable(remark)}")
         return notes
 
     def to_bytes(self, images: Mapping[str, str]) -> bytes:
@@ -93,17 +117,39 @@ def describe_left_out(reason: str, paths: Sequence[str]) -> str:
 def read_inspection(run: Path, root: Path, max_pixels: int) -> dict[str, SeenFile]:
     """What an earlier build saw of the files below `root`, if it kept to the same limit."""
     try:
-        record = json.loads(read_regular(run / PICTURES))
-        made_of = (record["schema"], record["folder"], record["max_pixels"])
-        if made_of != (SCHEMA, str(root), max_pixels):
-            return {}
-        look = TypeAdapter(Look)
-        return {
-            path: SeenFile(look.validate_python(entry), int(entry["bytes"]), int(entry["mtime_ns"]))
-            for path, entry in record["files"].items()
-        }
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        record = _read(run)
+    except (OSError, InputError):
         return {}  # nothing is lost: the files are looked into again
+    if (record.folder, record.max_pixels) != (str(root), max_pixels):
+        return {}
+    return {
+        path: SeenFile(
+            Look(one.sha256, one.width, one.height, one.problem, tuple(one.remarks)),
+            one.bytes,
+            one.mtime_ns,
+        )
+        for path, one in record.files.items()
+    }
+
+
+def read_paths(run: Path) -> dict[str, str]:
+    """The pictures that a run was given: image id -> the path of its picture.
+
+    Raises:
+        InputError: The file that says so is damaged or cannot be read.
+    """
+    try:
+        return dict(_read(run).images)
+    except OSError as error:
+        raise InputError(f"cannot read {shown(run / PICTURES)}: {error.strerror}") from None
+
+
+def _read(run: Path) -> _Inspected:
+    """The file of a run; raises OSError, and InputError where it is damaged."""
+    source = shown(run / PICTURES)
+    data = parse_json(read_regular(run / PICTURES), source)
+    check(_Inspected, data, source)
+    return _Inspected.model_validate(data)
 
 
 def inspect_files(

@@ -270,7 +270,18 @@ def test_options_of_models_mean_nothing_to_a_file(run: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", ["{", "[]", '{"schema": "biasgraph-agreement/9"}', "table", "count", "kappa"]
+    "damage",
+    [
+        "{",
+        "[]",
+        '{"schema": "biasgraph-agreement/9"}',
+        "table",
+        "count",
+        "kappa",
+        "text",
+        "huge",
+        "rater",
+    ],
 )
 def test_a_damaged_agreement_is_refused(run: Path, damage: str) -> None:
     found = check(run, str(run / "answers.csv"), FEW)
@@ -282,6 +293,17 @@ def test_a_damaged_agreement_is_refused(run: Path, damage: str) -> None:
         damage = json.dumps(found)
     if damage == "kappa":
         del found["axes"][1]["kappa"]
+        damage = json.dumps(found)
+    if damage == "text":
+        found["images"] = "40"
+        damage = json.dumps(found)
+    if damage == "huge":
+        found["axes"][0]["accuracy"] = 10**400
+        damage = json.dumps(found)
+    if damage == "rater":
+        numbers = {"n": 1, "n_valid": 1, "kappa": None, "kappa_ci": None}
+        numbers |= {"kappa_with_unknown": None, "kappa_with_unknown_ci": None}
+        found["axes"][0]["kappas"] = [{"raters": [0, 7], **numbers}]
         damage = json.dumps(found)
     (run / "agreement.json").write_text(damage)
     with pytest.raises(InputError):

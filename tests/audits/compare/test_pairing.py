@@ -69,3 +69,14 @@ def test_files_of_other_names_are_refused(
         pictures = ["--model", f"folder:{tmp_path / name}", "-o", runs[-1], "-q"]
         assert main(["build", *pictures, *arguments, "--bootstrap", "100"]) == 0
     assert "0002 is 2 in folder:" in refused(capsys, *runs, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "null", '{"images": [1]}', "no JSON", None])
+def test_damaged_names_of_pictures_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | None
+) -> None:
+    one = result(tmp_path, "one", "m" * 40)
+    names = Path(one, "pictures.json")
+    names.mkdir() if content is None else names.write_text(content)
+    error = refused(capsys, one, one, out=tmp_path / "out")
+    assert "pictures.json" in error

@@ -6,6 +6,7 @@ import gc
 import os
 import sqlite3
 import threading
+import zlib
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,41 @@ def test_a_full_disk_is_one_line_and_costs_nothing_that_is_stored(tmp_path: Path
     assert journal.find("a") is not None
     assert journal.find("b") is None
     assert total_spent(journal) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE responses SET body = 'text'",
+        "UPDATE responses SET status = 'ok'",
+        "DELETE FROM spent",
+        "UPDATE spent SET calls = -5",
+        "INSERT INTO spent VALUES (0, 0)",
+        "DELETE FROM journal",
+        "UPDATE heard SET responses = 'many'",
+        "UPDATE learned SET fact = x'00'",
+        "UPDATE requests SET images = 'one'",
+        "DROP TABLE learned",
+    ],
+)
+def test_a_file_that_somebody_wrote_into_is_refused(tmp_path: Path, damage: str) -> None:
+    journal = Journal(tmp_path)
+    store(journal, "a")
+    journal.learn("chat m", "no seed")
+    journal._connection().execute(damage)
+    close(journal)
+    with pytest.raises(ModelError, match="cannot keep responses"):
+        Journal(tmp_path).find("a")
+
+
+@pytest.mark.parametrize(
+    "body", [b"no zip", zlib.compress(b"{}")[:-3], zlib.compress(bytes(2**28))]
+)
+def test_a_stored_body_is_never_larger_than_what_a_server_may_send(
+    tmp_path: Path, body: bytes
+) -> None:
+    journal = Journal(tmp_path)
+    store(journal, "a")
+    journal._connection().execute("UPDATE responses SET body = ?", (body,))
+    with pytest.raises(ModelError, match="cannot keep responses"):
+        journal.find("a")

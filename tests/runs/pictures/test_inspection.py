@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -9,12 +10,18 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from biasgraph.errors import ModelError
+from biasgraph.errors import InputError, ModelError
 from biasgraph.models.folder import FolderGenerator
 from biasgraph.models.image_files import MAX_PIXELS
 from biasgraph.models.kept_pictures import KeptPictures
 from biasgraph.runs.pictures import inspection as module
-from biasgraph.runs.pictures.inspection import PICTURES, Inspection, inspect_files, read_inspection
+from biasgraph.runs.pictures.inspection import (
+    PICTURES,
+    Inspection,
+    inspect_files,
+    read_inspection,
+    read_paths,
+)
 from biasgraph.runs.progress import Interrupted
 from tests.runs.pictures.pictures import folder_of, picture
 
@@ -127,3 +134,28 @@ class Interrupting:
 def test_ctrl_c_stops_it(root: Path) -> None:
     with pytest.raises(Interrupted, match="rerun the same command to resume"):
         inspect_files(root, FILES, MAX_PIXELS, {}, Interrupting())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"bytes": 1e999},
+        {"mtime_ns": "1"},
+        {"sha256": "../../elsewhere"},
+        {"width": -7},
+        {"remarks": [3]},
+        {"problem": {}},
+    ],
+)
+def test_what_no_look_can_have_shown_tells_nothing(
+    root: Path, tmp_path: Path, change: dict[str, object]
+) -> None:
+    (tmp_path / PICTURES).write_bytes(stock_of(root).to_bytes({"a": FILES[0]}))
+    assert len(read_inspection(tmp_path, root, MAX_PIXELS)) == len(FILES)
+    assert read_paths(tmp_path) == {"a": FILES[0]}
+    record = json.loads((tmp_path / PICTURES).read_bytes())
+    record["files"][FILES[0]] |= change
+    (tmp_path / PICTURES).write_text(json.dumps(record))
+    assert read_inspection(tmp_path, root, MAX_PIXELS) == {}
+    with pytest.raises(InputError, match=r"pictures\.json is damaged"):
+        read_paths(tmp_path)
