@@ -60,6 +60,7 @@ class Row:
         reference: Images of a reference, drawn from the ideal, that stands for it; 0 for none.
         sandbox: Whether the answers are those of the sandbox's occupations, in both worlds in turn,
             instead of all that the other fields say.
+        audits: How many make 20,000 pairs that count.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Row:
     worded: bool = False
     reference: int = 0
     sandbox: bool = False
+    audits: int = 670
 
     def arm(self, k: int, number: int, arms: int) -> Shares:
         """(k,) shares in arm `number` of `arms`."""
@@ -105,7 +107,7 @@ ROWS: tuple[Row, ...] = (
         Row(f"no effect, {r:.0%} rare, correlated axes", 48, skewed(r), correlation=0.6)
         for r in (0.05, 0.3)
     ),
-    Row("no effect, 3% rare, single-answer initial set", 48, skewed(0.03), single=True),
+    Row("no effect, 3% rare, single-answer initial set", 48, skewed(0.03), single=True, audits=980),
     *(
         Row("arms differ, IS 0: .97 in all, one arm less", n, skewed(0.03), odd=(1.0, None))
         for n in (48, 200)
@@ -140,6 +142,6 @@ ROWS: tuple[Row, ...] = (
     *(Row("IS at delta: .8 to .75", n, skewed(0.2), skewed(0.25)) for n in (200, 800)),
     *(Row("wording alone: .8 to .65, rewordings too", n, skewed(0.2), skewed(0.35), worded=True) for n in (48, 200)),
     Row("no effect, reference of 48: 99%", 48, skewed(0.01), ideal=skewed(0.01), reference=48),
-    Row("the sandbox's two worlds, 26 occupations", 48, uniform, sandbox=True),
+    Row("the sandbox's two worlds, 26 occupations", 48, uniform, sandbox=True, audits=360),
 )
 # fmt: on
