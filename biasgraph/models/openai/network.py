@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+AT_ONCE = 2**14
+"""Bytes that are read at a time: the deadline is not asked while they are taken apart."""
+
 
 class TimeUp(Exception):
     """A request's deadline has passed."""
@@ -95,7 +98,8 @@ class _Stream:
         self.stream, self.deadline = stream, deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        received: bytes = self.stream.read(max_bytes, timeout=self.deadline.remaining(timeout))
+        left = self.deadline.remaining(timeout)
+        received: bytes = self.stream.read(min(max_bytes, AT_ONCE), timeout=left)
         return received
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
