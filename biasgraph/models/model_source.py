@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from biasgraph.errors import InputError, ModelError, printable
+from biasgraph.io.text_files import IRREGULAR
 from biasgraph.models.inference_options import Spec
 from biasgraph.models.library_loading import explain_loading_errors
 
@@ -48,7 +49,8 @@ class Source:
         """Where the model that a spec names is.
 
         Raises:
-            InputError: No name, a folder that is not there, or what can be no name on the hub.
+            InputError: No name, a folder that is not there or holds what never ends, or what can be
+                no name on the hub.
         """
         said, backend = printable(spec.text), printable(spec.backend)
         if not spec.rest.strip():
@@ -58,6 +60,7 @@ class Source:
             if path.is_dir():
                 if revision is not None:
                     raise InputError(f"'{said}': {printable(name)} is a folder, without revisions")
+                _refuse_endless(path)
                 return cls(spec.text, str(path), None, True, trust_remote_code=trust_remote_code)
             if path.is_file():
                 raise InputError(
@@ -161,6 +164,17 @@ class SourcedModel:
     def fingerprint(self) -> str:
         """Changes whenever the weights do."""
         return self.source.fingerprint
+
+
+def _refuse_endless(folder: Path) -> None:
+    """Raise InputError for a folder with a pipe or a device: whoever reads it never comes back."""
+    try:
+        for path in folder.rglob("*"):
+            if path.exists() and not path.is_dir() and not path.is_file():
+                raise InputError(f"cannot read the model's {printable(str(path))}: {IRREGULAR}")
+    except OSError as error:
+        name = printable(str(folder))
+        raise InputError(f"cannot read the model {name}: {error.strerror}") from None
 
 
 def _looks_local(name: str) -> bool:

@@ -204,3 +204,18 @@ def test_what_goes_wrong_while_loading_is_one_line() -> None:
         assert "\n" not in str(failed.value) and len(str(failed.value)) < 400
     with pytest.raises(InputError), explain_loading_errors("clip:x"):
         raise InputError("as it is")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+@pytest.mark.parametrize("place", ["tokenizer_config.json", "unet/weights.safetensors", "notes"])
+def test_a_folder_with_a_file_that_never_ends_is_refused(tmp_path: Path, place: str) -> None:
+    (tmp_path / "unet").mkdir()
+    (tmp_path / "config.json").write_text("{}")
+    assert Source.of(Spec(f"clip:{tmp_path}")).local
+    os.mkfifo(tmp_path / place)
+    with pytest.raises(InputError, match=rf"{place}: it is not a regular file"):
+        Source.of(Spec(f"clip:{tmp_path}"))
+    (tmp_path / place).unlink()
+    (tmp_path / place).symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=rf"{place}: it is not a regular file"):
+        Source.of(Spec(f"clip:{tmp_path}"))
