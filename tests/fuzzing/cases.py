@@ -50,6 +50,8 @@ class Counts:
     failures: list[tuple[Case, tuple[str, ...], Outcome]] = field(default_factory=list)
     seconds: Counter[str] = field(default_factory=Counter)
     peak: int = 0
+    widest: int = 0
+    longest: float = 0.0
 
     def add(self, case: Case, command: tuple[str, ...], outcome: Outcome) -> None:
         """Count a case."""
@@ -58,8 +60,18 @@ class Counts:
         self.refused[name] += outcome.code not in (0, 3)
         self.seconds[name] += outcome.computed  # type: ignore[assignment]
         self.peak = max(self.peak, outcome.peak)
+        self.widest = max(self.widest, outcome.widest)
+        self.longest = max(self.longest, outcome.seconds)
         if outcome.failure:
             self.failures.append((case, command, outcome))
+
+    @property
+    def extremes(self) -> str:
+        """The most memory and time that a case took, and the longest line of its errors."""
+        return (
+            f"peak memory {self.peak / 1e6:,.0f} MB, longest case {self.longest:.0f} s, "
+            f"longest line {self.widest} characters"
+        )
 
     def lines(self) -> Iterator[str]:
         """A table by kind, the same failures together below."""
@@ -73,7 +85,7 @@ class Counts:
             f"{'all':28} {cases:6} {self.refused.total():8} {len(self.failures):7} "
             f"{1000 * seconds / max(1, cases):8.0f}"
         )
-        yield f"peak memory {self.peak / 1e6:,.0f} MB"
+        yield self.extremes
         seen: dict[tuple[str, str], list[str]] = {}
         for case, command, outcome in self.failures:
             key = (outcome.failure, outcome.detail)
@@ -83,11 +95,13 @@ class Counts:
 
 
 def planned(count: int, seed: int, only: Sequence[str] = ()) -> list[Case]:
-    """`count` cases, of each kind as many as its weight says and at least one."""
+    """`count` cases, of each kind as many as its weight says and at least one, mixed."""
     kinds = [kind for kind in KINDS if not only or kind.name in only]
     whole = sum(kind.weight for kind in kinds)
     shares = {kind.name: max(1, round(count * kind.weight / whole)) for kind in kinds}
-    return [Case(kind, seed, number) for kind in kinds for number in range(shares[kind.name])]
+    cases = [Case(kind, seed, number) for kind in kinds for number in range(shares[kind.name])]
+    random.Random(seed).shuffle(cases)  # a campaign that is cut short has tried all kinds
+    return cases
 
 
 @contextmanager
@@ -200,14 +214,14 @@ def run(cases: Sequence[Case], *, progress: bool = False) -> Counts:
                 print(case.name, ascii(command), ascii(outcome), file=sys.stderr, flush=True)
             if progress and number % 100 == 0:
                 said = f"{number} of {len(cases)}, {len(counts.failures)} failed"
-                print(f"{said}, {time.monotonic() - started:.0f} s", flush=True)
+                print(f"{said}, {time.monotonic() - started:.0f} s, {counts.extremes}", flush=True)
     return counts
 
 
-def carry_out_planned(count: int, seed: int, only: Sequence[str] = ()) -> int:
-    """Carry out `count` cases and print the counts; returns 1 where one failed."""
+def carry_out_planned(count: int, seed: int, only: Sequence[str] = (), done: int = 0) -> int:
+    """Carry out `count` cases but for the first `done`, and print the counts; 1 if one failed."""
     started = time.monotonic()
-    counts = run(planned(count, seed, only), progress=True)
+    counts = run(planned(count, seed, only)[done:], progress=True)
     print("\n".join(counts.lines()).encode("ascii", "backslashreplace").decode())
     print(f"{time.monotonic() - started:.1f} s")
     return int(bool(counts.failures))

@@ -44,6 +44,7 @@ class Outcome:
         seconds: How long it took.
         computed: Of them how much a processor worked for it.
         peak: The most memory it had, in bytes.
+        widest: Characters in the longest line of stderr.
     """
 
     failure: str
@@ -52,6 +53,7 @@ class Outcome:
     seconds: float
     computed: float
     peak: int
+    widest: int = 0
 
 
 def attempt(arguments: Sequence[str], folder: Path, writes: Sequence[str]) -> Outcome:
@@ -76,7 +78,9 @@ def attempt(arguments: Sequence[str], folder: Path, writes: Sequence[str]) -> Ou
     if not failure and (changed := _changed(before, dict(_snapshot(folder, allowed)))):
         failure, detail = "write outside", changed
     computed, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
-    return Outcome(failure, detail, code if code >= 0 else None, seconds, computed, peak)
+    widest = max(map(len, stderr.decode("utf-8", "replace").splitlines()), default=0)
+    ended = code if code >= 0 else None
+    return Outcome(failure, detail, ended, seconds, computed, peak, widest)
 
 
 def _become(
