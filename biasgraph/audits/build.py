@@ -37,6 +37,7 @@ from biasgraph.data.file_names import AGREEMENT, GRAPH
 from biasgraph.data.result import Result
 from biasgraph.errors import BiasgraphError, InputError, shown
 from biasgraph.methods.base import MethodPlan
+from biasgraph.models.base import Annotated
 from biasgraph.runs.proposed_axes import LLM
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.storage import storing
@@ -206,8 +207,11 @@ class _Settled:
         from biasgraph.report.saving import write
 
         planned, directory, job = self.planned, self.run.directory, self.planned.job
+        answers = Answers.from_frame(self.run.answers(job.vqa), source=str(directory))
+        if isinstance(job.judge, Annotated):
+            answers = answers.judged_by(job.vqa, job.judge.names)
         result = analyze_answers(
-            Answers.from_frame(self.run.answers(job.vqa), source=str(directory)),
+            answers,
             planned.axes,
             self.options,
             self.origin,

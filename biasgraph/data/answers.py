@@ -189,11 +189,15 @@ class Answers:
         places = zip(*(rows[name].tolist() for name in asked), strict=True)
         rows = rows.assign(answer=pd.Categorical([said[place] for place in places]))
         names = [str(name) for name in self.frame["annotator"].unique()]
-        models = are_models(names)
-        if "judge" not in rows or (models and str(rows["judge"].iloc[0]).startswith(PEOPLE)):
-            judge = ", ".join(names) if models else PEOPLE
-            rows["judge"] = pd.Categorical([judge] * len(rows))
-        return replace(self, frame=rows, annotators=len(names))
+        answers = replace(self, frame=rows, annotators=len(names))
+        return answers.judged_by(self.judge or PEOPLE, names)
+
+    def judged_by(self, judge: str, annotators: Sequence[str]) -> Answers:
+        """With the judge that gave them: the annotators by name, where labels are all of models."""
+        if are_models(annotators) and judge.startswith(PEOPLE):
+            judge = ", ".join(annotators)
+        column = pd.Categorical([judge] * len(self.frame))
+        return replace(self, frame=self.frame.assign(judge=column))
 
     def _check_cells(self) -> None:
         frame = self.frame

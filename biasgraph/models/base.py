@@ -223,6 +223,10 @@ class Annotated(Protocol):
     def by_people(self) -> bool:
         """Whether any of them is a person."""
 
+    @property
+    def names(self) -> Sequence[str]:
+        """What they are called, in order of appearance."""
+
 
 @runtime_checkable
 class Noting(Protocol):

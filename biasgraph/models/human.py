@@ -229,6 +229,11 @@ class HumanJudge:
         """Whether people answered, as far as the names of the annotators say."""
         return self.labels.by_people
 
+    @property
+    def names(self) -> list[str]:
+        """The annotators in order of appearance."""
+        return self.labels.names
+
     @cached_property
     def labels(self) -> Labels:
         """What stands in the file."""

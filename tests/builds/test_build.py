@@ -15,6 +15,7 @@ import networkx as nx
 import pandas as pd
 import pytest
 
+from biasgraph import analyze
 from biasgraph.audits.agreement.trusted_answers import read_questions
 from biasgraph.commands import main
 from biasgraph.data.result import load
@@ -76,7 +77,16 @@ def test_labels_of_other_pictures_are_named_and_change_nothing(small: Path, tmp_
     assert (directory / "graph.json").read_bytes() == before
 
 
-def test_answers_of_people_are_no_unchecked_judge(small: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("annotators", "people"),
+    [
+        (("ada", "bo"), True),
+        pytest.param(("model:a", "model:b"), False, marks=pytest.mark.slow(reason="another build")),
+    ],
+)
+def test_answers_of_people_are_no_unchecked_judge(
+    small: Path, tmp_path: Path, annotators: tuple[str, str], people: bool
+) -> None:
     directory, labels = copy_of(small, tmp_path / "run"), tmp_path / "labels.csv"
     with closing(read_run(directory)) as run, labels.open("w", newline="") as file:
         gate, axes = read_questions(run, "sandbox")
@@ -85,13 +95,17 @@ def test_answers_of_people_are_no_unchecked_judge(small: Path, tmp_path: Path) -
         for image in run.ledger.images():
             digest = pixels_digest(run.read_image(image))
             for question in (gate, *(part for axis in axes for part in axis.questions)):
-                for annotator in ("ada", "bo"):
+                for annotator in annotators:
                     writer.writerow((digest, question.text, question.choices[0], annotator))
     done = build(directory, *SMALL, "--vqa", f"human:{labels}")
-    assert "labels of people" in done.stdout and "2 annotators" in done.stdout
-    assert "validated" not in done.stdout
-    graph = load(directory).document["graph"]
-    assert (graph["people"], graph["annotators"]) == (True, 2)
+    assert ("labels of people" in done.stdout) == people
+    assert "2 annotators" in done.stdout
+    assert ("validated" in done.stdout) != people
+    result = load(directory)
+    graph = result.document["graph"]
+    assert (graph["people"], graph["annotators"]) == (people, 2)
+    again = analyze(result.answers, bootstrap=100).document["graph"]
+    assert again["people"] == people, "the answers say it by themselves"
 
 
 def test_a_build_leaves_a_complete_run(small: Path) -> None:
