@@ -19,6 +19,7 @@ from biasgraph.causal.tables import Counts, Floats, reduce_table
 FEWEST_RESAMPLES = 9_999
 ENOUGH_HITS = 400  # a p-value from this many exceedances has a relative error of 5 %
 POWER = 0.8
+BLOCK = 1_000_000  # cells of null tables held at once
 
 
 @dataclass(frozen=True)
@@ -272,8 +273,11 @@ def null_statistics(tables: Sequence[Counts], rng: np.random.Generator) -> Calla
     def draw(size: int) -> Floats:
         total = np.zeros(size)
         for null, weights, images in nulls:
-            cells = null.rvs(size, method="patefield", random_state=rng).reshape(size, -1)
-            total += (cells**2) @ weights - images
+            step = max(1, BLOCK // len(weights))
+            for start in range(0, size, step):
+                block = total[start : start + step]
+                drawn = null.rvs(len(block), method="patefield", random_state=rng)
+                block += (drawn.reshape(len(block), -1) ** 2) @ weights - images
         return total
 
     return draw

@@ -22,6 +22,7 @@ NORMAL_VARIANCE = 25.0  # from here on the normal form is within 1e-4 of the exa
 NEGLIGIBLE = 9.0  # standard deviations around the mean, beyond which counts are not reckoned with
 SUBSETS = 1000  # drawn for a cost matrix, around an estimate
 SUBSETS_PER_REPLICATE = 4  # and for each of many bootstrap replicates
+BLOCK = 1_000_000  # shares held at once
 
 
 def matched_distance(
@@ -51,7 +52,7 @@ def matched_distance(
     shares = np.broadcast_to(ideal.shares if shares is None else shares, counts[:, 0].shape)
     if ideal.metric == "cost":
         return _by_drawing(counts, samples, ideal, shares, rng)
-    sizes = counts[0].sum(axis=-1)
+    sizes = counts[0].sum(axis=-1, dtype=np.int64)
     scale, counts, shares = as_gaps(counts, shares, ideal.metric)
     gaps = [
         expected_gaps(counts[..., i], sizes, samples, shares[:, i]) for i in range(counts.shape[-1])
@@ -68,7 +69,8 @@ def as_gaps(counts: Counts, shares: Floats, metric: MetricName) -> tuple[float, 
     k = counts.shape[-1]
     scale = {"nominal": 1 / 2, "values": 1 / k, "index": 1.0, "ordinal": 1 / max(k - 1, 1)}
     if metric in ("index", "ordinal"):
-        counts, shares = counts.cumsum(axis=-1)[..., :-1], shares.cumsum(axis=-1)[..., :-1]
+        cumulated = counts.cumsum(axis=-1, dtype=counts.dtype)
+        counts, shares = cumulated[..., :-1], shares.cumsum(axis=-1)[..., :-1]
     return scale[metric], counts, shares
 
 
@@ -91,11 +93,8 @@ def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Fl
     if (samples == sizes).all():
         return np.asarray(np.abs(successes.sum(axis=1) / m - targets))
     if successes.sum() > len(successes) * sizes.sum() / 2:  # count the rarer of with and without
-        successes, targets = sizes - successes, 1 - targets
-    shares = successes / sizes
-    mean = (shares * samples).sum(axis=1)
-    spread = samples * (sizes - samples) / np.maximum(sizes - 1, 1)
-    deviation = np.sqrt((shares * (1 - shares) * spread).sum(axis=1))
+        successes, targets = sizes.astype(successes.dtype) - successes, 1 - targets
+    mean, deviation = _moments(successes, sizes, samples)
     if deviation.min() ** 2 >= NORMAL_VARIANCE:
         z = (mean - targets * m) / deviation
         density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
@@ -114,6 +113,19 @@ def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Fl
     gaps = np.abs(h[:, None] / m - chosen)
     probabilities = _sum_of_hypergeometrics(successes, sizes, samples, h)
     return np.asarray(np.einsum("bh,hb->b", probabilities, gaps[:, which]))
+
+
+def _moments(successes: Counts, sizes: Counts, samples: Counts) -> tuple[Floats, Floats]:
+    """(B,) means and standard deviations of the sum of H, in blocks of (B, J) successes."""
+    spread = samples * (sizes - samples) / np.maximum(sizes - 1, 1)
+    mean, variance = np.empty((2, len(successes)))
+    step = max(1, BLOCK // len(sizes))
+    for start in range(0, len(successes), step):
+        block = slice(start, start + step)
+        shares = successes[block] / sizes
+        mean[block] = (shares * samples).sum(axis=1)
+        variance[block] = (shares * (1 - shares) * spread).sum(axis=1)
+    return mean, np.sqrt(variance)
 
 
 def hypergeometric(successes: Counts, size: int, sample: int, h: Counts) -> Floats:
@@ -157,7 +169,7 @@ def _by_drawing(
     counts: Counts, samples: Counts, ideal: Ideal, shares: Floats, rng: np.random.Generator
 ) -> Floats:
     subsets = SUBSETS if len(counts) == 1 else SUBSETS_PER_REPLICATE
-    repeated = np.repeat(counts, subsets, axis=0)
+    repeated = np.repeat(counts.astype(np.int64), subsets, axis=0)
     drawn = draw_subsets(repeated, samples, rng).sum(axis=1) / samples.sum()
     distances = ideal.distance(drawn, np.repeat(shares, subsets, axis=0))
     return np.asarray(distances.reshape(len(counts), subsets).mean(axis=1))

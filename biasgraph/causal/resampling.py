@@ -8,8 +8,10 @@ whose answers are any of the attributes (STATISTICS (k), 1; Agresti and Coull 19
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from biasgraph.causal.tables import Arm, CodedImages, Codes, Counts, Floats, Pool
 
@@ -20,7 +22,11 @@ BLOCK = 4_000_000  # cells of the replicates x images matrix held at once
 
 
 def resample(
-    counts: Counts, replicates: int, rng: np.random.Generator, pseudo: float = PSEUDO
+    counts: Counts,
+    replicates: int,
+    rng: np.random.Generator,
+    pseudo: float = PSEUDO,
+    dtype: npt.DTypeLike = np.int64,
 ) -> Counts:
     """(replicates, P, ..., k) multinomial resamples of sets of answers, sizes kept.
 
@@ -30,12 +36,20 @@ def resample(
         rng: To draw with.
         pseudo: How many answers more, over all prompts and evenly over attributes, the shares are
             taken from, so that attributes never seen may appear.
+        dtype: Of the resamples; a small one, see `smallest_type`, for those of many prompts.
     """
     sets = counts.reshape(-1, counts.shape[-1])
     n = sets.sum(axis=-1)
     shares = smooth(sets, pseudo / len(counts))
-    drawn = [rng.multinomial(size, p, size=replicates) for size, p in zip(n, shares, strict=True)]
-    return np.stack(drawn, axis=1).reshape(replicates, *counts.shape)
+    drawn = np.empty((replicates, *sets.shape), dtype=dtype)
+    for place, (size, p) in enumerate(zip(n, shares, strict=True)):
+        drawn[:, place] = rng.multinomial(size, p, size=replicates)
+    return drawn.reshape(replicates, *counts.shape)
+
+
+def smallest_type(counts: Counts) -> np.dtype[Any]:
+    """A type for counts that sum to no more along the last axis than these do: often a byte."""
+    return np.min_scalar_type(int(counts.sum(axis=-1).max(initial=0)))
 
 
 def smooth(counts: Counts, pseudo: float = PSEUDO) -> Floats:

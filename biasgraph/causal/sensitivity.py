@@ -10,7 +10,7 @@ from biasgraph.causal.fields import change
 from biasgraph.causal.intervals import ROUNDING, Interval
 from biasgraph.causal.matching import matched_distance
 from biasgraph.causal.near_ideal import Errors
-from biasgraph.causal.resampling import resample, smooth
+from biasgraph.causal.resampling import resample, smallest_type, smooth
 from biasgraph.causal.rows import PairRow, Sign, flag
 from biasgraph.causal.settings import SHIFT_ALPHA, AnalysisSettings, SignRule
 from biasgraph.causal.tables import Counts, Floats, mix_arms
@@ -24,7 +24,8 @@ class TargetDraws:
     """Bootstrap replicates of one target's initial images, shared by every intervention.
 
     Attributes:
-        counts: (B, P, k), each of P prompts resampled by itself.
+        counts: (B, P, k), each of P prompts resampled by itself, in the smallest type that holds
+            them: of many prompts, this is what memory is for.
         shares: Resampled ideals (B, k), or the ideal (k,).
         distances: (B,) of the summed counts.
         errors: Of the distance.
@@ -40,7 +41,7 @@ class TargetDraws:
         cls, initial: Counts, ideal: Ideal, replicates: int, rng: np.random.Generator
     ) -> TargetDraws:
         """Resample the (P, k) answers of P prompts."""
-        counts = resample(initial, replicates, rng)
+        counts = resample(initial, replicates, rng, dtype=smallest_type(initial))
         shares = ideal.draws(replicates, rng)
         total = initial.sum(axis=0)
         n = int(total.sum())
@@ -89,7 +90,7 @@ def measure_sensitivity(
     before, after = distances_to_ideal(initial, arms, ideal, settings.mix)
     value = before - after
     flags = []
-    mitigated = resample(arms, settings.bootstrap, rng)
+    mitigated = resample(arms, settings.bootstrap, rng, dtype=smallest_type(arms))
     distances = ideal.distance(mix_arms(mitigated.sum(axis=1), settings.mix), draws.shares)
     errors = _errors_of_mixture(distances, arms.sum(axis=0), ideal, draws.shares, settings, rng)
     pairs = [(one, other) for one in draws.errors.cases for other in errors.cases]
@@ -204,7 +205,8 @@ class Matching:
     ) -> Floats:
         """(B,) matched IS of initial (B, P, k) and arms (B, P, J, k)."""
         if not self.by_arm:
-            arms = arms.sum(axis=2, keepdims=True)
+            together = smallest_type(arms[0].sum(axis=1))
+            arms = arms.sum(axis=2, keepdims=True, dtype=together)
         before = self._distance(initial, self.initial, ideal, shares, rng)
         groups = arms.reshape(len(arms), -1, arms.shape[-1])
         return np.asarray(before - self._distance(groups, self.arms.ravel(), ideal, shares, rng))
