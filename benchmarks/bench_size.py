@@ -3,9 +3,9 @@
     python -m benchmarks.bench_size [--axes 8 25 50 100] [--prompts 10 30 100] [--images 12 48]
 
 Answers are made up and independent; each is a `biasgraph build --answers` of its own process: rows,
-CPU seconds, peak memory, files, the largest page, and that page in Chromium: seconds until it shows
-the panel of a pair that was clicked. Axes: one prompt, 8 images an arm. Prompts: the eight axes of
-`occupation`, 12 images an arm. Images: one prompt, the eight axes.
+CPU seconds, peak memory, files (the answers apart), the largest page, and that page in Chromium:
+seconds until it shows the panel of a pair that was clicked. Axes: one prompt, 8 images an arm.
+Prompts: the eight axes of `occupation`, 12 images an arm. Images: one prompt, the eight axes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from benchmarks.bench_report import seconds_to_open
 from benchmarks.exact import VARIABLES
 from benchmarks.shares import table
 
-HEADER = ("varied", "rows", "CPU s", "peak MB", "files MB", "largest page MB", "ready s")
+HEADER = (
+    *("varied", "rows", "CPU s", "peak MB", "answers.csv MB", "other files MB", "largest page MB"),
+    "ready s",
+)
 COLUMNS = "model,prompt,role,axis,attribute,image,target,answer\n"
 Axes = Mapping[str, Sequence[str]]
 OCCUPATION: Axes = {one.name: one.attributes for one in VARIABLES}
@@ -69,11 +72,12 @@ def measure(varied: str, axes: Axes, prompts: int, images: int) -> list[str]:
         seconds, peak = used([sys.executable, "-m", "biasgraph", "build", "--answers",
                               str(answers), "-q", "-o", str(run)])  # fmt: skip
         files = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
+        given = (run / "answers.csv").stat().st_size
         page = max(run.rglob("report.html"), key=lambda path: path.stat().st_size)
         ready = seconds_to_open(page, pictures=False)
         return [
-            varied, f"{rows:,}", f"{seconds:.1f}", f"{peak:,.0f}", f"{files / 1e6:.1f}",
-            f"{page.stat().st_size / 1e6:.1f}", f"{ready:.2f}",
+            varied, f"{rows:,}", f"{seconds:.1f}", f"{peak:,.0f}", f"{given / 1e6:.1f}",
+            f"{(files - given) / 1e6:.1f}", f"{page.stat().st_size / 1e6:.1f}", f"{ready:.2f}",
         ]  # fmt: skip
 
 

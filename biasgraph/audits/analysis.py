@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +146,6 @@ class _Description:
     def of_prompt(self, prompt: str, analysis: Analysis, *, several: bool) -> Result:
         where = " (in the answers about all prompts)" if several else ""
         notes = [f"{note}{where}" for note in self.origin["notes"]]
-        frame = self.answers.frame
         origin = {
             **self.origin,
             "ideal": self.declared.record([prompt]),
@@ -154,7 +154,12 @@ class _Description:
         }
         if several:
             origin.pop("adaptive", None)  # the pairs of the sum decide where images go
-        return _result(analysis, origin, frame[(frame["prompt"] == prompt).to_numpy()])
+        return _result(analysis, origin, self.answers.frame.iloc[self._rows[prompt]])
+
+    @cached_property
+    def _rows(self) -> Mapping[Any, Any]:
+        """Where the answers about each prompt stand."""
+        return self.answers.frame.groupby("prompt", observed=True).indices
 
     def of_sum(self, whole: Analysis, results: tuple[Result, ...]) -> Result:
         prompts = [str(result.document["graph"]["prompt"]) for result in results]

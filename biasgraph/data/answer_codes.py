@@ -96,8 +96,9 @@ def _by_prompt(
     a = _attribute_codes(variables, images["axis"], images["attribute"])
     roles = images["role"].to_numpy(dtype=object)
     coded = []
+    about = images.groupby("prompt", observed=True).indices
     for prompt in answers.prompts:
-        here = np.flatnonzero(images["prompt"] == prompt)
+        here = about[prompt]
         sets, own = np.stack([x[here], a[here]], axis=1), matrix[here]
         arms: dict[Arm, Codes] = {
             (int(i), int(j)): own[(sets == (i, j)).all(axis=1)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -131,23 +131,21 @@ class Result:
 
     def files(self) -> dict[str, bytes]:
         """The contents of the files that `save` writes, by name; each prompt's in its folder."""
+        return dict(self.each_file())
+
+    def each_file(self) -> Iterator[tuple[str, bytes]]:
+        """The same, one after the other: those of many prompts take much memory together."""
+        for folder, part in zip(prompt_folders(self.document), self.prompts, strict=True):
+            for name, content in part._graph_files().items():
+                yield f"{folder}/{name}", content
         toy = self.document["graph"]["toy"]
-        own = {
-            ANSWERS: to_csv(self.answers),
-            TABLES: to_csv(tables.with_label(self.tables, toy)),
-            "graph.graphml": graphs.to_graphml(self.document),
-            **self._graph_files(),
-        }
+        yield ANSWERS, to_csv(self.answers)
+        yield TABLES, to_csv(tables.with_label(self.tables, toy))
+        yield "graph.graphml", graphs.to_graphml(self.document)
+        yield from self._graph_files().items()
         if self.prompts:
             by_prompt = tables.by_prompt_for_csv(self.by_prompt)
-            own[BY_PROMPT] = to_csv(tables.with_label(by_prompt, toy))
-        parts = zip(prompt_folders(self.document), self.prompts, strict=True)
-        below = {
-            f"{folder}/{name}": content
-            for folder, part in parts
-            for name, content in part._graph_files().items()
-        }
-        return below | own
+            yield BY_PROMPT, to_csv(tables.with_label(by_prompt, toy))
 
     def _graph_files(self) -> dict[str, bytes]:
         """Those that one of several prompts has: its rows of the others are in the run's."""

@@ -23,7 +23,12 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = False) -> None:
         raise
 
 
-def write_files(directory: Path, files: Mapping[str, bytes], *, option: str = "-o") -> list[Path]:
+def write_files(
+    directory: Path,
+    files: Mapping[str, bytes] | Iterable[tuple[str, bytes]],
+    *,
+    option: str = "-o",
+) -> list[Path]:
     """Write files into `directory`, which is made if need be; returns their paths.
 
     All contents are on the disk before the first file gets its name, so that a full disk or a crash
@@ -31,29 +36,35 @@ def write_files(directory: Path, files: Mapping[str, bytes], *, option: str = "-
 
     Args:
         directory: where to write.
-        files: content by name; a name may lead into a folder ("prompts/a-nurse/graph.json").
+        files: content by name, all at once or one after the other; a name may lead into a folder
+            ("prompts/a-nurse/graph.json").
         option: what names another directory, for errors.
 
     Raises:
         ModelError: the directory cannot be made or written, or the disk is full.
     """
-    paths = {directory / name: content for name, content in files.items()}
-    temporary = {path: path.with_name(path.name + TEMPORARY) for path in paths}
+    temporary: dict[Path, Path] = {}
+    made: list[Path] = []
     with writing_to(directory, option):
-        folders = {directory, *(path.parent for path in paths)}
-        needed = {above for folder in folders for above in (folder, *folder.parents)}
-        made = sorted((folder for folder in needed if not folder.exists()), reverse=True)
         try:
-            for folder in folders:
-                folder.mkdir(parents=True, exist_ok=True)
-            for path, content in paths.items():
+            _make(directory, made)
+            for name, content in files.items() if isinstance(files, Mapping) else files:
+                path = directory / name
+                _make(path.parent, made)
+                temporary[path] = path.with_name(path.name + TEMPORARY)
                 _write(temporary[path], content, durable=True)
-            for path in paths:
-                os.replace(temporary[path], path)
+            for path, written in temporary.items():
+                os.replace(written, path)
         except BaseException:
-            _undo(temporary.values(), made)
+            _undo(temporary.values(), reversed(made))
             raise
-    return list(paths)
+    return list(temporary)
+
+
+def _make(folder: Path, made: list[Path]) -> None:
+    """Make a folder with those above it, and note which ones there were not."""
+    made += [one for one in (*reversed(folder.parents), folder) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def refuse_foreign(

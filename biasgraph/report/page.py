@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,22 @@ def report_files(
     Raises:
         InputError: as `report_html`.
     """
+    return dict(
+        each_report(
+            result, directory=directory, images=images, beside=beside, only_changed=only_changed
+        )
+    )
+
+
+def each_report(
+    result: Result,
+    *,
+    directory: Path | None = None,
+    images: bool = True,
+    beside: bool = True,
+    only_changed: bool = False,
+) -> Iterator[tuple[str, bytes]]:
+    """The same as `report_files`, one after the other."""
     folder = directory or result.directory
     pictures = Pictures.of(folder) if images else Pictures()
     records = result.document["graph"].get("prompts") or ()
@@ -86,15 +102,13 @@ def report_files(
         f"{record['directory']}/": prompt
         for record, prompt in zip(records, result.prompts, strict=True)
     }
-    files = {}
     for place, part in results.items():
         own = folder and folder / place
         files_of = _files(pictures, own) if beside else None
         page = _Page.of(part, pictures, files_of, True, bool(place) or _is_prompt(folder))
         old = own and html.digest_in(own / REPORT)
         if not (only_changed and old == page.digest):
-            files[place + REPORT] = page.render()
-    return files
+            yield place + REPORT, page.render()
 
 
 def _files(pictures: Pictures, folder: Path | None) -> str | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 from biasgraph.data.file_names import ANSWERS, BY_PROMPT, GRAPH, PROMPTS, RECORD, REPORT, TABLES
 from biasgraph.data.result import Result, prompt_folders
 from biasgraph.io.writing import is_folder_of, refuse_foreign, remove_stale, write_files, writing_to
-from biasgraph.report.page import report_files
+from biasgraph.report.page import each_report
 
 OF_RUNS = (ANSWERS, TABLES, "graph.graphml")
 """What earlier versions wrote for each of several prompts, too."""
@@ -42,9 +42,9 @@ def write(result: Result, directory: Path) -> list[Path]:
     Raises:
         ModelError: they cannot be written.
     """
-    files = result.files() | report_files(result, directory=directory, only_changed=True)
-    paths = write_files(directory, files)
-    own = [REPORT, *(name for name in files if "/" not in name)]
+    reports = each_report(result, directory=directory, only_changed=True)
+    paths = write_files(directory, chain(result.each_file(), reports))
+    own = {REPORT, *(path.name for path in paths if path.parent == directory)}
     if not result.prompts:
         with writing_to(directory):
             (directory / BY_PROMPT).unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,23 @@ def test_writes_and_overwrites(tmp_path: Path) -> None:
     assert write_files(folder, FILES) == [folder / "a.csv", folder / "b.json"]
     write_files(folder, {"a.csv": b"two\n"})
     assert contents(folder) == {"a.csv": b"two\n", "b.json": b"{}\n"}
+
+
+def test_files_that_come_one_by_one_are_written_all_or_none(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+
+    def files(*, fail: bool) -> Iterator[tuple[str, bytes]]:
+        yield "a.csv", b"one\n"
+        assert [path.name for path in folder.iterdir()] == ["a.csv.tmp"], "no name before the end"
+        if fail:
+            raise ValueError
+        yield "deep/b.json", b"{}\n"
+
+    with pytest.raises(ValueError):
+        write_files(folder, files(fail=True))
+    assert list(tmp_path.iterdir()) == []
+    assert write_files(folder, files(fail=False)) == [folder / "a.csv", folder / "deep" / "b.json"]
+    assert (folder / "deep" / "b.json").read_bytes() == b"{}\n"
 
 
 @pytest.mark.parametrize("failing", ["fsync", "replace"])
