@@ -25,6 +25,7 @@
   ];
   byId("side-by-side").append(...figures.map((one) => one.element));
   const graphs = [];
+  let opener = null; // what had the focus when the panel was opened
   graphs.push(...figures.map((one) => drawGraph(one.canvas, one.data, { click: pick, resized: fitAll })));
   const table = compared.pairTable(pick);
   byId("pairs").append(table.element);
@@ -71,6 +72,7 @@
   }
 
   function pick(selection) {
+    if (!byId("panel").contains(document.activeElement)) opener = document.activeElement;
     change({ selected: selection });
     showPanel();
   }
@@ -89,12 +91,14 @@
     if (document.activeElement && document.activeElement !== document.body) head.focus({ preventScroll: true });
   }
 
+  // The panel closes, and whoever opened it stands where they were, if that can still be seen.
   function close() {
     const last = state.selected;
     pick(null);
     const folded = byId("pairs").closest("details");
     const row = folded.open ? document.querySelector("#pairs tbody button") : folded.querySelector("summary");
-    (last.axis === undefined ? row : chips[last.axis]).focus({ preventScroll: true });
+    const back = opener && opener !== document.body && opener.checkVisibility() ? opener : last.axis === undefined ? row : chips[last.axis];
+    back.focus({ preventScroll: true });
   }
 
   function showView() {

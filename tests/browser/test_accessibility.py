@@ -18,6 +18,7 @@ from biasgraph.report.page import report_files
 from biasgraph.report.search_page import search_html
 from tests.answer_tables import librarian_table
 from tests.browser.conftest import DARK, Windows, biasgraph, resize
+from tests.browser.test_marked_text import MARKED, in_report
 from tests.found import found_document, found_pictures
 from tests.mined import mined_document, mined_pictures
 from tests.report.test_parts import every_part
@@ -70,6 +71,12 @@ def parts(_: Path, folder: Path) -> Path:
     return folder / "ranking.html"
 
 
+def words(_: Path, folder: Path) -> Path:
+    """A report in which the words of the prompt are shaded."""
+    (folder / "words.html").write_bytes(in_report(MARKED))
+    return folder / "words.html"
+
+
 def labels(run: Path, folder: Path) -> Path:
     copy = folder / "run"
     copy_of(run, copy)
@@ -102,7 +109,7 @@ def violations(page: Any) -> list[str]:
     [runs]
     + [
         pytest.param(one, marks=LARGE)
-        for one in (report, many_prompts, comparison, parts, mined, found, labels)
+        for one in (report, words, many_prompts, comparison, parts, mined, found, labels)
     ],
 )
 def test_axe_finds_nothing(

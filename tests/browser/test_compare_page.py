@@ -18,6 +18,8 @@ from tests.hostile import HOSTILE, UNWRITABLE
 from tests.shared_runs import copy_run
 
 Json = dict[str, Any]
+VERBS = ("moves", "to")
+"""Between the ends of an edge, in a run's own graph and in the graph of changes."""
 
 pytestmark = pytest.mark.slow(
     reason="another build; report/test_comparison_page.py reads the page, test_report.py clicks"
@@ -229,6 +231,37 @@ def test_by_keyboard(page: Any, document: Json) -> None:
     page.evaluate("biasgraph.page.pick({pair: 1})")
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+
+
+def test_the_keys_reach_and_name_all_of_every_graph(page: Any, document: Json) -> None:
+    ids = [axis["id"] for axis in document["axes"]]
+    for graph in page.locator("#graphs .canvas").all():
+        items = graph.locator("[data-axis], [data-pair]")
+        graph.locator("[tabindex='0']").focus()
+        said: dict[str, str] = {}
+        for _ in range(items.count()):
+            kind, name = page.evaluate(
+                "(() => { const {axis, pair} = document.activeElement.dataset;"
+                " return [pair === undefined ? `axis ${axis}` : `pair ${pair}`,"
+                " document.activeElement.ariaLabel]; })()"
+            )
+            said[kind] = name
+            page.keyboard.press("ArrowRight")
+        assert len(said) == items.count() >= len(ids)
+        for kind, name in said.items():
+            number = int(kind.split()[1])
+            if kind.startswith("axis"):
+                assert name.startswith(f"{ids[number]}, ")
+            else:
+                ends = ids[number // len(ids)], ids[number % len(ids)]
+                assert name.startswith(tuple(f"{ends[0]} {verb} {ends[1]}" for verb in VERBS))
+        last = [*said][-1].replace("axis ", "data-axis=").replace("pair ", "data-pair=")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "detail-title"
+        page.keyboard.press("Escape")
+        back = graph.locator(f"[{last.replace('=', '=' + chr(39))}']")
+        assert back.evaluate("one => one === document.activeElement")
 
 
 def test_thresholds_and_focus(page: Any) -> None:
