@@ -22,6 +22,7 @@ from biasgraph.data.answers import Answers
 from biasgraph.data.axes import AxisSet
 from biasgraph.data.file_names import PROMPTS
 from biasgraph.data.result import Result
+from biasgraph.data.result_tables import KnownTables
 from biasgraph.io.folder_names import folder_name
 from biasgraph.models.registry import traits_of
 from biasgraph.runs.job import TOY
@@ -175,10 +176,12 @@ class _Description:
 
 def _result(analysis: Analysis, origin: Record, answers: pd.DataFrame) -> Result:
     return Result(
-        document=_document(analysis, origin),
-        pairs=frames.pairs_frame(analysis.pairs),
-        tables=frames.counts_frame(analysis.counts),
-        answers=answers.reset_index(drop=True),
+        _document(analysis, origin),
+        KnownTables(
+            pairs=frames.pairs_frame(analysis.pairs),
+            counts=frames.counts_frame(analysis.counts),
+            answers=answers.reset_index(drop=True),
+        ),
     )
 
 

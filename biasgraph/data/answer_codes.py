@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from biasgraph.causal.tables import GATED, UNKNOWN, Arm, CodedImages, Codes, Variable
-from biasgraph.data.answers import Answers
 from biasgraph.errors import InputError, did_you_mean, listed, printable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from biasgraph.data.answers import Answers
     from biasgraph.data.axes import Axis, AxisSet
 
 RESERVED = {"unknown": UNKNOWN, "gated": GATED}
@@ -212,6 +213,8 @@ def _attribute_codes(
     variables: tuple[Variable, ...], axis: pd.Series, attribute: pd.Series
 ) -> npt.NDArray[np.intp]:
     """(rows,) the index of each attribute within the axis beside it; -1 where it has none."""
+    import pandas as pd
+
     texts = attribute.cat.categories
     lookup = np.full((len(variables) + 1, len(texts) + 1), -1, dtype=np.intp)
     for i, variable in enumerate(variables):
@@ -222,6 +225,8 @@ def _attribute_codes(
 
 def _positions(column: pd.Series, names: Sequence[str]) -> npt.NDArray[np.intp]:
     """(rows,) the index in `names` of each text; -1 where it is none of them or missing."""
+    import pandas as pd
+
     positions = pd.Index(list(names)).get_indexer(column.cat.categories)
     return np.append(positions, -1)[column.cat.codes.to_numpy()]
 

@@ -12,16 +12,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from biasgraph.data.origin import NO_MODEL, are_models
 from biasgraph.errors import InputError, MissingExtra, did_you_mean, listed, printable
 from biasgraph.io.csv_files import CsvFile, map_texts, to_csv
 from biasgraph.io.text_files import read_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ("model", "prompt", "role", "axis", "attribute", "image", "target", "answer")
 OPTIONAL = ("confidence", "judge", "annotator")
@@ -68,8 +70,16 @@ class Answers:
             InputError: names the file, the line (the heading is line 1) and the column.
             MissingExtra: the file is Parquet and pyarrow is not installed.
         """
-        source = printable(str(path))
-        raw = read_bytes(path)
+        return cls.parse(read_bytes(path), printable(str(path)))
+
+    @classmethod
+    def parse(cls, raw: bytes, source: str) -> Answers:
+        """The same of a file's content.
+
+        Args:
+            raw: The content.
+            source: What errors call it.
+        """
         if raw.startswith(b"PAR1"):
             return cls.from_frame(_parquet_frame(raw, source), source=source)
         file = CsvFile(raw, source, COLUMNS)
@@ -181,6 +191,8 @@ class Answers:
 
     def _by_majority(self) -> Answers:
         """One row for each image and target: what most annotators say."""
+        import pandas as pd  # half a second
+
         asked = ["image", "target"]
         everywhere = zip(*(self.frame[name].tolist() for name in asked), strict=True)
         said = majority(zip(everywhere, self.frame["answer"].tolist(), strict=True))
@@ -305,6 +317,8 @@ def _normalise(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     for name in ("judge", "annotator"):
         if name in columns and columns[name].isna().all():
             del columns[name]
+    import pandas as pd
+
     rows = pd.DataFrame(columns)
     return rows[rows[[name for name in COLUMNS if name in rows]].notna().any(axis=1)]
 
@@ -315,6 +329,8 @@ def _complete(rows: pd.DataFrame) -> pd.DataFrame:
     Without interventions all images are initial; without roles, those that no intervention is
     named for.
     """
+    import pandas as pd
+
     lacking = {
         "model": np.full(len(rows), NO_MODEL, dtype=object),
         "axis": np.full(len(rows), None, dtype=object),
@@ -331,6 +347,8 @@ def _complete(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _numbers(column: pd.Series) -> pd.Series:
     """`column` as floats; missing and empty cells are NaN, what is no number is infinite."""
+    import pandas as pd
+
     cells = column.astype("category").cat
     texts = cells.categories.astype(str).str.strip().str.replace(",", ".")  # 0,5 in many countries
     numbers = pd.to_numeric(texts.to_series(), errors="coerce").fillna(np.inf)
@@ -373,7 +391,7 @@ def _parquet_frame(raw: bytes, source: str) -> pd.DataFrame:
         table = parquet.ParquetFile(io.BytesIO(raw)).read()
         table.validate(full=True)  # texts that are not UTF-8 would fail much later
         # What pandas noted is of no use here: how an index was called, and more that may not fit.
-        return cast(pd.DataFrame, table.replace_schema_metadata(None).to_pandas())
+        return cast("pd.DataFrame", table.replace_schema_metadata(None).to_pandas())
     except (OSError, ValueError, NotImplementedError, pyarrow.ArrowException) as error:
         reason = printable(str(error).partition("\n")[0])
         raise InputError(f"{source} is not a readable Parquet file: {reason}") from None

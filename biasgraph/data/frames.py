@@ -9,34 +9,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from biasgraph.causal.fields import UNSET, columns
-from biasgraph.causal.rows import LATER_FIELDS, CountRow, PairRow
+from biasgraph.causal.fields import columns
+from biasgraph.causal.rows import CountRow, PairRow
 from biasgraph.data.answers import ROLES
 from biasgraph.data.findings import RESERVED
+from biasgraph.data.pair_cells import LABEL, MOST, PAIR_TEXTS, PAIR_TYPES, type_cells, type_pairs
 from biasgraph.errors import listed
 
-LABEL = "toy"
-PAIR_TYPES = {name: column.type for name, column in columns(PairRow).items()}
-PAIR_TEXTS = [name for name, kind in PAIR_TYPES.items() if kind in ("string", "list<string>")]
-PAIR_COLUMNS = [
-    part.name.rstrip("_")
-    for part in fields(PairRow)
-    if part.default is not UNSET and part.name not in LATER_FIELDS
-]
 OF_PROMPTS = (
     *("attributes", "initial.counts", "initial.distribution", "distribution_ci"),
     *("initial.n_total", "initial.n_gated", "initial.n_unknown", "initial.n_valid"),
     *("w1", "w1_ci", "w1_null.mean", "w1_null.q95", "near_ideal", "status", "flags"),
 )
 """The columns of nodes.csv that prompts.csv has of every prompt, behind `prompt` and `axis`."""
-MOST = 10**12
-"""Images in a count; more would be a mistake."""
 TABLE_COLUMNS = list(columns(CountRow))
 OLD_TABLE_COLUMNS = [name for name in TABLE_COLUMNS if name != "role"]
 """Of files written before there were controls."""
@@ -50,38 +40,28 @@ def with_label(frame: pd.DataFrame, toy: str | None) -> pd.DataFrame:
 def pairs_frame(pairs: Sequence[PairRow]) -> pd.DataFrame:
     """All ordered pairs of axes, the diagonal included; undefined numbers are missing."""
     records = [pair.record() | {"flags": _join_flags(pair.flags)} for pair in pairs]
-    return _typed_pairs(pd.DataFrame.from_records(records))
+    names = dict.fromkeys(name for record in records for name in record)
+    return frame_of_pairs(
+        {name: type_cells(name, [record.get(name) for record in records]) for name in names}
+    )
 
 
 def pairs_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
     """The frame of `pairs_frame`, from the cells of pairs.csv."""
-    texts = cells.drop(columns=LABEL, errors="ignore").astype(object)
-    texts = texts.assign(**{name: "" for name in LATER_FIELDS if name not in texts})
-    return _typed_pairs(texts.where(texts != "", None).assign(flags=texts["flags"]))
+    return frame_of_pairs(type_pairs({str(name): cells[name].tolist() for name in cells}))
 
 
-def _typed_pairs(frame: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame({name: _set_type(str(name), frame[name]) for name in frame.columns})
+def frame_of_pairs(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
+    """The frame of typed columns (`biasgraph.data.pair_cells`)."""
+    return pd.DataFrame({name: _as_series(name, values) for name, values in columns.items()})
 
 
-def _set_type(name: str, column: pd.Series) -> pd.Series:
-    # Cell by cell: tables of pairs have many columns and few rows.
-    cells = [None if lacks else cell for cell, lacks in zip(column, column.isna(), strict=True)]
+def _as_series(name: str, values: list[Any]) -> pd.Series:
     if name in PAIR_TEXTS:
-        return pd.Series(cells, index=column.index, dtype=object)
+        return pd.Series(values, dtype=object)
     if PAIR_TYPES.get(name) == "bool":
-        may_lack = name not in PAIR_COLUMNS
-        told = [None if cell is None and may_lack else str(cell) == "True" for cell in cells]
-        return pd.Series(told, index=column.index, dtype="boolean" if None in told else bool)
-    numbers = np.array([np.nan if cell is None else float(cell) for cell in cells])
-    if np.isinf(numbers).any():
-        raise ValueError(f"column {name}: a number is not finite")
-    typed = pd.Series(numbers, index=column.index, dtype="float64")
-    if PAIR_TYPES.get(name) != "int64":
-        return typed
-    if (numbers % 1 > 0).any() or (np.abs(numbers) > MOST).any():
-        raise ValueError(f"column {name}: not a whole number")
-    return typed.astype("Int64")
+        return pd.Series(values, dtype="boolean" if None in values else bool)
+    return pd.Series(values, dtype="Int64" if PAIR_TYPES.get(name) == "int64" else "float64")
 
 
 def nodes_frame(nodes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

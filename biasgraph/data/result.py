@@ -10,14 +10,13 @@ from functools import cached_property
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-import numpy as np
-
-from biasgraph.data import frames as tables
 from biasgraph.data import graph_document as graphs
 from biasgraph.data.answers import Answers
-from biasgraph.data.file_names import ANSWERS, BY_PROMPT, GRAPH, PROMPTS, RECORD, TABLES
+from biasgraph.data.file_names import ANSWERS, BY_PROMPT, GRAPH, PAIRS, PROMPTS, RECORD, TABLES
+from biasgraph.data.pair_cells import PAIR_COLUMNS
+from biasgraph.data.result_tables import IntactTables, KnownTables, PairRecords, ResultTables
 from biasgraph.errors import InputError, did_you_mean, printable, shown
 from biasgraph.io.csv_files import CsvFile, to_csv
 from biasgraph.io.json_files import check, parse_json, to_json
@@ -43,17 +42,13 @@ class Result:
 
     Attributes:
         document: Everything graph.json holds, in plain JSON types; what is undefined is None.
-        pairs: Every ordered pair of axes, edge or not, the diagonal included (pairs.csv).
-        tables: The counts behind it (tables.csv).
-        answers: The answers table it was made from (answers.csv).
+        frames: Where `pairs`, `tables` and `answers` come from.
         directory: Where it was saved last, if it was.
         prompts: With several prompts, the result of each; this one is then their sum's.
     """
 
     document: graphs.Document
-    pairs: pd.DataFrame
-    tables: pd.DataFrame
-    answers: pd.DataFrame
+    frames: ResultTables
     directory: Path | None = None
     prompts: tuple[Result, ...] = ()
 
@@ -73,6 +68,21 @@ class Result:
         """The graph as a matplotlib figure, which notebooks show; `savefig` writes it."""
         return cast("Figure", import_module(NOTEBOOK).graph_plot(self))
 
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """Every ordered pair of axes, edge or not, the diagonal included (pairs.csv)."""
+        return self.frames.pairs
+
+    @property
+    def tables(self) -> pd.DataFrame:
+        """The counts behind it (tables.csv)."""
+        return self.frames.counts
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        """The answers table it was made from (answers.csv)."""
+        return self.frames.answers
+
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
         """The graph: axes with their fields as nodes, the edges that survived with theirs."""
@@ -84,6 +94,8 @@ class Result:
 
         What other methods found has `findings.METHOD.NAME`; how it is shown is in `document`.
         """
+        from biasgraph.data import frames as tables
+
         return tables.nodes_frame(self.document["nodes"])
 
     @property
@@ -120,14 +132,14 @@ class Result:
     @cached_property
     def by_prompt(self) -> pd.DataFrame:
         """One row for each of several prompts and axis: counts, shares, `w1` (prompts.csv)."""
+        from biasgraph.data import frames as tables
+
         documents = [part.document for part in self.prompts]
         return tables.by_prompt_frame({d["graph"]["prompt"]: d["nodes"] for d in documents})
 
-    def pair_records(self) -> list[dict[str, Any]]:
+    def pair_records(self) -> PairRecords:
         """The rows of `pairs` as plain dicts; what is undefined is None."""
-        cells = self.pairs.astype(object)
-        records = cells.where(cells.notna(), None).to_dict("records")
-        return [{str(name): value for name, value in record.items()} for record in records]
+        return self.frames.pair_records()
 
     def files(self) -> dict[str, bytes]:
         """The contents of the files that `save` writes, by name; each prompt's in its folder."""
@@ -135,6 +147,8 @@ class Result:
 
     def each_file(self) -> Iterator[tuple[str, bytes]]:
         """The same, one after the other: those of many prompts take much memory together."""
+        from biasgraph.data import frames as tables
+
         for folder, part in zip(prompt_folders(self.document), self.prompts, strict=True):
             for name, content in part._graph_files().items():
                 yield f"{folder}/{name}", content
@@ -149,10 +163,12 @@ class Result:
 
     def _graph_files(self) -> dict[str, bytes]:
         """Those that one of several prompts has: its rows of the others are in the run's."""
+        from biasgraph.data import frames as tables
+
         toy = self.document["graph"]["toy"]
         nodes = tables.nodes_for_csv(self.document["nodes"])
         return {
-            "pairs.csv": to_csv(tables.with_label(self.pairs, toy)),
+            PAIRS: to_csv(tables.with_label(self.pairs, toy)),
             "nodes.csv": to_csv(tables.with_label(nodes, toy)),
             GRAPH: to_json(self.document),
         }
@@ -177,33 +193,16 @@ def load(directory: str | Path) -> Result:
     Raises:
         InputError: there is none, it is damaged, or it was made by another version of biasgraph.
     """
-    return _load(Path(directory))
-
-
-def load_intact(directory: Path) -> Result:
-    """The same of files that are known to be as biasgraph wrote them: fields go unchecked.
-
-    Raises:
-        InputError: as `load`.
-    """
-    return _load(directory, intact=True)
-
-
-def _load(folder: Path, intact: bool = False) -> Result:
-    document = read_document(folder, intact)
-    try:
-        folders = prompt_folders(document)
-    except (LookupError, TypeError, ValueError):
-        raise InputError(
-            f"{shown(folder / GRAPH)} is damaged: its prompt folders are invalid"
-        ) from None
+    folder = Path(directory)
+    document = read_document(folder)
+    folders = _prompt_folders_of(folder, document)
     answers, counts = read_answers(folder, document), _counts(folder, document)
     result = _result(folder, document, answers.frame, counts)
     about = result.answers.groupby("prompt", observed=True).indices if folders else {}
     counted = result.tables.groupby("prompt").indices if folders else {}
 
     def part(name: str) -> Result:
-        own = read_document(folder / name, intact)
+        own = read_document(folder / name)
         prompt = own["graph"]["prompt"]
         try:
             return _result(
@@ -221,6 +220,34 @@ def _load(folder: Path, intact: bool = False) -> Result:
     return replace(result, prompts=tuple(part(name) for name in folders))
 
 
+def load_intact(directory: Path) -> Result:
+    """The same of files that are known to be as biasgraph wrote them: none is checked.
+
+    Raises:
+        InputError: one cannot be read.
+    """
+    document = read_document(directory, intact=True)
+    tables = IntactTables.of_run(directory)
+
+    def part(folder: Path) -> Result:
+        own = read_document(folder, intact=True)
+        return Result(own, tables.of_prompt(folder, own["graph"]["prompt"]), folder)
+
+    folders = _prompt_folders_of(directory, document)
+    parts = tuple(part(directory / name) for name in folders)
+    return Result(document, tables, directory, parts)
+
+
+def _prompt_folders_of(folder: Path, document: graphs.Document) -> list[str]:
+    """The folders of the prompts of a result; InputError where its document is damaged."""
+    try:
+        return prompt_folders(document)
+    except (LookupError, TypeError, ValueError):
+        raise InputError(
+            f"{shown(folder / GRAPH)} is damaged: its prompt folders are invalid"
+        ) from None
+
+
 def _result(
     folder: Path, document: graphs.Document, answers: pd.DataFrame, counts: pd.DataFrame
 ) -> Result:
@@ -228,10 +255,10 @@ def _result(
     due = {*product([node["id"] for node in document["nodes"]], repeat=2)}
     if len(pairs) != len(due) or {*zip(pairs["source"], pairs["target"], strict=True)} != due:
         raise InputError(
-            f"{shown(folder / 'pairs.csv')} is damaged: it has not one row for each pair of the "
+            f"{shown(folder / PAIRS)} is damaged: it has not one row for each pair of the "
             f"axes of {GRAPH}"
         )
-    return Result(document, pairs, counts, answers, folder)
+    return Result(document, KnownTables(pairs, counts, answers), folder)
 
 
 def read_answers(folder: Path, document: graphs.Document) -> Answers:
@@ -257,13 +284,15 @@ def read_answers(folder: Path, document: graphs.Document) -> Answers:
 
 
 def _counts(folder: Path, document: graphs.Document) -> pd.DataFrame:
+    from biasgraph.data.frames import OLD_TABLE_COLUMNS, counts_from_cells
+
     above = _holder_of_tables(folder)
     path = (above or folder) / TABLES
-    counts = _read_typed(tables.counts_from_cells, path, tables.OLD_TABLE_COLUMNS)
+    counts = _read_typed(counts_from_cells, path, OLD_TABLE_COLUMNS)
     if above is None:
         return counts
-    about = np.flatnonzero(counts["prompt"] == document["graph"]["prompt"])
-    return counts.iloc[about].reset_index(drop=True)
+    about = (counts["prompt"] == str(document["graph"]["prompt"])).to_numpy()
+    return counts[about].reset_index(drop=True)
 
 
 def _holder_of_tables(folder: Path) -> Path | None:
@@ -346,8 +375,9 @@ def read_document(folder: Path, intact: bool = False) -> graphs.Document:
 
 def read_pairs(folder: Path) -> pd.DataFrame:
     """The frame of pairs.csv in `folder`; InputError as for `load`."""
-    path = folder / "pairs.csv"
-    return _read_typed(tables.pairs_from_cells, path, tables.PAIR_COLUMNS)
+    from biasgraph.data.frames import pairs_from_cells
+
+    return _read_typed(pairs_from_cells, folder / PAIRS, PAIR_COLUMNS)
 
 
 def _read_typed(

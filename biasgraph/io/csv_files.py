@@ -12,12 +12,14 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterator
-
-import numpy as np
-import numpy.typing as npt
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from biasgraph.errors import InputError, printable
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
 
 DELIMITERS = (",", ";", "\t")
 _RISKY = re.compile(r"'*[=+\-@\t\r\n]")
@@ -46,6 +48,9 @@ def map_texts(column: pd.Series, change: Callable[[str], str | None]) -> pd.Seri
 
     Missing cells stay missing; a text that `change` turns into None becomes missing.
     """
+    import numpy as np
+    import pandas as pd  # half a second
+
     column = column.astype("category")
     changed = np.array([change(str(text)) for text in column.cat.categories], dtype=object)
     codes, texts = pd.factorize(changed)
@@ -68,6 +73,9 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
 
 def _cells(column: pd.Series) -> npt.NDArray[np.object_]:
+    import numpy as np
+    import pandas as pd
+
     codes, values = pd.factorize(column)
     return np.array([*map(_cell, values), ""], dtype=object)[codes]
 
@@ -105,6 +113,8 @@ class CsvFile:
         Raises:
             InputError: a column is named twice, a row has too many cells, a quote never ends.
         """
+        import pandas as pd
+
         for name in filter(None, self.columns):
             if self.columns.count(name) > 1:
                 raise InputError(f"{self.source} has two columns '{printable(name)}'")
@@ -129,6 +139,20 @@ class CsvFile:
             if name
         }
         return pd.DataFrame(named)
+
+    def texts(self) -> dict[str, list[str]]:
+        """The same of a file that `to_csv` wrote, by column; pandas is not loaded for it.
+
+        Raises:
+            InputError: its rows are not as long as its heading.
+        """
+        try:
+            rows = [cells for _, cells in self._records(self._delimiter)][1:]
+            cells = zip(*rows, strict=True) if rows else ([] for _ in self.columns)
+            named = zip(self.columns, cells, strict=True)
+            return {name: [*map(unprotect, column)] for name, column in named}
+        except (csv.Error, ValueError) as error:
+            raise self._malformed(str(error)) from None
 
     def place(self, row: int) -> str:
         """Where the row with this index in `frame` begins, as "line 7"."""

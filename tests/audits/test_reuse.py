@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -127,14 +128,28 @@ def test_other_code_computes_again(
     assert analyses == ["analysis"]
 
 
-def test_a_rerun_imports_no_statistics(run: Path) -> None:
+def test_a_rerun_loads_neither_statistics_nor_pandas(run: Path) -> None:
     arguments = ["build", "--prompt", "a librarian", "--images", "4", "--only", "gender,age"]
-    arguments += ["--annotate", "tibet", "--bootstrap", "100", "--min-valid", "1", "-q"]
+    arguments += ["--annotate", "tibet", "--bootstrap", "100", "--min-valid", "1"]
     again = [*arguments, "--fail-if", "each:gender>0.49", "-o", str(run)]
+    libraries = {"scipy.stats", "matplotlib", "torch", "jinja2", "pandas", "pyarrow"}
     code = (
-        f"import sys; from biasgraph.commands import main; main({again!r})\n"
-        "print(sorted({'scipy', 'matplotlib', 'torch', 'jinja2'} & sys.modules.keys()))"
+        "import sys; from biasgraph.commands import main\n"
+        f"main({[*again, '-q']!r}); print(sorted({libraries | {'scipy'}!r} & sys.modules.keys()))\n"
+        f"main({again!r}); print(sorted({libraries!r} & sys.modules.keys()))"
     )
-    assert main([*arguments, "-o", str(run)]) == 0
+    assert main([*arguments, "-q", "-o", str(run)]) == 0
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    quiet, *told, loud = done.stdout.splitlines()
+    assert (quiet, loud) == ("[]", "[]")
+    assert any("librarian" in line for line in told)
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "tables.csv", "answers.csv"])
+def test_what_is_read_back_is_what_its_files_held(run: Path, name: str) -> None:
+    result = biasgraph.build("a librarian", output=run, **BUILD)
+    good, whole = (run / name).read_bytes(), biasgraph.load(run)
+    (run / name).write_bytes(b"")
+    assert result.pair_records() == whole.pair_records()
+    assert pickle.loads(pickle.dumps(result)).files() == whole.files()  # noqa: S301
+    (run / name).write_bytes(good)

@@ -11,6 +11,7 @@ import pytest
 
 import biasgraph
 from biasgraph.data.frames import TABLE_COLUMNS, counts_from_cells
+from biasgraph.data.result import load_intact
 from tests.answer_tables import AXES, librarian_table, with_controls
 
 DOCS = Path(__file__).parents[2] / "docs" / "files.md"
@@ -172,3 +173,14 @@ def test_toy_results_say_so_in_every_file(result: biasgraph.Result, tmp_path: Pa
     back = biasgraph.load(tmp_path / "toy")
     pd.testing.assert_frame_equal(back.pairs, toy.pairs, check_exact=True)
     assert back.files() == files
+
+
+def test_pairs_as_records_are_those_of_the_frame(tmp_path: Path) -> None:
+    """Controls and unusual names included, read with pandas or without."""
+    table = with_controls(librarian_table())
+    result = biasgraph.build(answers=table, output=tmp_path / "run", bootstrap=100)
+    records = load_intact(tmp_path / "run").pair_records()
+    assert records == result.pair_records() == biasgraph.load(tmp_path / "run").pair_records()
+    for record, other in zip(records, result.pair_records(), strict=True):
+        assert [*record] == [*other]
+        assert [*map(type, record.values())] == [*map(type, other.values())]

@@ -62,3 +62,11 @@ def test_an_empty_table_is_its_heading() -> None:
 def test_a_quote_alone_is_no_heading() -> None:
     with pytest.raises(InputError, match=r"^FILE is not a well-formed CSV file: the first line"):
         CsvFile(b'"', "FILE", ("axis",))
+
+
+@given(st.lists(st.tuples(WRITABLE, WRITABLE), max_size=4))
+def test_texts_are_the_cells_of_the_frame(rows: list[tuple[str, str]]) -> None:
+    raw = to_csv(pd.DataFrame(rows, columns=["a", "b"], dtype=object))
+    file = CsvFile(raw, "x.csv", ("a", "b"))
+    frame = file.frame()
+    assert file.texts() == {name: frame[name].tolist() for name in frame}

@@ -384,7 +384,8 @@ def test_every_image_is_listed_with_what_the_judge_said(
 
 
 def test_a_result_of_other_files_is_refused(result: biasgraph.Result) -> None:
-    other = replace(result, pairs=result.pairs[result.pairs["source"] != "age"])
+    pairs = result.pairs[result.pairs["source"] != "age"]
+    other = replace(result, frames=replace(result.frames, pairs=pairs))
     with pytest.raises(InputError, match=r"pairs\.csv does not fit graph\.json"):
         report_html(other)
 

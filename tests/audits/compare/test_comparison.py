@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +49,7 @@ def global_result(prompts: str = "abc", seed: int = 0, **options: Any) -> Result
 
 def judged(one: Result, **graph: Any) -> Result:
     """The same result with other facts in its graph."""
-    return Result(
-        {**one.document, "graph": {**one.document["graph"], **graph}},
-        one.pairs,
-        one.tables,
-        one.answers,
-        prompts=one.prompts,
-    )
+    return replace(one, document={**one.document, "graph": {**one.document["graph"], **graph}})
 
 
 def both_results() -> list[Result]:

@@ -1,6 +1,7 @@
 """What a saved result was computed from can be had back from its files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -119,7 +120,7 @@ def test_several_prompts_give_one_set_of_images_each() -> None:
 def test_answers_that_were_cut_short_are_refused() -> None:
     result = biasgraph.analyze(librarian_table(), bootstrap=200)
     for rows in (slice(0, 600), slice(30, None)):
-        cut = type(result)(result.document, result.pairs, result.tables, result.answers[rows])
+        cut = replace(result, frames=replace(result.frames, answers=result.answers[rows]))
         with pytest.raises(InputError, match="does not fit"):
             evidence_of(cut)
 
@@ -138,4 +139,4 @@ def test_answers_of_another_table_are_refused(column: str, value: str, said: str
     other.loc[rows, column] = value
 
     with pytest.raises(InputError, match=f"column {column}: {said}"):
-        evidence_of(type(result)(result.document, result.pairs, result.tables, other))
+        evidence_of(replace(result, frames=replace(result.frames, answers=other)))
