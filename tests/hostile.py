@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from biasgraph.data.result import Result
+from biasgraph.data.result_tables import KnownTables
 
 MARKUP = [
     "<script>alert(1)</script>",
@@ -186,6 +187,6 @@ def named(value: Any, name: str) -> Any:
     if isinstance(value, pd.DataFrame):
         return value.map(lambda cell: named(cell, name))
     if isinstance(value, Result):
-        parts = ("document", "pairs", "tables", "answers")
-        return replace(value, **{part: named(getattr(value, part), name) for part in parts})
+        frames = (named(frame, name) for frame in (value.pairs, value.tables, value.answers))
+        return replace(value, document=named(value.document, name), frames=KnownTables(*frames))
     return value
