@@ -84,7 +84,13 @@ class Answers:
             return cls.from_frame(_parquet_frame(raw, source), source=source)
         file = CsvFile(raw, source, COLUMNS)
         _refuse_missing_columns(file.columns, source)
-        return cls.from_frame(file.frame(), source=source, place=file.place)
+        place = file.place
+        if Path(path).is_file():  # which can be read again, and need not be kept for that
+
+            def place(row: int) -> str:
+                return CsvFile(read_bytes(path), source, COLUMNS).place(row)
+
+        return cls.from_frame(file.frame(), source=source, place=place)
 
     @classmethod
     def from_frame(

@@ -118,9 +118,9 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 def counts_frame(rows: Sequence[CountRow]) -> pd.DataFrame:
     """The counts behind every table, as tables.csv has them."""
-    records = [row.record() for row in rows]
+    cells = {name: [getattr(row, name) for row in rows] for name in TABLE_COLUMNS}
     # Objects from the start: a column of texts would make each of them anew.
-    frame = pd.DataFrame(records, columns=TABLE_COLUMNS, dtype=object)
+    frame = pd.DataFrame(cells, dtype=object)
     return frame.assign(count=frame["count"].astype("int64"))
 
 

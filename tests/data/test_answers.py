@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,6 +88,18 @@ def test_blank_rows_are_skipped_and_lines_still_right(read: Callable[[bytes], An
     raw = table(INITIAL.format(1), "", " ", ",,,,,,,", '"m","two\nlines",initial,,,2,gender,', "")
     with pytest.raises(InputError, match=r"line 6, column answer: the cell is empty"):
         read(raw)
+
+
+def test_a_file_is_not_kept_and_its_lines_are_found_all_the_same(
+    read: Callable[[bytes], Answers],
+) -> None:
+    raw = table(*(f"m,{'a cook ' * 200},initial,,,{i},gender,male" for i in range(2_000)))
+    tracemalloc.start()
+    answers = read(raw)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < len(raw) / 2
+    assert answers.place(1_999) == "line 2001"
 
 
 def test_four_columns_are_initial_images_of_a_model_without_a_name(
