@@ -61,7 +61,7 @@ class Node(_Part):
 
     id: str
     metric: str
-    attributes: list[str]
+    attributes: Annotated[list[str], Field(min_length=1)]
     initial: _Shares
     distribution_ci: list[Ends] | None = None
     ideal: list[FiniteFloat]
@@ -249,11 +249,20 @@ def _of_record(record: _Record) -> dict[str, Any]:
     latest = record.builds[-1] if record.builds else None
     return {
         "kind": latest.command[0] if latest and latest.command else BUILD,
-        "date": (latest.at if latest else "") or record.created or None,
+        "date": _readable((latest.at if latest else "") or record.created),
         "model": record.generator.spec,
         "toy": TOY if traits_of(record.generator.spec).toy else None,
         "judge": next((judge.spec for judge in record.judges.values()), None),
     }
+
+
+def _readable(date: str) -> str | None:
+    """A date in ISO 8601; None where it is none."""
+    try:
+        datetime.fromisoformat(date)
+    except ValueError:
+        return None
+    return date
 
 
 def _of_document(document: Document) -> dict[str, Any]:

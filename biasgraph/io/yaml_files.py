@@ -14,6 +14,7 @@ from biasgraph.errors import InputError, printable
 
 MAX_BYTES = 100_000
 MAX_DEPTH = 100  # of brackets; PyYAML's time grows with the square of it and more
+MAX_KEY = 200  # characters; names have at most 100
 
 # libyaml's parser where PyYAML was built with it: many times faster, and linear in nesting.
 _Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -92,8 +93,12 @@ def parse_yaml(text: str, source: str, what: str) -> YamlDocument:
         loader = _Loader(text)
         root = loader.get_single_node()
         document = YamlDocument(None, source, root)
-        document.refuse(list(_repeated_keys(root, ())), what)
+        document.refuse(list(_bad_keys(root, ())), what)
         data = None if root is None else loader.construct_document(root)
+    except (LookupError, AttributeError, TypeError):  # PyYAML's, of "!!bool x", "!!timestamp x"
+        raise InputError(
+            f"{what} '{source}' is not readable YAML: a value is not what its tag says"
+        ) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{what} '{source}' is not readable YAML{_reason(error)}") from None
     return YamlDocument(data, source, root)
@@ -119,17 +124,19 @@ def _entry(node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node] | N
     return None
 
 
-def _repeated_keys(node: yaml.Node | None, location: Location) -> Iterator[Problem]:
+def _bad_keys(node: yaml.Node | None, location: Location) -> Iterator[Problem]:
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
-            yield from _repeated_keys(item, (*location, index))
+            yield from _bad_keys(item, (*location, index))
     elif isinstance(node, yaml.MappingNode):
         seen = set()
         for key, value in node.value:
             if isinstance(key.value, str) and key.value in seen:
-                yield location, f"key '{printable(key.value)}' is repeated"
+                yield location, f"key '{printable(key.value[:MAX_KEY])}' is repeated"
+            if isinstance(key.value, str) and len(key.value) > MAX_KEY:
+                yield location, f"a key is longer than {MAX_KEY} characters"
             seen.add(str(key.value))
-            yield from _repeated_keys(value, (*location, str(key.value)))
+            yield from _bad_keys(value, (*location, str(key.value)))
 
 
 def _reason(error: Exception) -> str:

@@ -63,7 +63,7 @@ def to_dot(document: Document) -> bytes:
         }
         ends = f"{ids[link['source']]} -> {ids[link['target']]}"
         lines.append(_attributes(ends, look | {name: link[name] for name in _DOT_NUMBERS}))
-    return "\n".join([*lines, "}", ""]).encode()
+    return "\n".join([*lines, "}", ""]).encode("utf-8", "replace")
 
 
 def to_mermaid(document: Document) -> bytes:
@@ -86,7 +86,7 @@ def to_mermaid(document: Document) -> bytes:
             f"stroke-width:{style.width(link['is']):.2f}px,"
             f"stroke-dasharray:{_MERMAID_DASHES[style.dash(link)]}"
         )
-    return "\n".join([*lines, ""]).encode()
+    return "\n".join([*lines, ""]).encode("utf-8", "replace")
 
 
 def _ids(names: list[str]) -> dict[str, str]:

@@ -70,7 +70,7 @@ def render(
         digest=digest,
         **context,
     )
-    return text.encode()
+    return text.encode("utf-8", "replace")  # names of files may hold half a character
 
 
 def render_parts(

@@ -41,7 +41,7 @@ def to_pyvis(document: Document) -> bytes:
         f"<title>{heading}</title>",
         1,
     ).replace("<body>", f"<body><h1>{heading}</h1><p>{about}</p>", 1)
-    return f"<!doctype html>\n{page}".encode()
+    return f"<!doctype html>\n{page}".encode("utf-8", "replace")
 
 
 def network_of(document: Document) -> Network:

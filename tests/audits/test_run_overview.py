@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import biasgraph
+from biasgraph.audits.run_list import list_runs
 from biasgraph.commands import main
 from tests.answer_tables import librarian_table
 
@@ -76,3 +80,34 @@ def test_no_model_and_no_statistics_are_loaded(runs: Path, tmp_path: Path) -> No
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("at", ["\ud800", "tomorrow", "x" * 10**6, "\x1b]52;c;AAAA\x07"])
+def test_what_is_no_date_is_none(runs: Path, tmp_path: Path, at: str) -> None:
+    record = {"generator": {"spec": "m"}, "judges": {}, "builds": [{"at": at, "command": []}]}
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
+    assert main(["view", str(tmp_path), "--static", str(tmp_path / "runs.html")]) == 0
+    assert [row.date for row in list_runs(tmp_path)] == [None]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files are text there")
+def test_a_folder_whose_name_is_no_text(tmp_path: Path, runs: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"a\xff")
+    try:
+        shutil.copytree(runs, folder / os.fsdecode(b"b\xfe"))
+    except OSError:
+        pytest.skip("this file system knows only text")
+    assert main(["view", str(folder), "--static", str(tmp_path / "runs.html")]) == 0
+    assert "a librarian" in (tmp_path / "runs.html").read_text("utf-8")
+
+
+def test_runs_about_an_axis_without_attributes_have_no_history(tmp_path: Path, runs: Path) -> None:
+    for name in ("one", "other"):
+        shutil.copytree(runs / "a" / "b", tmp_path / name)
+        path = tmp_path / name / "graph.json"
+        document = json.loads(path.read_bytes())
+        document["nodes"][0]["attributes"] = []
+        path.write_text(json.dumps(document))
+    assert main(["view", str(tmp_path), "--static", str(tmp_path / "runs.html")]) == 0
+    assert {row.state for row in list_runs(tmp_path)} == {"broken"}
