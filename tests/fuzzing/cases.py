@@ -139,8 +139,10 @@ def carry_out(case: Case, sound: Path, *, keep: bool = False) -> tuple[tuple[str
     folder = _copied(sound, (*command, case.kind.files))
     writes: tuple[str, ...] = tuple(name for name in case.kind.writes if writes_to(command, name))
     if case.kind.files:
-        path = rng.choice(sorted(folder.glob(case.kind.files)))
-        if rng.random() < case.kind.replaced:
+        instead = rng.random() < case.kind.replaced
+        places = sorted(folder.glob(case.kind.files))
+        path = rng.choice([place for place in places if instead or place.is_file()])
+        if instead:
             break_path(path, rng)
         else:
             raw = path.read_bytes()
