@@ -70,27 +70,28 @@ class Answers:
             InputError: names the file, the line (the heading is line 1) and the column.
             MissingExtra: the file is Parquet and pyarrow is not installed.
         """
-        return cls.parse(read_bytes(path), printable(str(path)))
+        return cls.parse(read_bytes(path), printable(str(path)), Path(path))
 
     @classmethod
-    def parse(cls, raw: bytes, source: str) -> Answers:
+    def parse(cls, raw: bytes, source: str, path: Path | None = None) -> Answers:
         """The same of a file's content.
 
         Args:
             raw: The content.
             source: What errors call it.
+            path: The file, where it may be read again to say in which line an error is.
         """
         if raw.startswith(b"PAR1"):
             return cls.from_frame(_parquet_frame(raw, source), source=source)
         file = CsvFile(raw, source, COLUMNS)
         _refuse_missing_columns(file.columns, source)
-        place = file.place
-        if Path(path).is_file():  # which can be read again, and need not be kept for that
-
-            def place(row: int) -> str:
-                return CsvFile(read_bytes(path), source, COLUMNS).place(row)
-
-        return cls.from_frame(file.frame(), source=source, place=place)
+        if path is None or not path.is_file():
+            return cls.from_frame(file.frame(), source=source, place=file.place)
+        return cls.from_frame(  # which need not keep the text
+            file.frame(),
+            source=source,
+            place=lambda row: CsvFile(read_bytes(path), source, COLUMNS).place(row),
+        )
 
     @classmethod
     def from_frame(
@@ -212,6 +213,8 @@ class Answers:
 
     def judged_by(self, judge: str, annotators: Sequence[str]) -> Answers:
         """With the judge that gave them: the annotators by name, where labels are all of models."""
+        import pandas as pd
+
         if are_models(annotators) and judge.startswith(PEOPLE):
             judge = ", ".join(annotators)
         column = pd.Categorical([judge] * len(self.frame))
