@@ -203,15 +203,23 @@ def test_a_large_move_towards_the_ideal_is_claimed_and_away_too() -> None:
 def test_a_direction_needs_two_witnesses(
     ends: tuple[float | None, float | None], p: float | None, expected: Sign
 ) -> None:
-    for value in (-0.3, 0.3):  # IS itself has no say
+    row = replace(pair(uniform(2)), is_=0.3, shift_p=p)  # its value has no say
+    surely = {"towards": (0.1, 0.5), "away": (-0.5, -0.1), "undetermined": (0.1, 0.5)}[expected]
+    for one, other in ((ends, surely), (surely, ends)):  # the intervals of both must agree
         row = replace(
-            pair(uniform(2)),
-            is_=value,
-            is_matched_ci_low=ends[0],
-            is_matched_ci_high=ends[1],
-            shift_p=p,
+            row,
+            is_matched_ci_low=one[0],
+            is_matched_ci_high=one[1],
+            is_ci_low=other[0],
+            is_ci_high=other[1],
         )
         assert claim_direction(row, "matched") == expected
+
+
+def test_intervals_on_either_side_of_0_claim_nothing() -> None:
+    row = replace(pair(uniform(2)), is_matched_ci_low=-0.3, is_matched_ci_high=-0.1, shift_p=0.01)
+    assert claim_direction(replace(row, is_ci_low=0.1, is_ci_high=0.2), "matched") == "undetermined"
+    assert claim_direction(replace(row, is_ci_low=-0.2, is_ci_high=-0.1), "matched") == "away"
 
 
 @pytest.mark.parametrize(
