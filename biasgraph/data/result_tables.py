@@ -94,7 +94,11 @@ class IntactTables:
         """Every ordered pair of axes."""
         from biasgraph.data.frames import frame_of_pairs
 
-        return frame_of_pairs(type_pairs(self.pairs_file.texts()))
+        return frame_of_pairs(self._pair_columns)
+
+    @cached_property
+    def _pair_columns(self) -> dict[str, list[Any]]:
+        return type_pairs(self.pairs_file.texts())
 
     @cached_property
     def counts(self) -> pd.DataFrame:
@@ -108,7 +112,7 @@ class IntactTables:
 
     def pair_records(self) -> PairRecords:
         """The rows of `pairs`."""
-        columns = type_pairs(self.pairs_file.texts())
+        columns = self._pair_columns
         return [
             dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
         ]

@@ -72,26 +72,9 @@ COMPARE = ("compare", "other", "run", "-o", "out", "--fail-if", "amplification>9
 BASELINE = ("compare", "run", "other", "-o", "out", "--json")
 PLAN = ("plan", "run", "-o", "out")
 ROBUSTNESS = ("robustness", "run", "--draws", "2", "-o", "out")
-CHECK = (
-    "agreement",
-    "run",
-    "--with",
-    "second.csv",
-    "-o",
-    "out/agreement.json",
-    "--bootstrap",
-    "100",
-)
-LABELS = (
-    "agreement",
-    "run",
-    "--with",
-    "labels.csv",
-    "-o",
-    "out/agreement.json",
-    "--bootstrap",
-    "100",
-)
+AGREEMENT = ("agreement", "run", "-o", "out/agreement.json", "--bootstrap", "100", "--with")
+CHECK = (*AGREEMENT, "second.csv")
+LABELS = (*AGREEMENT, "labels.csv")
 ANNOTATE = ("annotate", "run", "openbias", "--axes", "axes.yaml")
 AGAIN = (*BUILD, "-o", "run")
 DRY = (*BUILD, "-o", "run", "--dry-run")
