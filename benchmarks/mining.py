@@ -41,7 +41,7 @@ from biasgraph.causal.settings import generator
 from biasgraph.causal.transport import wasserstein
 from biasgraph.data.axes import load_axis_set
 from biasgraph.io.writing import write_atomically
-from biasgraph.methods.mining_objectives import Objective, Sample, Scored
+from biasgraph.methods.mining_objectives import Objective, PromptScore, Sample
 from biasgraph.runs.media import RunMedia
 from biasgraph.sandbox.planted_truth import metrics_of
 from biasgraph.sandbox.prompt_grammar import every_prompt
@@ -134,7 +134,7 @@ class _Drawn:
     objective: Objective
     images: int
 
-    def scored(self, prompts: Sequence[str]) -> list[tuple[Scored, int]]:
+    def scored(self, prompts: Sequence[str]) -> list[tuple[PromptScore, int]]:
         """As `ScoredPrompts` does, without an image."""
         found = self.objective.evaluate([self._sample(prompt) for prompt in prompts], None)  # type: ignore[arg-type]
         return [(one, self.images) for one in found]

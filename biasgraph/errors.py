@@ -59,7 +59,7 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     return f" Did you mean '{printable(by_lower[near[0]])}'?" if near else ""
 
 
-def listed(words: Sequence[str], most: int = 12) -> str:
+def list_words(words: Sequence[str], most: int = 12) -> str:
     """The first untrusted words for a message, with dots where there are more."""
     return ", ".join(map(printable, words[:most])) + (", ..." if len(words) > most else "")
 
@@ -76,12 +76,12 @@ def printable(text: str) -> str:
     return "".join(_visible(character) for character in text)
 
 
-def shortened(line: str) -> str:
+def shorten(line: str) -> str:
     """`line`, or its beginning and its end where it has more than `WIDEST` characters."""
     return line if len(line) <= WIDEST else f"{line[: WIDEST - 153]} ... {line[-148:]}"
 
 
-def shown(path: Path) -> str:
+def show_path(path: Path) -> str:
     """`path` for an error line."""
     return printable(str(path))
 

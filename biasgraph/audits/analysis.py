@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.agreement.trust import Trust
 from biasgraph.audits.build_options import BuildOptions
-from biasgraph.audits.ideals.declared import Declared
+from biasgraph.audits.ideals.declared import DeclaredIdeals
 from biasgraph.causal.graph import Analysis, analyze
 from biasgraph.causal.pooling import NOTE, analyze_global
 from biasgraph.causal.settings import AnalysisSettings
@@ -44,7 +44,7 @@ def analyze_answers(
     about_prompts: Mapping[str, Record],
     progress: Progress | None = None,
     *,
-    declared: Declared | None = None,
+    declared: DeclaredIdeals | None = None,
     directory: Path | None = None,
 ) -> Result:
     """Code the answers, test and weigh every pair of axes, and describe it all.
@@ -71,7 +71,7 @@ def analyze_answers(
     variables = coding.images[0].variables
     judge = made_with.get("vqa", answers.judge), made_with.get("vqa_fingerprint")
     if declared is None:
-        declared = Declared.of(options, variables, judge, with_axes=axes is not None)
+        declared = DeclaredIdeals.of(options, variables, judge, with_axes=axes is not None)
     several = options.prompts is not None or len(coding.images) > 1
     origin = {
         "subject": None,
@@ -101,7 +101,7 @@ def analyze_answers(
 def _weigh(
     images: Sequence[CodedImages],
     settings: AnalysisSettings,
-    declared: Declared,
+    declared: DeclaredIdeals,
     trust: Trust,
     progress: Progress | None,
     *,
@@ -140,7 +140,7 @@ class _Description:
     """Makes results of analyses. origin: what every graph says of where it comes from."""
 
     answers: Answers
-    declared: Declared
+    declared: DeclaredIdeals
     origin: dict[str, Any]
     about_prompts: Mapping[str, Record]
 

@@ -12,7 +12,7 @@ from biasgraph.audits.plan.verification import axis_set_of
 from biasgraph.audits.reuse import read_inputs
 from biasgraph.data.file_names import GRAPH, RECORD
 from biasgraph.data.result import load, read_document, run_directory
-from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.errors import InputError, ModelError, printable, show_path
 from biasgraph.methods import registry
 from biasgraph.methods.base import Annotation, Media, MethodInput, MethodPlan, initial_rows
 from biasgraph.models.backend import EMBEDDER, LANGUAGE_MODEL
@@ -165,10 +165,10 @@ def count_images_beside(methods: Chosen, plan: MethodPlan) -> dict[str, int]:
 def helpers_of(methods: Chosen) -> tuple[list[str], list[str]]:
     """The specs of the embedders and of the language models that the methods name."""
 
-    def named(option: str) -> list[str]:
+    def list_specs(option: str) -> list[str]:
         return list(dict.fromkeys(str(own[option]) for own in methods.values() if own.get(option)))
 
-    return named(EMBED), named(LLM)
+    return list_specs(EMBED), list_specs(LLM)
 
 
 @contextmanager
@@ -181,7 +181,7 @@ def equip_methods(
     images is to be called with 1 behind each.
     """
 
-    def equipped(job: Job) -> dict[str, Media]:
+    def equip(job: Job) -> dict[str, Media]:
         return {
             name: RunMedia(
                 run,
@@ -193,10 +193,10 @@ def equip_methods(
         }
 
     if graphs == 1 or not methods:
-        yield equipped(job), lambda _: None
+        yield equip(job), lambda _: None
         return
     with showing(job.progress, "Findings", total=graphs, done=0) as whole:
-        yield equipped(replace(job, progress=PartOfWork(whole))), whole.advance
+        yield equip(replace(job, progress=PartOfWork(whole))), whole.advance
 
 
 def annotate_run(
@@ -234,7 +234,9 @@ def annotate_run(
     graph = result.document["graph"]
     run = (directory / RECORD).is_file()
     if not run and run_directory(directory) is not None:
-        raise InputError(f"{shown(directory)} is one prompt of a run: give the run's own directory")
+        raise InputError(
+            f"{show_path(directory)} is one prompt of a run: give the run's own directory"
+        )
     toy = is_toy(graph["model"], graph["vqa"] or "")
     methods = _with_options(names, read_methods(directory), given, toy=toy, run=run)
     if given.get("llm") and not any(options.get("llm") for options in methods.values()):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from biasgraph.audits.gate_condition import read_condition
-from biasgraph.errors import InputError, did_you_mean, listed, printable
+from biasgraph.errors import InputError, did_you_mean, list_words, printable
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
@@ -69,7 +69,7 @@ class AxisGate:
                 hint = " Each gate needs a --fail-if of its own"
             raise InputError(
                 f"the gate '{shown}' is about an axis that is not there (there are "
-                f"{listed(list(farthest))}).{hint}"
+                f"{list_words(list(farthest))}).{hint}"
             )
         most = farthest[self.axis]
         if most is not None and self.threshold >= most:

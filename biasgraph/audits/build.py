@@ -22,7 +22,7 @@ from biasgraph.audits.annotate import (
 from biasgraph.audits.axis_gates import check_gates, farthest_of
 from biasgraph.audits.build_options import BuildOptions
 from biasgraph.audits.build_plan import PlannedBuild, plan_build
-from biasgraph.audits.ideals.declared import Declared
+from biasgraph.audits.ideals.declared import DeclaredIdeals
 from biasgraph.audits.ideals.photographs import Photographs
 from biasgraph.audits.reuse import (
     digest_file,
@@ -35,9 +35,9 @@ from biasgraph.data.answers import Answers
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.data.file_names import AGREEMENT, GRAPH
 from biasgraph.data.result import Result
-from biasgraph.errors import BiasgraphError, InputError, shown
+from biasgraph.errors import BiasgraphError, InputError, show_path
 from biasgraph.methods.base import MethodPlan
-from biasgraph.models.base import Annotated
+from biasgraph.models.base import AnnotatedJudge
 from biasgraph.runs.proposed_axes import LLM
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.storage import storing
@@ -91,7 +91,7 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     Raises:
         InputError: The options, or a file they name, are wrong.
     """
-    planned = _planned(options)
+    planned = _plan(options)
     photographs = Photographs.of(options, planned)
     _declare(options, planned, photographs)
     size = planned.size()
@@ -111,7 +111,7 @@ def plan(options: BuildOptions) -> dict[str, Any]:
     return size | ({"reference": photographs.size()} if photographs else {})
 
 
-def _planned(
+def _plan(
     options: BuildOptions, progress: Progress | None = None, command: Sequence[str] = ()
 ) -> PlannedBuild:
     """As `plan_build`; work in rounds that could decide or begin nothing is refused."""
@@ -127,7 +127,7 @@ def build_from_models(
     options: BuildOptions, progress: Progress | None, command: Sequence[str]
 ) -> Result:
     """Make images, ask about them and analyse the answers; what the run holds is not redone."""
-    planned = _planned(options, progress, command)
+    planned = _plan(options, progress, command)
     own_alpha = options.alpha
     options = options.suit(planned.axes)
     photographs = Photographs.of(options, planned)
@@ -153,7 +153,7 @@ def build_from_models(
             origin |= {"adaptive": rounds.record(), "notes": [*origin["notes"], *rounds.notes()]}
         if options.alpha != own_alpha:
             origin["notes"] = [*origin["notes"], ALPHA_OF_AXES.format(alpha=options.alpha)]
-        settled = _Settled(run, planned, options, declared, methods, origin)
+        settled = _ResultInputs(run, planned, options, declared, methods, origin)
         inputs = settled.digest()
         result = read_back(run.directory, inputs)
         if result is None:
@@ -166,13 +166,13 @@ def build_from_models(
 
 
 @dataclass(frozen=True)
-class _Settled:
+class _ResultInputs:
     """All that a result is computed from; origin: what its graph says of its images."""
 
     run: Run
     planned: PlannedBuild
     options: BuildOptions
-    declared: Declared
+    declared: DeclaredIdeals
     methods: Chosen
     origin: Mapping[str, Any]
 
@@ -208,7 +208,7 @@ class _Settled:
 
         planned, directory, job = self.planned, self.run.directory, self.planned.job
         answers = Answers.from_frame(self.run.answers(job.vqa), source=str(directory))
-        if isinstance(job.judge, Annotated):
+        if isinstance(job.judge, AnnotatedJudge):
             answers = answers.judged_by(job.vqa, job.judge.names)
         result = analyze_answers(
             answers,
@@ -228,16 +228,16 @@ class _Settled:
             if not (directory / GRAPH).exists():
                 write(result, directory)
                 if job.progress is not None:
-                    job.progress.note(f"The graph without findings is in {shown(directory)}.")
+                    job.progress.note(f"The graph without findings is in {show_path(directory)}.")
             raise
 
 
 def _declare(
     options: BuildOptions, planned: PlannedBuild, photographs: Photographs | None
-) -> Declared:
+) -> DeclaredIdeals:
     """The ideals of the build; refuses what the axes do not admit before any model works."""
     variables = planned.variables
-    declared = Declared.of(
+    declared = DeclaredIdeals.of(
         options,
         variables,
         (planned.job.vqa, planned.job.judge_fingerprint),

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.data.answer_codes import variable_of
 from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.errors import BiasgraphError, InputError, did_you_mean, listed, printable
+from biasgraph.errors import BiasgraphError, InputError, did_you_mean, list_words, printable
 from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
-from biasgraph.models.base import Annotated, Remote, VisualQA
+from biasgraph.models.base import AnnotatedJudge, Remote, VisualQA
 from biasgraph.models.registry import traits_of
 from biasgraph.prompts.controls import usual_number
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
@@ -111,7 +111,7 @@ class PlannedBuild:
         notes = list(self.pictures.notes) if self.pictures else []
         if shared := self._find_shared(self.plans):
             some = "1 picture is" if len(shared) == 1 else f"{len(shared):,} pictures are"
-            notes.append(f"{some} in several sets ({listed(shared, NAMED)})")
+            notes.append(f"{some} in several sets ({list_words(shared, NAMED)})")
         return [*notes, *(self.proposal.notes if self.proposal else ()), *self.unchecked]
 
     def _find_shared(self, plans: Sequence[PromptPlan]) -> list[str]:
@@ -215,7 +215,7 @@ class PlannedBuild:
             return []
         return [
             "the neutral rewordings have words that the model never saw "
-            f"({listed(sorted(words))}): what they move is also what unknown words do"
+            f"({list_words(sorted(words))}): what they move is also what unknown words do"
         ]
 
 
@@ -299,7 +299,7 @@ def _named_axes(options: BuildOptions) -> AxisSet | None:
 
 
 def _about_annotators(judge: VisualQA | None) -> dict[str, Any]:
-    if not isinstance(judge, Annotated):
+    if not isinstance(judge, AnnotatedJudge):
         return {"annotators": None}
     return {"annotators": judge.annotators, "people": judge.by_people}
 

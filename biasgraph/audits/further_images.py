@@ -15,7 +15,7 @@ from biasgraph.audits.compare.evidence import code_like
 from biasgraph.audits.plan.verification import ask_besides, axis_set_of, own_fewer, plan_again
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.result import why_no_run
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.folder_names import slug
 from biasgraph.models.registry import traits_of
 from biasgraph.runs.directory import read_run
@@ -145,7 +145,9 @@ class FurtherImages:
             raise InputError(f"no images of another model can be judged: {why}")
         directory, graph = result.directory, result.document["graph"]
         if model == graph["model"]:
-            raise InputError(f"{printable(model)} is the model of {shown(directory)}: name another")
+            raise InputError(
+                f"{printable(model)} is the model of {show_path(directory)}: name another"
+            )
         own = Job.reopen(directory, vqa=graph["vqa"])
         job = Job.begin(
             directory / FOLDER / slug(model),

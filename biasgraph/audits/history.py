@@ -128,7 +128,7 @@ def _setting(document: Document, node: Node) -> tuple[Setting, list[int]]:
     order = [*range(len(node.attributes))]
     if node.metric not in ORDERED:
         order.sort(key=lambda place: node.attributes[place])
-    ideal = _ordered(node.ideal, order) or ()
+    ideal = _reorder(node.ideal, order) or ()
     setting = Setting(
         judge="people" if graph.people else graph.vqa,
         weights=None if graph.people else graph.vqa_fingerprint,
@@ -151,12 +151,12 @@ def _point(date: str, run: RunEntry, node: Node, order: Sequence[int]) -> Point:
         valid=node.initial.n_valid,
         w1=node.w1,
         w1_ci=node.w1_ci,
-        shares=_ordered(node.initial.distribution, order),
-        shares_ci=_ordered(node.distribution_ci, order),
+        shares=_reorder(node.initial.distribution, order),
+        shares_ci=_reorder(node.distribution_ci, order),
     )
 
 
-def _ordered(values: Sequence[Any] | None, order: Sequence[int]) -> list[Any] | None:
+def _reorder(values: Sequence[Any] | None, order: Sequence[int]) -> list[Any] | None:
     """Values in another order; None where there are not as many as that has places."""
     if values is None or len(values) != len(order):
         return None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from biasgraph.audits.pipeline_options import PromptTableOptions
 from biasgraph.data.axes import load_axis_set
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError, show_path
 from biasgraph.io.writing import refuse_foreign, write_files
 from biasgraph.prompts.controls import usual_number
 from biasgraph.prompts.counterfactuals import plan_prompts
@@ -37,7 +37,7 @@ def write_orders(options: PromptTableOptions) -> tuple[Path, int]:
         plans = [plan_prompts(str(prompt), axes, controls)]
     path = target / MANIFEST if target.is_dir() else target
     if path.suffix.lower() != ".csv":
-        raise InputError(f"--to {shown(target)}: give a name that ends in .csv")
+        raise InputError(f"--to {show_path(target)}: give a name that ends in .csv")
     content = manifest_of(plans, options.images, options.seed)
     refuse_foreign(
         path, lambda path: path.is_file() and path.read_bytes() == content, "this manifest",

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from biasgraph.causal.sequential import Looked, look_at
+from biasgraph.causal.sequential import LookResult, look_at
 from biasgraph.data.answer_codes import code_images
 from biasgraph.data.answers import Answers
-from biasgraph.errors import InputError, listed, printable, shown
+from biasgraph.errors import InputError, list_words, printable, show_path
 from biasgraph.runs.pictures.picture_paths import manifest_of
 from biasgraph.runs.pictures.picture_sets import manifest_in
 from biasgraph.runs.wanted_images import prompt_rows
@@ -22,7 +22,7 @@ from biasgraph.runs.wanted_images import prompt_rows
 if TYPE_CHECKING:
     from biasgraph.audits.build_options import BuildOptions
     from biasgraph.audits.build_plan import PlannedBuild
-    from biasgraph.audits.ideals.declared import Declared
+    from biasgraph.audits.ideals.declared import DeclaredIdeals
     from biasgraph.causal.settings import AnalysisSettings
     from biasgraph.runs.directory import Run
 
@@ -75,7 +75,7 @@ class Rounds:
             "budget": f"after {self.images:,} images, for the next round is beyond --budget-images",
             "pictures": self.order,
         }.get(self.ended, "")
-        return [f"{len(pairs)} pair{several} still open {why}: {listed(pairs, NAMED)}"]
+        return [f"{len(pairs)} pair{several} still open {why}: {list_words(pairs, NAMED)}"]
 
 
 def check_rounds(planned: PlannedBuild, options: BuildOptions) -> None:
@@ -106,7 +106,7 @@ def size_of_rounds(planned: PlannedBuild, options: BuildOptions) -> str:
 
 
 def make_until_decided(
-    run: Run, planned: PlannedBuild, options: BuildOptions, declared: Declared
+    run: Run, planned: PlannedBuild, options: BuildOptions, declared: DeclaredIdeals
 ) -> Rounds:
     """Make images and ask about them, round after round, of the prompts that open pairs need.
 
@@ -127,7 +127,7 @@ def make_until_decided(
         return _look_at_pictures(run, planned, _look(run, planned, options, declared), settings)
     wanted = {variable.name: 0 for variable in planned.variables}
     sources, ended = list(wanted), ENDED
-    made, looked = 0, Looked([], 0)
+    made, looked = 0, LookResult([], 0)
     for images in settings.looks:
         grown = wanted | dict.fromkeys(sources, images)
         sizes = _sizes(planned, grown)
@@ -158,9 +158,9 @@ def _look(
     run: Run,
     planned: PlannedBuild,
     options: BuildOptions,
-    declared: Declared,
-    before: Looked | None = None,
-) -> Looked:
+    declared: DeclaredIdeals,
+    before: LookResult | None = None,
+) -> LookResult:
     """What the answers there are say of every pair that decides where images go."""
     table = Answers.from_frame(run.answers(planned.job.vqa), source=str(run.directory))
     coded = code_images(table, planned.axes, options.unlisted).images
@@ -170,7 +170,7 @@ def _look(
 
 
 def _rounds(
-    looked: Looked,
+    looked: LookResult,
     made: int,
     planned: PlannedBuild,
     settings: AnalysisSettings,
@@ -189,7 +189,7 @@ def _rounds(
 
 
 def _look_at_pictures(
-    run: Run, planned: PlannedBuild, looked: Looked, settings: AnalysisSettings
+    run: Run, planned: PlannedBuild, looked: LookResult, settings: AnalysisSettings
 ) -> Rounds:
     """The looks that pictures made elsewhere allow; those of the next one are ordered."""
     pictures = planned.pictures.given if planned.pictures else {}
@@ -210,8 +210,8 @@ def _look_at_pictures(
     more = sum(map(len, only.values()))
     order = (
         f"and wait for {more:,} more pictures of {len(only):,} of the prompts, "
-        f"which {shown(path)} lists"
+        f"which {show_path(path)} lists"
     )
     if (manifest := manifest_in(planned.job.generator.spec)) is not None:
-        order += f" (append the rows that {shown(manifest)} lacks to it)"
+        order += f" (append the rows that {show_path(manifest)} lacks to it)"
     return _rounds(looked, made, planned, settings, "pictures", order)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from biasgraph.data.file_names import FOUND, GRAPH, MINED, RECORD, REPORT
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError, show_path
 from biasgraph.io.text_files import read_regular
 from biasgraph.models.registry import traits_of
 
@@ -203,11 +203,11 @@ def find_runs(folder: Path) -> list[RunEntry]:
         InputError: The folder does not exist or cannot be read.
     """
     if not folder.is_dir():
-        raise InputError(f"{shown(folder)} is not a folder")
+        raise InputError(f"{show_path(folder)} is not a folder")
 
     def refuse(error: OSError) -> None:
         if Path(error.filename) == folder:
-            raise InputError(f"cannot read {shown(folder)}: {error.strerror}")
+            raise InputError(f"cannot read {show_path(folder)}: {error.strerror}")
 
     runs = []
     for place, below, files in os.walk(folder, onerror=refuse):
@@ -230,13 +230,13 @@ def _run(run: Path, directory: str, files: Collection[str]) -> RunEntry:
             state = "finished" if done or kind not in DOCUMENTS.values() else "unfinished"
             return RunEntry(replace(row, **about | {"kind": kind, "state": state}))
         document = _read(Document, run / GRAPH)
-        date = {"date": _changed(run / GRAPH)}
+        date = {"date": _date_of(run / GRAPH)}
         return RunEntry(replace(row, **date | about | _of_document(document)), document)
     except InputError as error:
         return RunEntry(replace(row, state="broken", problem=str(error)))
 
 
-def _changed(path: Path) -> str | None:
+def _date_of(path: Path) -> str | None:
     """When a file was written last; None where no calendar has the day."""
     try:
         at = datetime.fromtimestamp(path.stat().st_mtime, UTC)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from biasgraph.audits.history import histories
 from biasgraph.audits.run_list import find_runs
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError, show_path
 from biasgraph.report.runs_page import runs_html
 
 
@@ -36,6 +36,6 @@ def _above(folder: Path, page: Path | None) -> str:
         way = Path(os.path.relpath(folder.resolve(), page.parent.resolve())).as_posix()
     except ValueError:
         raise InputError(
-            f"{shown(page)} is on another drive than {shown(folder)}: no link leads there"
+            f"{show_path(page)} is on another drive than {show_path(folder)}: no link leads there"
         ) from None
     return "" if way == "." else f"{way}/"

@@ -92,7 +92,7 @@ class Agreement:
             "flags": [name for name, holds in flags.items() if holds],
         }
 
-    def counted(self) -> dict[str, Any]:
+    def count_only(self) -> dict[str, Any]:
         """`fields` of images that are no sample: how many there are, and nothing estimated."""
         return {
             "n": int(self.table.sum()),

@@ -250,7 +250,7 @@ class Comparing:
             shares = mix_arms(others.sum(axis=1), self.settings.mix)
             return np.asarray(before - ideal.distance(shares))
 
-        def matched(starts: Counts, others: Counts) -> Floats:
+        def match(starts: Counts, others: Counts) -> Floats:
             shares = np.broadcast_to(ideal.shares, (len(starts), len(ideal.shares)))
             return matching.difference(starts, others, ideal, shares, rng)
 
@@ -258,7 +258,7 @@ class Comparing:
         one = start.counts[None], arms[None]
         return PairEstimate(
             Estimate(float(plain(*one)[0]), plain(*drawn)),
-            Estimate(float(matched(*one)[0]), matched(*drawn)),
+            Estimate(float(match(*one)[0]), match(*drawn)),
         )
 
 

@@ -40,7 +40,7 @@ ASSUMPTIONS = (
 
 
 @dataclass(frozen=True)
-class Chained:
+class ChainPrediction:
     """What an intervention does to y, and what the chain through z predicts of it.
 
     Attributes:
@@ -107,7 +107,7 @@ class Mediation:
         rng = generator(self.settings.seed, self.images.prompt, "stratified", *names)
         return stratified_test(strata, self.settings, rng)
 
-    def _chain(self, arms: Sequence[Arm | None], z: int, y: int) -> Chained | None:
+    def _chain(self, arms: Sequence[Arm | None], z: int, y: int) -> ChainPrediction | None:
         """P(y|x) of the arms, and the chain's sum_z P(y|do z) P(z|x); None where a set lacks both.
 
         A z that an arm shows and nobody intervened on leaves it undefined, too.
@@ -121,14 +121,14 @@ class Mediation:
         if not all(counts.any() for counts in answers):
             return None
 
-        def found(shares: Callable[[Arm | None, int], Floats]) -> tuple[Floats, Floats]:
+        def chain(shares: Callable[[Arm | None, int], Floats]) -> tuple[Floats, Floats]:
             """(B, J, k_y) P(y|x) and the chain's prediction of it."""
             through = np.stack([shares(arm, z)[:, seen] for arm in arms], axis=1)
             done = np.stack([shares(arm, y) for arm in do], axis=1)
             return np.stack([shares(arm, y) for arm in arms], axis=1), through @ done
 
-        point = found(lambda arm, v: _shares(self._tally(arm, v)[None]))
-        return Chained(*point, *found(lambda arm, v: _shares(self._replicate(arm)[v])))
+        point = chain(lambda arm, v: _shares(self._tally(arm, v)[None]))
+        return ChainPrediction(*point, *chain(lambda arm, v: _shares(self._replicate(arm)[v])))
 
     def _tally(self, arm: Arm | None, variable: int) -> Counts:
         per_variable = self.tallies.initial if arm is None else self.tallies.arms[arm]
@@ -154,7 +154,7 @@ class Mediation:
         return {"attribute": variables[arm[0]].attributes[arm[1]], **named}
 
 
-def residual(chained: Chained | None) -> Check:
+def residual(chained: ChainPrediction | None) -> Check:
     """Mean TV(P(y|x), the chain's prediction) over the arms, and its noise band.
 
     band: 95 % quantile of the same distance of whole-image replicates from the estimate.
@@ -169,7 +169,7 @@ def residual(chained: Chained | None) -> Check:
     return {"residual": float(0.5 * np.abs(gaps).sum(axis=2).mean()), "band": float(band)}
 
 
-def explained_share(chained: Chained | None) -> Check:
+def explained_share(chained: ChainPrediction | None) -> Check:
     """How much of what tells the arms apart the chain reproduces.
 
     share: the slope of the chain's differences between the arms on those that are there: 1 where

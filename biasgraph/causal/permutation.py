@@ -33,7 +33,7 @@ class Stratum:
 
 
 @dataclass(frozen=True)
-class Permuted:
+class PermutationTest:
     """The result of a permutation test.
 
     Attributes:
@@ -51,7 +51,7 @@ class Permuted:
 
 def permutation_test(
     strata: Sequence[Stratum], rng: np.random.Generator, permutations: int = PERMUTATIONS
-) -> Permuted | None:
+) -> PermutationTest | None:
     """Test whether arms differ; images change places within their stratum only.
 
     None where no stratum has two arms and two concepts that at least two images share.
@@ -70,7 +70,7 @@ def permutation_test(
         statistics.append(statistic)
     total = sum(statistics)
     as_large = int((drawn >= total * (1 - 1e-9)).sum())
-    return Permuted(
+    return PermutationTest(
         total,
         (1 + as_large) / (permutations + 1),
         float(np.mean(strengths)),

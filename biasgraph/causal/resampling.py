@@ -147,7 +147,7 @@ def pool_counts(
     if take is None:
         take = [image_sizes(images) for images in pool.prompts]
 
-    def drawn(codes: Codes, number: int) -> list[Counts]:
+    def draw(codes: Codes, number: int) -> list[Counts]:
         if not len(codes):
             return none
         pseudo = PSEUDO / len(pool.prompts)
@@ -156,11 +156,11 @@ def pool_counts(
     initial = none
     arms: dict[int, dict[Arm, list[Counts]]] = {x: {} for x in sources}
     for images, numbers in zip(pool.prompts, take, strict=True):
-        initial = _add(initial, drawn(images.initial, numbers[None]))
+        initial = _add(initial, draw(images.initial, numbers[None]))
         for x, of_x in arms.items():
             for arm in images.arms_of(x):
                 codes = images.initial if noise else images.arms[arm]
-                counts = drawn(codes, numbers[arm])
+                counts = draw(codes, numbers[arm])
                 of_x[arm] = _add(of_x.get(arm, none), counts)
     stacked = {
         x: [np.stack(counts, axis=1) for counts in zip(*of_x.values(), strict=True)]

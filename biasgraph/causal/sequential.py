@@ -41,7 +41,7 @@ def _first_of(prompt: CodedImages, images: int) -> CodedImages:
 
 
 @dataclass(frozen=True)
-class Looked:
+class LookResult:
     """What became of every pair of two axes.
 
     Attributes:
@@ -74,8 +74,8 @@ def look_at(
     baseline: Baseline,
     *,
     several: bool,
-    before: Looked | None = None,
-) -> Looked:
+    before: LookResult | None = None,
+) -> LookResult:
     """What the pairs of one prompt's graph, or of the graph of several, have come to.
 
     Args:
@@ -94,7 +94,7 @@ def look_at(
     return until_decided(pairs, before)
 
 
-def until_decided(pairs: Pairs, before: Looked | None = None) -> Looked:
+def until_decided(pairs: Pairs, before: LookResult | None = None) -> LookResult:
     """Look at every pair until it is decided, or there are no images for another look.
 
     Args:
@@ -110,7 +110,7 @@ def until_decided(pairs: Pairs, before: Looked | None = None) -> Looked:
     open_pairs = [
         place
         for place in permutations(indices, 2)
-        if pool.total.arms_of(place[0]) and not _decided(rows.get(place))
+        if pool.total.arms_of(place[0]) and not _is_decided(rows.get(place))
     ]
     for look, images in enumerate(settings.looks[taken:], taken + 1):
         ready = [place for place in open_pairs if _has_images(pool, place[0], images)]
@@ -129,9 +129,9 @@ def until_decided(pairs: Pairs, before: Looked | None = None) -> Looked:
                 edge_look=edge_look or (look if differs else None),
                 decided=is_decided(row, settings, pairs.rule),
             )
-        open_pairs = [place for place in open_pairs if not _decided(rows.get(place))]
+        open_pairs = [place for place in open_pairs if not _is_decided(rows.get(place))]
     places = permutations(indices, 2)
-    return Looked([rows.get(place) or _skip_look(pairs, *place) for place in places], taken)
+    return LookResult([rows.get(place) or _skip_look(pairs, *place) for place in places], taken)
 
 
 def rows_until_decided(pairs: Pairs) -> list[PairRow]:
@@ -147,7 +147,7 @@ def rows_until_decided(pairs: Pairs) -> list[PairRow]:
     return pairs.mark_weak([found[source, target] for source in names for target in names])
 
 
-def _decided(row: PairRow | None) -> bool:
+def _is_decided(row: PairRow | None) -> bool:
     return row is not None and row.decided is True
 
 

@@ -30,7 +30,7 @@ def treat_unknown(
         return images
     sizes = np.array([variable.size for variable in images.variables], dtype=np.int16)
 
-    def recoded(codes: Codes) -> Codes:
+    def recode(codes: Codes) -> Codes:
         return np.where(codes == UNKNOWN, sizes, codes)
 
     return replace(
@@ -39,9 +39,9 @@ def treat_unknown(
             replace(variable, attributes=(*variable.attributes, UNKNOWN_CLASS))
             for variable in images.variables
         ),
-        initial=recoded(images.initial),
-        controls=recoded(images.controls),
-        arms={arm: recoded(codes) for arm, codes in images.arms.items()},
+        initial=recode(images.initial),
+        controls=recode(images.controls),
+        arms={arm: recode(codes) for arm, codes in images.arms.items()},
     )
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 
 import rich_click as click
 
-from biasgraph.errors import FULL_DISK, BiasgraphError, InputError, printable, shortened
+from biasgraph.errors import FULL_DISK, BiasgraphError, InputError, printable, shorten
 from biasgraph.io.version import __version__
 
 COMMANDS = {
@@ -135,6 +135,6 @@ def _drop_output() -> None:
 
 def _fail(message: str, code: int) -> int:
     title = "" if code == INTERRUPTED else "Error: "
-    lines = [shortened(printable(line)) for line in f"{title}{message}".splitlines()]
+    lines = [shorten(printable(line)) for line in f"{title}{message}".splitlines()]
     click.secho("\n".join(lines), err=True, fg="red")
     return code

@@ -11,7 +11,7 @@ import rich_click as click
 from biasgraph.audits.build_options import RunOptions
 from biasgraph.commands.click_options import options_from, output_option
 from biasgraph.commands.output import Output, json_option
-from biasgraph.errors import shown
+from biasgraph.errors import show_path
 from biasgraph.models.inference_options import LANGUAGE_MODELS
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ def new_command(name: str, subject: SubjectKind, target: Path | None) -> None:
         click.echo(starter(name, subject), nl=False)
         return
     path = write_starter(name, subject, target)
-    click.echo(f"Wrote {shown(path)}: edit it, then 'biasgraph axes check {shown(path)}'", err=True)
+    click.echo(
+        f"Wrote {show_path(path)}: edit it, then 'biasgraph axes check {show_path(path)}'", err=True
+    )
 
 
 @axes.command("check")
@@ -110,7 +112,7 @@ def propose_command(prompt: str, target: Path, options: RunOptions, output: Outp
         return
     for note in proposal.notes:
         click.echo(note, err=True)
-    path = shown(target)
+    path = show_path(target)
     click.echo(
         f"Wrote {path}: edit it, then `biasgraph build --prompt ... --axes {quote(path)}`",
         err=True,

@@ -12,7 +12,7 @@ from biasgraph.errors import BiasgraphError
 from biasgraph.report.export_formats import DEFAULT, FOLDER, summary
 
 
-class NotWritten(BiasgraphError):
+class ExportError(BiasgraphError):
     """Some formats could not be written, a line for each; the others were."""
 
     def __init__(self, refused: Mapping[str, BiasgraphError]) -> None:
@@ -46,7 +46,7 @@ def export(run: Path, formats: str | None, columns: str, target: Path | None) ->
     result lacks what the format shows.
     """
     from biasgraph.data.result import load
-    from biasgraph.errors import shown
+    from biasgraph.errors import show_path
     from biasgraph.report import exports
 
     wanted = DEFAULT if formats is None else exports.formats_in(formats)
@@ -55,8 +55,8 @@ def export(run: Path, formats: str | None, columns: str, target: Path | None) ->
     names = ", ".join(path.relative_to(folder).as_posix() for path in done.paths)
     pictures = FOLDER in wanted and FOLDER not in done.refused
     sets = "the images in their sets, manifest.csv, " if pictures else ""
-    click.echo(f"Wrote to {shown(folder)}: {sets}{names}")
+    click.echo(f"Wrote to {show_path(folder)}: {sets}{names}")
     if pictures:
-        click.echo(f"The images can be audited with --model 'folder:{shown(folder)}'")
+        click.echo(f"The images can be audited with --model 'folder:{show_path(folder)}'")
     if done.refused:
-        raise NotWritten(done.refused)
+        raise ExportError(done.refused)

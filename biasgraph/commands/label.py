@@ -25,7 +25,7 @@ def label(run: Path, options: LabelOptions, target: Path | None) -> None:
     human:labels.csv`.
     """
     from biasgraph.audits.agreement.label_page import label_page
-    from biasgraph.errors import shown
+    from biasgraph.errors import show_path
     from biasgraph.io.writing import refuse_foreign, write_files
     from biasgraph.report.html import is_page
 
@@ -33,5 +33,5 @@ def label(run: Path, options: LabelOptions, target: Path | None) -> None:
     refuse_foreign(path, is_page, "a page")
     page, count = label_page(run, options)
     write_files(path.parent, {path.name: page})
-    click.echo(f"Wrote {count:,} pictures to {shown(path)}")
+    click.echo(f"Wrote {count:,} pictures to {show_path(path)}")
     click.echo("Open it in a browser, label, and download labels.csv")

@@ -26,11 +26,11 @@ def list(folder: Path, every: bool, output: Output) -> None:
     from their ideal. No model is loaded; of a run that cannot be read, the reason is shown.
     """
     from biasgraph.audits.run_list import list_runs
-    from biasgraph.errors import shown
+    from biasgraph.errors import show_path
     from biasgraph.report.run_table import summarize
 
     rows = [row.to_json() for row in list_runs(folder)]
     if rows or output.as_json:
         output.present(rows, partial(summarize, limit=None if every else LIMIT))
     else:
-        click.echo(f"No runs under {shown(folder)}.")
+        click.echo(f"No runs under {show_path(folder)}.")

@@ -91,17 +91,17 @@ class Output:
             gates: What they say of it.
         """
         from biasgraph.data.findings import Sentences
-        from biasgraph.errors import shown
+        from biasgraph.errors import show_path
         from biasgraph.report import graph_summary, overview, terminal
 
         directory, prompts = result.directory, [part.document for part in result.prompts]
-        told = graph_summary.Told(result.document, result.pair_records(), prompts)
+        told = graph_summary.ReportInput(result.document, result.pair_records(), prompts)
 
         def draw(console: Console) -> None:
             if sections:
                 terminal.show(console, graph_summary.summarize(told, sections))
                 return
-            ways = overview.overviews(told, None if directory is None else shown(directory))
+            ways = overview.overviews(told, None if directory is None else show_path(directory))
             left = overview.LINES - (directory is not None)
             terminal.show_shortened(console, ways, left)
             verdicts = [f"{'FAILED' if gate.failed else 'passed'}: {gate}" for gate in gates]
@@ -112,26 +112,26 @@ class Output:
 
     @staticmethod
     def _print_files(console: Console, folder: Path) -> None:
-        from biasgraph.errors import printable, shown
+        from biasgraph.errors import printable, show_path
         from biasgraph.io.writing import TEMPORARY
 
         hidden = (TEMPORARY, ".lock", "-shm", "-wal")
         files = (path.name for path in folder.iterdir() if not path.name.endswith(hidden))
-        names = f"Files in {shown(folder)}: {printable(', '.join(sorted(files)))}"
+        names = f"Files in {show_path(folder)}: {printable(', '.join(sorted(files)))}"
         console.print(names, markup=False)
 
     def _print_place(
         self, console: Console, written: Path | None, page: str = "report.html"
     ) -> None:
         """Say what there is to open; see `present`."""
-        from biasgraph.errors import shown
+        from biasgraph.errors import show_path
 
         if written is None or self.quiet:
             return
         is_folder = written.is_dir()
         path = written / page if is_folder else written
         if path.is_file():
-            sentence = f"{'Open' if is_folder else 'Wrote'} {shown(path)}"
+            sentence = f"{'Open' if is_folder else 'Wrote'} {show_path(path)}"
             console.print(sentence, markup=False, soft_wrap=True)
 
 

@@ -17,15 +17,15 @@ def prompts(options: PromptTableOptions) -> None:
     its row (.jpg or .webp will do as well). Then audit them with --model folder:FILE.csv.
     """
     from biasgraph.audits.prompt_table import write_orders
-    from biasgraph.errors import printable, shown
+    from biasgraph.errors import printable, show_path
 
     path, count = write_orders(options)
     click.echo(
-        f"Wrote to {shown(path)}: {count:,} prompts, {options.images:,} images of each, "
+        f"Wrote to {show_path(path)}: {count:,} prompts, {options.images:,} images of each, "
         f"{count * options.images:,} in all"
     )
     usual = "" if options.axes == "occupation" else f" --axes '{printable(options.axes)}'"
     click.echo(
         "Save each image under its path, relative to the table's folder. Then: biasgraph build "
-        f"--model 'folder:{shown(path)}'{usual} --vqa SPEC"
+        f"--model 'folder:{show_path(path)}'{usual} --vqa SPEC"
     )

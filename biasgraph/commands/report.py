@@ -26,7 +26,7 @@ def report(run: Path, no_images: bool, target: Path | None) -> None:
     in it, as far as 20 MB have room; all others are files of RUN and need it beside the page.
     """
     from biasgraph.data.result import load
-    from biasgraph.errors import shown
+    from biasgraph.errors import show_path
     from biasgraph.io.writing import refuse_foreign, write_files
     from biasgraph.report.html import is_page
     from biasgraph.report.page import report_files, report_html
@@ -40,4 +40,4 @@ def report(run: Path, no_images: bool, target: Path | None) -> None:
         inside = target.absolute().parent == run.absolute()
         page = report_html(result, images=not no_images, links=inside)
         paths = write_files(target.parent, {target.name: page})
-    click.echo(f"Wrote {shown(paths[0])}")
+    click.echo(f"Wrote {show_path(paths[0])}")

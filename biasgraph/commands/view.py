@@ -49,10 +49,10 @@ def view(folder: Path, target: Path | None, port: int | None) -> None:
 
 def _write(folder: Path, target: Path) -> None:
     from biasgraph.audits.run_overview import overview
-    from biasgraph.errors import shown
+    from biasgraph.errors import show_path
     from biasgraph.io.writing import refuse_foreign, write_files
     from biasgraph.report.html import is_page
 
     refuse_foreign(target, is_page, "a page", option="--static")
     write_files(target.parent, {target.name: overview(folder, target)}, option="--static")
-    click.echo(f"Wrote {shown(target)}")
+    click.echo(f"Wrote {show_path(target)}")

@@ -100,7 +100,7 @@ class AgreementDocument(StrictModel):
     notes: list[str]
 
     @model_validator(mode="after")
-    def _rated(self) -> AgreementDocument:
+    def _check_raters(self) -> AgreementDocument:
         for axis in self.axes:
             if any(place >= len(self.raters) for pair in axis.kappas for place in pair.raters):
                 raise ValueError(f"{axis.axis} has a kappa of a rater that is not named")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biasgraph.causal.tables import GATED, UNKNOWN, Arm, CodedImages, Codes, Variable
-from biasgraph.errors import InputError, did_you_mean, listed, printable
+from biasgraph.errors import InputError, did_you_mean, list_words, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +116,7 @@ def _refuse_others(answers: Answers, variables: tuple[Variable, ...], source: st
 
     def no_axis(word: str) -> str:
         hint = did_you_mean(word, known)
-        return f"{source} has no axis '{word}' (it has {listed([*known])}).{hint}"
+        return f"{source} has no axis '{word}' (it has {list_words([*known])}).{hint}"
 
     intervened = frame["axis"].notna().to_numpy()
     strange = ~frame["axis"].isin([*known]).to_numpy() & intervened
@@ -201,7 +201,7 @@ def _answer_codes(
     notes = []
     strays = frame.loc[unlisted, ["target", "answer"]].astype(str)
     for target, texts in strays.groupby("target", sort=False)["answer"]:
-        shown = listed(texts.value_counts().index[:3].tolist())
+        shown = list_words(texts.value_counts().index[:3].tolist())
         notes.append(
             f"{printable(str(target))}: {len(texts):,} unlisted answer{'s' * (len(texts) > 1)} "
             f"counted as unknown ({shown}{', ...' if texts.nunique() > 3 else ''})"
@@ -232,6 +232,6 @@ def _positions(column: pd.Series, names: Sequence[str]) -> npt.NDArray[np.intp]:
 
 
 def _no_attribute(word: str, attributes: Sequence[str], axis: str) -> str:
-    return f"'{word}' is not an attribute of {axis} ({listed(attributes)})." + did_you_mean(
+    return f"'{word}' is not an attribute of {axis} ({list_words(attributes)})." + did_you_mean(
         word, attributes
     )

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biasgraph.data.origin import NO_MODEL, are_models
-from biasgraph.errors import InputError, MissingExtra, did_you_mean, listed, printable
+from biasgraph.errors import InputError, MissingExtra, did_you_mean, list_words, printable
 from biasgraph.io.csv_files import CsvFile, map_texts, to_csv
 from biasgraph.io.text_files import read_bytes
 
@@ -149,11 +149,11 @@ class Answers:
             if axis not in known:
                 raise InputError(
                     f"{self.source} has no axis '{printable(axis)}' "
-                    f"(it has {listed(known)}).{did_you_mean(axis, known)}"
+                    f"(it has {list_words(known)}).{did_you_mean(axis, known)}"
                 )
         kept = frame["target"].isin(axes) & (frame["axis"].isin(axes) | frame["axis"].isna())
         if not kept.any():
-            raise InputError(f"{self.source} has no answers about {listed(axes)}")
+            raise InputError(f"{self.source} has no answers about {list_words(axes)}")
         frame = frame[kept].copy()
         for name in COLUMNS:
             frame[name] = frame[name].cat.remove_unused_categories()

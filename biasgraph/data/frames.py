@@ -19,7 +19,7 @@ from biasgraph.causal.rows import CountRow, PairRow
 from biasgraph.data.answers import ROLES
 from biasgraph.data.findings import RESERVED
 from biasgraph.data.pair_cells import LABEL, MOST, PAIR_TEXTS, PAIR_TYPES, type_cells, type_pairs
-from biasgraph.errors import listed
+from biasgraph.errors import list_words
 
 OF_PROMPTS = (
     *("attributes", "initial.counts", "initial.distribution", "distribution_ci"),
@@ -131,7 +131,7 @@ def counts_from_cells(cells: pd.DataFrame) -> pd.DataFrame:
         told = np.where(texts["axis"] == "", "initial", "counterfactual")
         texts.insert(TABLE_COLUMNS.index("role"), "role", pd.Series(told, texts.index, object))
     if not texts["role"].isin(ROLES).all():
-        raise ValueError(f"column role: none of {listed(ROLES)}")
+        raise ValueError(f"column role: none of {list_words(ROLES)}")
     if ((texts["role"] == "counterfactual") != (texts["axis"] != "")).any():
         raise ValueError("column role: counterfactuals, and only they, have an axis")
     counts = pd.to_numeric(texts["count"])

@@ -292,7 +292,7 @@ class GraphDocument(_Strict):
     links: list[_Link]
 
     @model_validator(mode="after")
-    def _linked(self) -> GraphDocument:
+    def _check_links(self) -> GraphDocument:
         names = [node.id for node in self.nodes]
         if len(names) > len({*names}):
             raise ValueError("two nodes have the same id")

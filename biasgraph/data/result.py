@@ -17,7 +17,7 @@ from biasgraph.data.answers import Answers
 from biasgraph.data.file_names import ANSWERS, BY_PROMPT, GRAPH, PAIRS, PROMPTS, RECORD, TABLES
 from biasgraph.data.pair_cells import PAIR_COLUMNS
 from biasgraph.data.result_tables import IntactTables, KnownTables, PairRecords, ResultTables
-from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, did_you_mean, printable, show_path
 from biasgraph.io.csv_files import CsvFile, to_csv
 from biasgraph.io.json_files import check, parse_json, to_json
 from biasgraph.io.text_files import read_bytes, refuse_pipe
@@ -213,8 +213,8 @@ def load(directory: str | Path) -> Result:
             )
         except KeyError:
             raise InputError(
-                f"{shown(folder)} is damaged: {ANSWERS} or {TABLES} has no rows about the prompt "
-                f"of {printable(name)}"
+                f"{show_path(folder)} is damaged: {ANSWERS} or {TABLES} has no rows about the "
+                f"prompt of {printable(name)}"
             ) from None
 
     return replace(result, prompts=tuple(part(name) for name in folders))
@@ -244,7 +244,7 @@ def _prompt_folders_of(folder: Path, document: graphs.Document) -> list[str]:
         return prompt_folders(document)
     except (LookupError, TypeError, ValueError):
         raise InputError(
-            f"{shown(folder / GRAPH)} is damaged: its prompt folders are invalid"
+            f"{show_path(folder / GRAPH)} is damaged: its prompt folders are invalid"
         ) from None
 
 
@@ -255,7 +255,7 @@ def _result(
     due = {*product([node["id"] for node in document["nodes"]], repeat=2)}
     if len(pairs) != len(due) or {*zip(pairs["source"], pairs["target"], strict=True)} != due:
         raise InputError(
-            f"{shown(folder / PAIRS)} is damaged: it has not one row for each pair of the "
+            f"{show_path(folder / PAIRS)} is damaged: it has not one row for each pair of the "
             f"axes of {GRAPH}"
         )
     return Result(document, KnownTables(pairs, counts, answers), folder)
@@ -277,7 +277,7 @@ def read_answers(folder: Path, document: graphs.Document) -> Answers:
     for axis in answers.axes:
         if axis not in known:
             raise InputError(
-                f"{shown(path)} is damaged: {GRAPH} has no axis '{printable(axis)}'."
+                f"{show_path(path)} is damaged: {GRAPH} has no axis '{printable(axis)}'."
                 f"{did_you_mean(axis, known)}"
             )
     return answers
@@ -331,7 +331,7 @@ def why_no_run(folder: Path) -> str:
     """Why a result has no pictures of its own, to end an error line with."""
     above = run_above(folder)
     if above is not None and (above / RECORD).is_file():
-        return f"it is one prompt of the run in {shown(above)}, which has them"
+        return f"it is one prompt of the run in {show_path(above)}, which has them"
     return "it came from a table"
 
 
@@ -339,7 +339,7 @@ def _missing(folder: Path) -> str:
     near: list[str] = []
     with suppress(OSError, ValueError):
         near = [entry.name for entry in folder.absolute().parent.iterdir() if entry.is_dir()]
-    return f"{shown(folder)} does not exist.{did_you_mean(folder.name, near)}"
+    return f"{show_path(folder)} does not exist.{did_you_mean(folder.name, near)}"
 
 
 def read_document(folder: Path, intact: bool = False) -> graphs.Document:
@@ -347,29 +347,31 @@ def read_document(folder: Path, intact: bool = False) -> graphs.Document:
     path = folder / GRAPH
     refuse_pipe(path)
     try:
-        document = parse_json(path.read_bytes(), shown(path))
+        document = parse_json(path.read_bytes(), show_path(path))
     except NotADirectoryError:
-        raise InputError(f"{shown(folder)} is a file, not the directory of a result") from None
+        raise InputError(f"{show_path(folder)} is a file, not the directory of a result") from None
     except FileNotFoundError:
-        what = f"{shown(folder)} holds no result: {GRAPH} is missing"
+        what = f"{show_path(folder)} holds no result: {GRAPH} is missing"
         if (folder / RECORD).exists():
-            what = f"the run in {shown(folder)} is unfinished: rerun its build command to resume"
+            what = (
+                f"the run in {show_path(folder)} is unfinished: rerun its build command to resume"
+            )
         raise InputError(what if folder.is_dir() else _missing(folder)) from None
     except OSError as error:
-        raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
+        raise InputError(f"cannot read {show_path(path)}: {error.strerror}") from None
     schema = document.get("schema") if isinstance(document, dict) else None
     name, _, version = str(schema).partition("/")
     if name != SCHEMA_NAME:
-        raise InputError(f"{shown(path)} is not a biasgraph graph")
+        raise InputError(f"{show_path(path)} is not a biasgraph graph")
     if version != SCHEMA_VERSION:
         raise InputError(
-            f"{shown(path)} has schema version {printable(version)}; this biasgraph reads version "
-            f"{SCHEMA_VERSION}: install a newer one"
+            f"{show_path(path)} has schema version {printable(version)}; this biasgraph reads "
+            f"version {SCHEMA_VERSION}: install a newer one"
         )
     if not intact:
         from biasgraph.data.graph_model import GraphDocument  # tens of milliseconds to import
 
-        check(GraphDocument, document, shown(path))
+        check(GraphDocument, document, show_path(path))
     return dict(document)
 
 
@@ -384,10 +386,10 @@ def _read_typed(
     reader: Callable[[pd.DataFrame], pd.DataFrame], path: Path, columns: Sequence[str]
 ) -> pd.DataFrame:
     refuse_pipe(path)
-    cells = CsvFile(read_bytes(path), shown(path), columns).frame()
+    cells = CsvFile(read_bytes(path), show_path(path), columns).frame()
     if not {*columns} <= {*cells.columns}:
-        raise InputError(f"{shown(path)} is damaged: columns are missing")
+        raise InputError(f"{show_path(path)} is damaged: columns are missing")
     try:
         return reader(cells)
     except (ValueError, OverflowError) as error:
-        raise InputError(f"{shown(path)} is damaged: {printable(str(error))}") from None
+        raise InputError(f"{show_path(path)} is damaged: {printable(str(error))}") from None

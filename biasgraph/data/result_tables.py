@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from biasgraph.data.answers import Answers
 from biasgraph.data.file_names import ANSWERS, PAIRS, TABLES
 from biasgraph.data.pair_cells import PAIR_COLUMNS, type_pairs
-from biasgraph.errors import shown
+from biasgraph.errors import show_path
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
 
@@ -120,17 +120,17 @@ class IntactTables:
 
 def _pairs_file(folder: Path) -> CsvFile:
     path = folder / PAIRS
-    return CsvFile(read_bytes(path), shown(path), PAIR_COLUMNS)
+    return CsvFile(read_bytes(path), show_path(path), PAIR_COLUMNS)
 
 
 def _parse_counts(path: Path, raw: bytes) -> pd.DataFrame:
     from biasgraph.data.frames import OLD_TABLE_COLUMNS, counts_from_cells
 
-    return counts_from_cells(CsvFile(raw, shown(path), OLD_TABLE_COLUMNS).frame())
+    return counts_from_cells(CsvFile(raw, show_path(path), OLD_TABLE_COLUMNS).frame())
 
 
 def _parse_answers(path: Path, raw: bytes) -> pd.DataFrame:
-    return Answers.parse(raw, shown(path)).frame
+    return Answers.parse(raw, show_path(path)).frame
 
 
 def _rows_about(tables: IntactTables, name: str, prompt: str) -> pd.DataFrame:

@@ -132,7 +132,7 @@ class CsvFile:
                 index_col=False,
             )
         except (csv.Error, pd.errors.ParserError) as error:
-            raise self._malformed(str(error).rpartition("C error:")[2].strip()) from None
+            raise self._describe_fault(str(error).rpartition("C error:")[2].strip()) from None
         named = {  # each column is freed once it is read
             name: map_texts(cells.pop(str(i)), unprotect)
             for i, name in enumerate(self.columns)
@@ -152,7 +152,7 @@ class CsvFile:
             named = zip(self.columns, cells, strict=True)
             return {name: [*map(unprotect, column)] for name, column in named}
         except (csv.Error, ValueError) as error:
-            raise self._malformed(str(error)) from None
+            raise self._describe_fault(str(error)) from None
 
     def place(self, row: int) -> str:
         """Where the row with this index in `frame` begins, as "line 7"."""
@@ -166,16 +166,16 @@ class CsvFile:
         try:
             _, cells = next(self._records(delimiter))
         except StopIteration:
-            raise self._malformed("the first line must hold the column names") from None
+            raise self._describe_fault("the first line must hold the column names") from None
         except csv.Error as error:
-            raise self._malformed(str(error)) from None
+            raise self._describe_fault(str(error)) from None
         return [cell.strip() for cell in cells]
 
     def _refuse_long_first_row(self) -> None:
         # pandas would take the surplus cells of the first row for an index, or drop them.
         for line, cells in itertools.islice(self._records(self._delimiter), 1, 2):
             if len(cells) > len(self.columns):
-                raise self._malformed(
+                raise self._describe_fault(
                     f"Expected {len(self.columns)} fields in line {line}, saw {len(cells)}"
                 )
 
@@ -189,7 +189,7 @@ class CsvFile:
                 yield line, cells
             line = reader.line_num + 1
 
-    def _malformed(self, reason: str) -> InputError:
+    def _describe_fault(self, reason: str) -> InputError:
         return InputError(f"{self.source} is not a well-formed CSV file: {printable(reason)}")
 
 

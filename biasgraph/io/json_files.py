@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.text_files import read_bytes, refuse_pipe
 
 DEEPEST = 50
@@ -45,8 +45,8 @@ def read_model(model: type[Model], path: Path, what: str) -> Model:
         InputError: It cannot be read, or is damaged.
     """
     refuse_pipe(path)
-    data = parse_json(read_bytes(path, what), shown(path))
-    check(model, data, shown(path))
+    data = parse_json(read_bytes(path, what), show_path(path))
+    check(model, data, show_path(path))
     return model.model_validate(data)
 
 
@@ -58,7 +58,7 @@ def read_own(model: type[Model], path: Path, command: str, what: str) -> Model:
     """
     if not os.path.exists(path):  # of a folder that nobody may look into, too
         raise InputError(
-            f"{shown(path.parent)} is no run of `biasgraph {command}`: it holds no {path.name}"
+            f"{show_path(path.parent)} is no run of `biasgraph {command}`: it holds no {path.name}"
         )
     return read_model(model, path, what)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from biasgraph.errors import FULL_DISK, InputError, ModelError, shown
+from biasgraph.errors import FULL_DISK, InputError, ModelError, show_path
 
 TEMPORARY = ".tmp"
 
@@ -90,7 +90,8 @@ def refuse_foreign(
         if os.path.exists(path) and not is_ours(path):  # False, too, for an impossible name
             kind = f" and is not {what}" if what else ""
             raise InputError(
-                f"{shown(path)} already exists{kind}; nothing was written: choose another {option}"
+                f"{show_path(path)} already exists{kind}; nothing was written: choose another "
+                f"{option}"
             )
 
 
@@ -135,7 +136,7 @@ def writing_to(directory: Path, option: str = "-o") -> Iterator[None]:
         full = error.errno in FULL_DISK
         hint = f"{'free some space, or ' if full else ''}choose another {option}"
         reason = error.strerror or str(error)
-        raise ModelError(f"cannot write to {shown(directory)}: {reason}; {hint}") from None
+        raise ModelError(f"cannot write to {show_path(directory)}: {reason}; {hint}") from None
 
 
 def _write(path: Path, content: bytes, durable: bool) -> None:

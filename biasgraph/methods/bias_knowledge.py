@@ -58,7 +58,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Filtered:
+class FilteredCaption:
     """A caption that a bias was proposed for and that says the answer, and what tells so."""
 
     caption: str
@@ -83,7 +83,7 @@ class KnownBias:
     classes: tuple[str, ...]
     left_out: tuple[str, ...]
     questions: Mapping[str, str]
-    filtered: tuple[Filtered, ...] = ()
+    filtered: tuple[FilteredCaption, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def lacking(
         bias
         for bias in proposed
         if not bias.present_in_prompt
-        and reader.said(prompt, bias.classes) is None
+        and reader.find_class(prompt, bias.classes) is None
         and sum(map(is_class, bias.classes)) > 1
         and not any(_is_axis(bias, name, names, reader) for name, names in axes.items())
     ]
@@ -227,7 +227,7 @@ def _is_axis(bias: Bias, axis: str, attributes: Sequence[str], reader: CaptionRe
     classes = [name for name in bias.classes if is_class(name)]
     if {name.casefold() for name in classes} <= YES_NO:
         return False
-    said = [name for name in classes if reader.said(name, attributes) is not None]
+    said = [name for name in classes if reader.find_class(name, attributes) is not None]
     return len(said) >= OVERLAP * len(classes)
 
 
@@ -250,7 +250,7 @@ def _put_together(groups: Sequence[_Group], reader: CaptionReader) -> KnownBias:
         kept,
         left_out,
         {text: asked for text, asked in questions.items() if text not in reasons},
-        tuple(Filtered(text, reasons[text]) for text in questions if text in reasons),
+        tuple(FilteredCaption(text, reasons[text]) for text in questions if text in reasons),
     )
 
 
@@ -261,6 +261,6 @@ def _find_answers(
     readable = () if {name.casefold() for name in classes} <= YES_NO else classes
     reasons = {caption: BY_MODEL for caption, bias in proposals if bias.present_in_prompt}
     for caption in {caption: None for caption, _ in proposals if caption not in reasons}:
-        if (word := reader.said(caption, readable)) is not None:
+        if (word := reader.find_class(caption, readable)) is not None:
             reasons[caption] = f"the caption says '{word}', or a synonym of it"
     return reasons

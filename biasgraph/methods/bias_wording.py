@@ -61,7 +61,7 @@ class CaptionReader:
         """Where synonyms come from, for people."""
         return f"{self.synonyms.source}, and the words of the shipped axis sets"
 
-    def said(self, caption: str, classes: Sequence[str]) -> str | None:
+    def find_class(self, caption: str, classes: Sequence[str]) -> str | None:
         """The first of the classes that a caption says; None where it says none."""
         words = words_in(caption)
         stems, meant = _stems(words), self._meant(words)

@@ -100,7 +100,7 @@ class Mentions:
         names = tuple(self.concepts[place] for place in kept)
         return Mentions(names, self.text, places[self.concept])
 
-    def counted(self, groups: Indices, size: int) -> Counts:
+    def count(self, groups: Indices, size: int) -> Counts:
         """Count how often every concept is said in each group of texts.
 
         Args:

@@ -35,7 +35,7 @@ from biasgraph.methods.variations import (
     usual_axes,
     variations,
 )
-from biasgraph.methods.variations import said as said_by
+from biasgraph.methods.variations import read_attributes as said_by
 from biasgraph.models.registry import traits_of
 from biasgraph.prompts.mining_target import MiningTarget
 from biasgraph.prompts.subject import strip_brackets
@@ -101,7 +101,7 @@ def score(similarity: Floats, alpha: float = ALPHA) -> Score:
 
 
 @dataclass(frozen=True)
-class Spanned:
+class VariationImages:
     """The images of a prompt against its variations.
 
     Attributes:
@@ -151,15 +151,15 @@ class Varying:
 
     def span(
         self, prompt: str, images: Sequence[str], media: Media, typed: str | None = None
-    ) -> Spanned:
+    ) -> VariationImages:
         """A prompt's images, those left out that a service withheld. Raises as models do."""
         texts, seen = self.texts(typed or prompt, media), media.find_shown(images)
         if not seen:
-            return Spanned(prompt, texts, (), np.empty((len(texts), 0)))
+            return VariationImages(prompt, texts, (), np.empty((len(texts), 0)))
         said = media.embed_texts([text.text for text in texts])
-        return Spanned(prompt, texts, tuple(seen), cosines(said, media.embed_images(seen)))
+        return VariationImages(prompt, texts, tuple(seen), cosines(said, media.embed_images(seen)))
 
-    def ceiling(self, spanned: Spanned, media: Media) -> Score:
+    def ceiling(self, spanned: VariationImages, media: Media) -> Score:
         """The score of as many images made from the variations themselves."""
         made = media.imagine(spanned.prompt, spanned.texts, len(spanned.images))
         said = media.embed_texts([text.text for text in spanned.texts])
@@ -278,12 +278,14 @@ class _Scoring:
         parts.append(Ranking(bars, caption))
         return Finding(TITLE, ABOUT, parts, numbers)
 
-    def _span(self, prompt: str) -> Spanned:
+    def _span(self, prompt: str) -> VariationImages:
         images = self.given.initial_images(prompt)
         typed = self.given.typed.get(prompt)
         return self.varying.span(prompt, images, self.media, typed)
 
-    def _ceiling(self, spanned: Spanned, numbers: dict[str, float | int | None]) -> list[Part]:
+    def _ceiling(
+        self, spanned: VariationImages, numbers: dict[str, float | int | None]
+    ) -> list[Part]:
         best = self.varying.ceiling(spanned, self.media)
         numbers["score_null"] = best.value
         return [
@@ -315,7 +317,7 @@ class _Scoring:
         return Number(label, mean, low, high, SUBSAMPLE)
 
 
-def score_spanned(spanned: Spanned) -> Score:
+def score_spanned(spanned: VariationImages) -> Score:
     """Eq. 1; no value where there is no image."""
     return score(spanned.similarity) if spanned.images else Score(None, *_NOTHING)
 
@@ -331,7 +333,7 @@ def least_aligned(scored: Score) -> list[int]:
     return [int(place) for place in np.argsort(scored.best_text, kind="stable")[:SHOWN]]
 
 
-def _ranking(spanned: Spanned, scored: Score, places: Sequence[int], what: str) -> Ranking:
+def _ranking(spanned: VariationImages, scored: Score, places: Sequence[int], what: str) -> Ranking:
     """The first of some missed variations."""
     texts = [(spanned.texts[i].text, float(scored.best_image[i])) for i in places[:MISSED_SHOWN]]
     return Ranking([Bar(text, similarity) for text, similarity in texts], f"{MISSED}, {what}")
@@ -353,7 +355,10 @@ def _number(label: str, scored: Score, n: int) -> Number:
 
 
 def _about_axis(
-    node: Mapping[str, Any], spanned: Spanned, scored: Score, said: Sequence[Mapping[str, str]]
+    node: Mapping[str, Any],
+    spanned: VariationImages,
+    scored: Score,
+    said: Sequence[Mapping[str, str]],
 ) -> Finding:
     """How near the images come to each attribute of an axis, over the variations that say it."""
     axis, attributes = str(node["id"]), [str(name) for name in node["attributes"]]

@@ -18,7 +18,7 @@ from biasgraph.data.answer_codes import variable_of
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.methods.minethegap import (
     ALPHA,
-    Spanned,
+    VariationImages,
     cosines,
     find_missed,
     least_aligned,
@@ -78,7 +78,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Scored:
+class PromptScore:
     """How a prompt fares.
 
     Attributes:
@@ -110,7 +110,7 @@ class Objective(Protocol):
     def needs(self, prompt: str) -> Needs:
         """What a prompt needs; raises InputError, saying why, for one that cannot be scored."""
 
-    def evaluate(self, population: Sequence[Sample], media: Media) -> Sequence[Scored]:
+    def evaluate(self, population: Sequence[Sample], media: Media) -> Sequence[PromptScore]:
         """The scores of a population, in its order; raises as models do."""
 
 
@@ -143,7 +143,7 @@ class BiasScore:
         """The prompt's variations."""
         return Needs(variations=True)
 
-    def evaluate(self, population: Sequence[Sample], media: Media) -> list[Scored]:
+    def evaluate(self, population: Sequence[Sample], media: Media) -> list[PromptScore]:
         """Eq. 1, with the missed concepts and the least-aligned images.
 
         Everything is embedded at once.
@@ -158,11 +158,11 @@ class BiasScore:
             i, t = i + own, t + its
         return found
 
-    def _score_sample(self, sample: Sample, said: np.ndarray, shown: np.ndarray) -> Scored:
+    def _score_sample(self, sample: Sample, said: np.ndarray, shown: np.ndarray) -> PromptScore:
         if not len(shown):
-            return Scored(None, "all images were withheld")
+            return PromptScore(None, "all images were withheld")
         texts, images = tuple(sample.variations), tuple(sample.own)
-        spanned = Spanned(sample.prompt, texts, images, cosines(said, shown))
+        spanned = VariationImages(sample.prompt, texts, images, cosines(said, shown))
         found = score(spanned.similarity, self.alpha)
         evidence = {
             "missed": [
@@ -176,8 +176,8 @@ class BiasScore:
         }
         if sample.made > len(images):
             few = f"{sample.made - len(images)} of {sample.made} images were withheld"
-            return Scored(None, f"{few}, and only scores of as many images compare", evidence)
-        return Scored(found.value, found.reason, evidence)
+            return PromptScore(None, f"{few}, and only scores of as many images compare", evidence)
+        return PromptScore(found.value, found.reason, evidence)
 
 
 @dataclass(frozen=True)
@@ -204,17 +204,17 @@ class AxisSkew:
         _free_plan(prompt, self.axes.only([self.axis]))
         return Needs(asked=self.axes.only([self.axis]))
 
-    def evaluate(self, population: Sequence[Sample], media: Media) -> list[Scored]:
+    def evaluate(self, population: Sequence[Sample], media: Media) -> list[PromptScore]:
         """W1 between the shares of the answers and the ideal."""
         target = _Target.of(self.axes, self.axis, self.shares)
         found = []
         for sample in population:
             counts = target.counts(sample, sample.prompt)
             if few := target.why_few(sample, [sample.prompt]):
-                found.append(Scored(None, few))
+                found.append(PromptScore(None, few))
                 continue
             distance = float(target.ideal.distance(counts / counts.sum()))
-            found.append(Scored(distance, "", target.evidence(counts)))
+            found.append(PromptScore(distance, "", target.evidence(counts)))
         return found
 
 
@@ -250,19 +250,19 @@ class EdgeStrength:
         arms = _free_plan(prompt, self.axes.only([self.x]))
         return Needs(arms, asked=self.axes.only([self.y]))
 
-    def evaluate(self, population: Sequence[Sample], media: Media) -> list[Scored]:
+    def evaluate(self, population: Sequence[Sample], media: Media) -> list[PromptScore]:
         """IS of the answers as they are, arms mixed evenly."""
         target = _Target.of(self.axes, self.y, self.shares)
         return [self._score_sample(sample, target) for sample in population]
 
-    def _score_sample(self, sample: Sample, target: _Target) -> Scored:
+    def _score_sample(self, sample: Sample, target: _Target) -> PromptScore:
         if few := target.why_few(sample, [*sample.images]):
-            return Scored(None, few)
+            return PromptScore(None, few)
         before = target.counts(sample, sample.prompt)
         arms = np.array([target.counts(sample, text) for text in sample.images])[1:]
         first, then = distances_to_ideal(before[None], arms[None], target.ideal, "equal")
         evidence = {"distance_before": first, "distance_after": then, **target.evidence(before)}
-        return Scored(round(first - then, 12) + 0.0, "", evidence)  # never -0.0
+        return PromptScore(round(first - then, 12) + 0.0, "", evidence)  # never -0.0
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ def names_axis(text: str, axis: Axis) -> bool:
     pronouns name an axis that tells "man" from "woman".
     """
     vocabulary = vocabulary_of(axis)
-    return bool(vocabulary.spoken(text) or (_tells_sexes(vocabulary) and _has_pronoun(text)))
+    return bool(vocabulary.find_spans(text) or (_tells_sexes(vocabulary) and _has_pronoun(text)))
 
 
 def _tells_sexes(vocabulary: Vocabulary) -> bool:

@@ -93,7 +93,7 @@ def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessm
     """
     shares = _shares(counts)
     each, mixed = intensity(shares), shares.mean(axis=0)
-    drawn = _Drawn.of(counts, replicates, rng)
+    drawn = _Resamples.of(counts, replicates, rng)
     level, mean_level = _levels(counts, rng)
     fixed = wilson(counts.sum(axis=0), int(counts.sum())).tolist()
     return Assessment(
@@ -116,7 +116,7 @@ def assess(counts: Counts, replicates: int, rng: np.random.Generator) -> Assessm
 
 
 @dataclass(frozen=True)
-class _Drawn:
+class _Resamples:
     """Resamples: of the mean shares (R, k), of each set's intensity (P, R), of their mean (R,)."""
 
     mixed: Floats
@@ -124,7 +124,7 @@ class _Drawn:
     mean: Floats
 
     @classmethod
-    def of(cls, counts: Counts, replicates: int, rng: np.random.Generator) -> _Drawn:
+    def of(cls, counts: Counts, replicates: int, rng: np.random.Generator) -> _Resamples:
         mixed, mean = np.zeros((replicates, counts.shape[1])), np.zeros(replicates)
         each = np.empty((len(counts), replicates))
         for place, row in enumerate(counts):  # one by one: there may be thousands

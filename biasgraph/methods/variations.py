@@ -79,7 +79,7 @@ def propose_prompts(texts: Sequence[str], count: int = PROPOSED) -> tuple[Prompt
     return tuple(Prompt(text, "other") for text in texts[:count])
 
 
-def said(axes: AxisSet, variation: Prompt, prompt: str) -> dict[str, str]:
+def read_attributes(axes: AxisSet, variation: Prompt, prompt: str) -> dict[str, str]:
     """What a variation says of its subject and the prompt does not: axis -> attribute.
 
     Those of a combination are known. Of other texts they are read as those of prompts are; nothing

@@ -41,7 +41,7 @@ def word_table(influences: Sequence[WordInfluence]) -> Table:
 def _rank_rows(influence: WordInfluence) -> Iterator[tuple[Cell, ...]]:
     for word in influence.ranked:
         share = "" if word.share is None else f"{word.share:.3f}"
-        said = _said(word, influence, tied="tied with the first")
+        said = _describe_word(word, influence, tied="tied with the first")
         yield word.word, str(word.rank), share, _score(word), said
 
 
@@ -50,7 +50,7 @@ def _unrank_rows(influence: WordInfluence) -> Iterator[tuple[Cell, ...]]:
     words: dict[str, list[str]] = {}
     for word in influence.words:
         if word.rank is None:
-            words.setdefault(_said(word, influence), []).append(word.word)
+            words.setdefault(_describe_word(word, influence), []).append(word.word)
     for reason, texts in words.items():
         yield " ".join(dict.fromkeys(texts)), "", "", "", reason
 
@@ -79,7 +79,7 @@ def _view(influence: WordInfluence, *, several: bool) -> MarkedView:
 
 
 def _mark_word(word: WordScore, influence: WordInfluence, after: str) -> MarkedWord:
-    said = _said(word, influence)
+    said = _describe_word(word, influence)
     if word.share is None:
         return MarkedWord(word.word, after, note=said if word.rank is None and said else UNDEFINED)
     note = ", ".join(filter(None, (f"rank {word.rank}", f"score {_score(word)}", said)))
@@ -87,7 +87,7 @@ def _mark_word(word: WordScore, influence: WordInfluence, after: str) -> MarkedW
     return MarkedWord(word.word, after, word.share, note=note, mark=mark)
 
 
-def _said(word: WordScore, influence: WordInfluence, tied: str = "") -> str:
+def _describe_word(word: WordScore, influence: WordInfluence, tied: str = "") -> str:
     """What a word's numbers leave open: why it has no rank, or whether it stands out."""
     if word.rank is None:
         return word.reason or influence.reason

@@ -89,7 +89,7 @@ class ShortPrompts:
             return ""
         return self.removals[content[0]].note if content else NO_WORD
 
-    def ranked(self, axis: str) -> list[PromptWord]:
+    def words_to_rank(self, axis: str) -> list[PromptWord]:
         """The words that are left out to see what they do to an axis."""
         return [
             word
@@ -144,7 +144,7 @@ def _influence(
     images: int,
     seed: int,
 ) -> WordInfluence:
-    left_out = short.ranked(axis.name)
+    left_out = short.words_to_rank(axis.name)
     full = _codes(said[short.prompt][axis.name], axis)
     columns = [_codes(said[str(short.removals[word].text)][axis.name], axis) for word in left_out]
     ranked: dict[PromptWord, tuple[RankedWord, int]] = {}

@@ -212,7 +212,7 @@ class ObservableGenerator(Protocol):
 
 
 @runtime_checkable
-class Annotated(Protocol):
+class AnnotatedJudge(Protocol):
     """A power of judges whose answers stand in a file, each by an annotator."""
 
     @property

@@ -123,7 +123,7 @@ class ClipJudge(TransformersModel):
         """How pictures of a size become what the model reads, and what it reads beside."""
 
         @lru_cache(maxsize=1)
-        def made(size: tuple[int, int]) -> tuple[PixelMap, dict[str, Any]]:
+        def make_map(size: tuple[int, int]) -> tuple[PixelMap, dict[str, Any]]:
             sample, processor = sample_image(size), self._processor
             batch = place_tensors(processor(images=[sample], return_tensors="pt"), self._model)
             own = batch.pop("pixel_values")
@@ -131,7 +131,7 @@ class ClipJudge(TransformersModel):
             mapped.check(sample, own.float().cpu().numpy(), self.spec)
             return mapped, batch
 
-        return made
+        return make_map
 
     def embed_images(self, images: Sequence[Image]) -> np.ndarray:
         """(n, d) float32 unit vectors in the space of :meth:`embed_texts`.

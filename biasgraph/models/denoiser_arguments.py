@@ -89,7 +89,7 @@ class Form:
                     row[path] = value[place] if kind == "item" else value
         return every
 
-    def kept(self, path: Path, value: Any) -> Any:
+    def offload(self, path: Path, value: Any) -> Any:
         """An image's argument as it may be kept for long: its own part in main memory."""
         return value.cpu() if self.kinds[path] != "same" and _is_tensor(value) else value
 

@@ -162,7 +162,7 @@ def _activate(shared: SharedLatents, vocabulary: _Vocabulary, rows: Any, vectors
     with vocabulary.exchange(vectors):
         condition = shared.trace(prompt, others)
     latents = range(len(shared.seeds))
-    seen = shared.portions.run(latents, lambda some: shared.seen([(condition, k) for k in some]))
+    seen = shared.portions.run(latents, lambda some: shared.observe([(condition, k) for k in some]))
     return torch.stack(seen)
 
 

@@ -35,7 +35,7 @@ rounds to whole pixel values between its steps, which has no gradient."""
 
 
 @dataclass(frozen=True)
-class _Resized:
+class _Resize:
     """Pixels at another size.
 
     Attributes:
@@ -68,7 +68,7 @@ class PixelMap:
         shape: Of what the model reads of one image.
     """
 
-    resized: Sequence[_Resized]
+    resized: Sequence[_Resize]
     places: Any
     scale: Any
     shift: Any
@@ -167,7 +167,7 @@ class _Numbering:
 
     own: Callable[..., Any]
     numbered: list[np.ndarray]
-    resized: list[_Resized] = field(default_factory=list)
+    resized: list[_Resize] = field(default_factory=list)
 
     def __call__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         """The numbers of the pixels that resizing makes, (3, height, width)."""
@@ -180,7 +180,7 @@ class _Numbering:
         kind = {**given.arguments, **given.arguments.get("kwargs", {})}.get("resample")
         filter_of = partial(_filter, kind=BILINEAR if kind is None else int(kind))
         rows, columns = filter_of(places.shape[-2], height), filter_of(places.shape[-1], width)
-        resized = _Resized(torch.from_numpy(places.astype(np.int64)), rows, columns.T)
+        resized = _Resize(torch.from_numpy(places.astype(np.int64)), rows, columns.T)
         first = 1 + int(self.numbered[-1].max())
         numbers = np.arange(first, first + math.prod(resized.shape)).reshape(resized.shape)
         self.resized.append(resized)

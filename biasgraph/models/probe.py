@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.json_files import check, parse_json
 from biasgraph.io.text_files import read_bytes
 
@@ -167,7 +167,7 @@ def load_probes(path: Path, generator: ConfiguredModel, axes: AxisSet) -> dict[s
             running it, or other axes.
     """
     record, tensors = _whole_file(path)
-    name = shown(path)
+    name = show_path(path)
     _refuse_another_model(name, record, generator)
     of_axis = {one["axis"]: (place, one) for place, one in enumerate(record["probes"])}
     probes = {}
@@ -222,7 +222,7 @@ def _refuse_another_model(name: str, record: Mapping[str, Any], generator: Confi
 def _whole_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The record and the tensors of a file of probes; raises InputError."""
     tensors, metadata = _read(path)
-    name = shown(path)
+    name = show_path(path)
     if RECORD not in metadata:
         raise InputError(f"{name} holds no probes: it was not written by `biasgraph probe train`")
     record = parse_json(metadata[RECORD].encode("utf-8", "surrogatepass"), name)
@@ -243,7 +243,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
         header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
     except (SafetensorError, ValueError, KeyError, RecursionError) as error:
         raise InputError(
-            f"{shown(path)} is no safetensors file, or a damaged one: {printable(str(error))[:150]}"
+            f"{show_path(path)} is no safetensors file, or a damaged one: "
+            f"{printable(str(error))[:150]}"
         ) from None
     return tensors, header.get("__metadata__", {})
 

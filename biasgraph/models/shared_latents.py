@@ -144,13 +144,13 @@ class SharedLatents:
         try:
             for places in groups.values():
                 with torch.no_grad():
-                    seen = self.portions.run([pairs[place] for place in places], self.seen)
+                    seen = self.portions.run([pairs[place] for place in places], self.observe)
                 values[places] = torch.stack([row.cpu() for row in seen])
         finally:
             self.observed.release()
         return values
 
-    def seen(self, pairs: Sequence[tuple[Condition, int]]) -> Any:
+    def observe(self, pairs: Sequence[tuple[Condition, int]]) -> Any:
         """One batch of `activations`, on the pipeline's device; with gradients where these are on.
 
         Args:
@@ -199,7 +199,7 @@ class SharedLatents:
         made = []
         for prompt, row in zip(prompts, rows, strict=True):
             own = {path: value for path, value in row.items() if path not in self._first}
-            given = {path: self._form.kept(path, value) for path, value in own.items()}
+            given = {path: self._form.offload(path, value) for path, value in own.items()}
             made.append(Condition(prompt, given, self._form.key(given)))
         return made
 

@@ -158,12 +158,12 @@ def _draw(final: Mapping[str, Sequence[Any]], seeds: Sequence[int]) -> dict[str,
     """Choices drawn evenly, for each image by its own seed."""
     import torch
 
-    def drawn(axis: str, place: int, choices: int) -> Any:
+    def draw(axis: str, place: int, choices: int) -> Any:
         names = [f"{seed}\n{axis}\n{place}" for seed in seeds]
         return torch.tensor([Random(name).randrange(choices) for name in names])
 
     return {
-        axis: [drawn(axis, place, logs.shape[1]).to(logs.device) for place, logs in enumerate(own)]
+        axis: [draw(axis, place, logs.shape[1]).to(logs.device) for place, logs in enumerate(own)]
         for axis, own in final.items()
     }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from biasgraph.data.axes import Axis, AxisSet, axis_document, load_axis_set
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io import resources
 from biasgraph.io.folder_names import slug
 from biasgraph.io.writing import refuse_foreign, write_files
@@ -132,7 +132,7 @@ def write_starter(name: str, subject: SubjectKind, output: Path | None = None) -
     text = starter(name, subject)
     path = Path(f"{slug(name)}.yaml") if output is None else output
     if path.suffix.lower() not in (".yaml", ".yml"):
-        raise InputError(f"{shown(path)}: the file of an axis set must end in .yaml")
+        raise InputError(f"{show_path(path)}: the file of an axis set must end in .yaml")
     refuse_foreign(path, option="name or -o FILE")
     return write_files(path.parent, {path.name: text.encode()}, option="name or -o FILE")[0]
 

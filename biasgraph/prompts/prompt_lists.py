@@ -11,7 +11,7 @@ from biasgraph.data.axes import AxisSet
 from biasgraph.data.file_names import FOUND, MINED
 from biasgraph.data.found_file import FoundFile
 from biasgraph.data.mined_file import MinedFile
-from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, did_you_mean, printable, show_path
 from biasgraph.io import resources
 from biasgraph.io.text_files import at_place, lines_of, read_bytes
 from biasgraph.prompts.counterfactuals import PromptPlan, plan_prompts
@@ -101,10 +101,10 @@ def _read_searched(run: Path) -> tuple[tuple[str, str], ...]:
         name, prompts = MINED, [row.prompt for row in MinedFile.of(run).mined]
     else:  # of a folder that nobody may look into, too
         raise InputError(
-            f"{shown(run)} is no run of `biasgraph mine` or `biasgraph search`: it holds no "
+            f"{show_path(run)} is no run of `biasgraph mine` or `biasgraph search`: it holds no "
             f"{MINED} and no {FOUND}"
         )
-    source = shown(run / name)
+    source = show_path(run / name)
     if not prompts:
         raise InputError(f"{source} has no prompt that a search found")
     return tuple((text, f"{source}, prompt {place}") for place, text in enumerate(prompts, start=1))

@@ -23,7 +23,7 @@ from biasgraph.prompts.kinds import (
     looks_like_adjective,
 )
 from biasgraph.prompts.noise import mask_noise
-from biasgraph.prompts.removed_word import SINGULAR, Removed
+from biasgraph.prompts.removed_word import SINGULAR, WordRemoval
 from biasgraph.prompts.subject import Subject, find_subject, strip_brackets
 from biasgraph.prompts.tokens import PromptToken, tokenize
 from biasgraph.prompts.vocabulary import vocabulary_of
@@ -87,7 +87,7 @@ def why_unranked(word: PromptWord, prompt: str, axis: Axis, kind: str = "person"
     if not any(map(str.isalnum, word.text)):
         return SIGN
     stop = lower in words("stop_words")
-    spoken = vocabulary_of(axis).spoken(prompt)
+    spoken = vocabulary_of(axis).find_spans(prompt)
     if any(start <= word.start and word.end <= end and (not stop or end - start == len(lower))
            for start, end in spoken):  # fmt: skip
         return OF_AXIS
@@ -115,7 +115,7 @@ def leave_out(
     subject = subject or _subject_of(prompt)
     if subject is not None and tokens[at].end == subject.end and not _is_long_name(subject):
         return _generalize(prompt, tokens, at, subject, kind)
-    dropped, put = Removed(tokens, at, subject).changes()
+    dropped, put = WordRemoval(tokens, at, subject).changes()
     left = cut_prompt(prompt, tokens, dropped, put)
     kept = [token.lower for i, token in enumerate(tokens) if i not in dropped]
     if not any(any(map(str.isalnum, one)) and one not in words("stop_words") for one in kept):

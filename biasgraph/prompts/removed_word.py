@@ -33,7 +33,7 @@ _PLACES = frozenset(["front", "top", "middle", "center", "centre", "midst", "bac
 """In "in front of", "on top of": they belong to the preposition."""
 
 
-class Removed:
+class WordRemoval:
     """What goes with a word that is left out, and what is mended, by indices of tokens."""
 
     def __init__(self, tokens: Sequence[PromptToken], at: int, subject: Subject | None) -> None:
@@ -44,16 +44,16 @@ class Removed:
 
     def changes(self) -> tuple[set[int], dict[int, str]]:
         """The indices that go, and what is put in the place of others."""
-        return self._dropped(), self._put
+        return self._find_dropped(), self._put
 
-    def _dropped(self) -> set[int]:
+    def _find_dropped(self) -> set[int]:
         at, word = self._at, self._word(self._at)
         gone = {at}
         if self._acts(at):
             gone |= {*self._auxiliaries(at), *range(self._before_adverbs(at) + 1, at)}
             if self._adverb(at + 1):
                 gone.add(at + 1)
-            elif self._joined_before(at):
+            elif self._follows_conjunction(at):
                 gone.add(at - 1)
             elif self._begins_noun(at + 1):
                 gone.discard(at)
@@ -97,7 +97,7 @@ class Removed:
             yield index
             index -= 1
 
-    def _closed(self, index: int) -> bool:
+    def _closes(self, index: int) -> bool:
         """Whether no noun follows directly: a sign, the end, a preposition or a determiner."""
         word = self._word(index)
         other = ends_phrase(word) or determiner_number(word) or word in _CONJUNCTIONS
@@ -116,14 +116,14 @@ class Removed:
         if previous in words("auxiliaries") | _RELATIVES:
             return True
         if previous in _CONJUNCTIONS or previous == ",":
-            return is_participle(word) and before > 0 and self._closed(index + 1)
+            return is_participle(word) and before > 0 and self._closes(index + 1)
         if not self._is_word(before) or determiner_number(previous) or ends_phrase(previous):
             return False
         if (self._subject and self._tokens[before].end == self._subject.end) or is_being(previous):
             return True
         if describes(previous):
             return False
-        noun = word in words("ing_nouns") or not self._closed(index + 1)
+        noun = word in words("ing_nouns") or not self._closes(index + 1)
         return is_plural(previous) or not noun
 
     def _begins_noun(self, index: int) -> bool:
@@ -131,7 +131,7 @@ class Removed:
         word = self._word(index)
         if determiner_number(word):
             return True
-        return self._is_word(index) and not self._closed(index) and not self._acts(index)
+        return self._is_word(index) and not self._closes(index) and not self._acts(index)
 
     def _continues(self, index: int) -> bool:
         """Whether the noun that a word describes follows."""
@@ -140,9 +140,9 @@ class Removed:
             alike = describes(self._word(index)) and describes(self._word(index + 2))
             return alike and not self._acts(index + 2) and self._continues(index + 2)
         auxiliary = self._word(following) in words("auxiliaries")
-        return not self._closed(following) and not auxiliary and not self._acts(following)
+        return not self._closes(following) and not auxiliary and not self._acts(following)
 
-    def _joined_before(self, index: int) -> bool:
+    def _follows_conjunction(self, index: int) -> bool:
         return index > 1 and self._word(index - 1) in _CONJUNCTIONS
 
     def _of_modifier(self, at: int) -> set[int]:
@@ -174,7 +174,7 @@ class Removed:
             self._mend_number(at + 2)
             return {*range(first, at + 2)}
         joined = {at + 1} if following in _CONJUNCTIONS else set()
-        if self._joined_before(first) and not is_plural(self._word(first - 2)):
+        if self._follows_conjunction(first) and not is_plural(self._word(first - 2)):
             self._mend_verb(at + 1)
         return {*range(self._start_of_phrase(first), at + 1)} | joined
 
@@ -203,7 +203,7 @@ class Removed:
 
     def _start_of_phrase(self, first: int) -> int:
         """The index of what hangs on a noun phrase from `first` on: a preposition, a verb."""
-        if self._joined_before(first):
+        if self._follows_conjunction(first):
             if self._word(first - 1) == "and" and self._word(first - 2) == ",":
                 return first - 2
             return first - 1

@@ -165,7 +165,7 @@ class Vocabulary:
                 meaning = meaning or self._owners[place or self._form(known or "")] or word
         return ",".join(kept), meaning
 
-    def spoken(self, text: str) -> list[tuple[int, int]]:
+    def find_spans(self, text: str) -> list[tuple[int, int]]:
         """Where a text names the axis: by its name, an attribute, a phrase or a synonym.
 
         Wherever the words stand, and whatever they say it of.

@@ -16,10 +16,10 @@ from biasgraph.report import judge_words, prompt_tables, rounds_words, style, ve
 from biasgraph.report.build_record import BuildRecord
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_figure import alternative_text, graph_figure
-from biasgraph.report.graph_summary import SECTIONS, Told, graph_facts
+from biasgraph.report.graph_summary import SECTIONS, ReportInput, graph_facts
 from biasgraph.report.lead import lead
-from biasgraph.report.markdown import code, image, titled, to_markdown
-from biasgraph.report.provenance import describe_model, made_with, rows_of
+from biasgraph.report.markdown import code, image, title_page, to_markdown
+from biasgraph.report.provenance import describe_model, describe_models, rows_of
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
@@ -40,7 +40,7 @@ def card_files(result: Result, kind: str, columns: int) -> dict[str, bytes]:
         InputError: the run's record is damaged.
     """
     document = result.document
-    told = Told(document, result.pair_records(), [part.document for part in result.prompts])
+    told = ReportInput(document, result.pair_records(), [part.document for part in result.prompts])
     figures = {}
     if not words.is_without_interventions(told.graph):
         figures[f"graph.{kind}"] = graph_figure(document, kind, columns)
@@ -48,17 +48,17 @@ def card_files(result: Result, kind: str, columns: int) -> dict[str, bytes]:
     return {FILE: text.encode("utf-8", "replace"), **figures}
 
 
-def card(told: Told, record: BuildRecord, figure: str | None) -> str:
+def card(told: ReportInput, record: BuildRecord, figure: str | None) -> str:
     """The card's text; figure: the file of its picture, if it has one."""
     document, graph = dict(told.document), told.graph
-    return titled(
+    return title_page(
         f"Audit card: {style.subject(document)} by {describe_model(graph, 80)}",
         [
             to_markdown([parts.Banner(graph["toy"])]),
             to_markdown([parts.Text(" ".join(lead(document, told.pairs)))]),
             *_figure(document, figure),
-            to_markdown(_audited(document, record)),
-            to_markdown(_shown(told)),
+            to_markdown(_describe_audit(document, record)),
+            to_markdown(_describe_shares(told)),
             to_markdown(SECTIONS["findings"](told)),
             to_markdown(_judge(graph)),
             to_markdown(_limits(told)),
@@ -74,7 +74,7 @@ def _figure(document: Document, figure: str | None) -> Iterator[str]:
         yield to_markdown([parts.Text(f"How to read it: {words.ARROW}")])
 
 
-def _audited(document: Record, record: BuildRecord) -> Iterator[parts.ScreenPart]:
+def _describe_audit(document: Record, record: BuildRecord) -> Iterator[parts.ScreenPart]:
     """What was audited, with what, when and by which version."""
     graph = document["graph"]
     facts = dict(graph_facts(document))
@@ -83,7 +83,7 @@ def _audited(document: Record, record: BuildRecord) -> Iterator[parts.ScreenPart
     if record.model_settings:
         settings = rows_of(record.model_settings)
         facts["Model settings"] = ", ".join(f"{name} {value}" for name, value in settings)
-    facts |= made_with(graph)
+    facts |= describe_models(graph)
     if record.date is not None:
         facts["Date"] = record.date.strftime("%Y-%m-%d")
     versions = graph["versions"]
@@ -101,7 +101,7 @@ def _settings(settings: Record) -> str:
     return told or "the defaults"
 
 
-def _shown(told: Told) -> Iterator[parts.ScreenPart]:
+def _describe_shares(told: ReportInput) -> Iterator[parts.ScreenPart]:
     """The share of every attribute beside its ideal; of many prompts, what their sum hides."""
     yield parts.Heading("What the images show")
     yield share_table(told)
@@ -112,7 +112,7 @@ def _shown(told: Told) -> Iterator[parts.ScreenPart]:
         yield prompt_tables.most_different(nodes, told.prompts)
 
 
-def share_table(told: Told) -> parts.Table:
+def share_table(told: ReportInput) -> parts.Table:
     """A row for each attribute; the distance to the ideal stands in the first row of its axis."""
     rows: list[tuple[parts.Cell, ...]] = []
     for node in told.document["nodes"]:
@@ -172,7 +172,7 @@ def _judge(graph: Record) -> Iterator[parts.ScreenPart]:
     yield parts.Table(columns, rows, "Intervals are 95 %.", numeric=(1, 2, 3))
 
 
-def _limits(told: Told) -> Iterator[parts.ScreenPart]:
+def _limits(told: ReportInput) -> Iterator[parts.ScreenPart]:
     """What could not be determined, and what to keep in mind."""
     yield parts.Heading("Limits")
     undetermined = list(verdict_words.describe_undetermined(told.document, told.pairs))
@@ -180,7 +180,7 @@ def _limits(told: Told) -> Iterator[parts.ScreenPart]:
     yield parts.Sentences("To keep in mind", [*_caveats(told)])
 
 
-def _caveats(told: Told) -> Iterator[str]:
+def _caveats(told: ReportInput) -> Iterator[str]:
     yield from caveats(told.document)
     yield judge_words.about_labels([told.graph])
 

@@ -78,4 +78,4 @@ def _phrase(attribute: Attribute) -> str:
 
 def _size(axes: AxisSet) -> str:
     attributes = sum(len(axis.attributes) for axis in axes.axes)
-    return f"{words.counted(len(axes.axes), 'axis', 'axes')}, {attributes} attributes"
+    return f"{words.count_noun(len(axes.axes), 'axis', 'axes')}, {attributes} attributes"

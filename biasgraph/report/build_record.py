@@ -56,19 +56,19 @@ class BuildRecord:
         root = run_directory(result.directory)
         record = None if root is None else read_record(root)
         if root is None or record is None:
-            return cls(_written(result))
+            return cls(_find_time(result))
         refuse_unreadable(root, record)
         builds = [build for build in record["builds"] if build["command"][:1] in ([], [BUILD])]
         if not builds:
-            return cls(_written(result), (), True, record["generator"]["settings"])
-        date = _moment(str(builds[-1].get("at"))) or _written(result)
+            return cls(_find_time(result), (), True, record["generator"]["settings"])
+        date = _moment(str(builds[-1].get("at"))) or _find_time(result)
         return cls(date, builds[-1]["command"], True, record["generator"]["settings"])
 
     @property
     def shell(self) -> str:
         """`command` for a shell, in one line in which nothing is hidden; empty without one."""
         words = ["biasgraph", *self.command] if self.command else []
-        return " ".join(map(_quoted, words))
+        return " ".join(map(_quote, words))
 
 
 def identity(result: Result) -> UUID:
@@ -78,7 +78,7 @@ def identity(result: Result) -> UUID:
     return UUID(bytes=hashlib.sha256(known).digest()[:16], version=4)
 
 
-def _written(result: Result) -> datetime | None:
+def _find_time(result: Result) -> datetime | None:
     if result.directory is None:
         return None
     path = result.directory / GRAPH
@@ -92,7 +92,7 @@ def _moment(text: str) -> datetime | None:
         return None
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     """A word of a command; what is invisible in it stands as an escape of bash's."""
     if printable(word) == word:
         return shlex.quote(word)

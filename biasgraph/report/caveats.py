@@ -10,10 +10,10 @@ from biasgraph.report.lead import is_hidden_by_sum
 from biasgraph.report.words import (
     Record,
     arrows,
-    grouped,
+    group_records,
     is_without_interventions,
+    list_names,
     name,
-    named,
 )
 
 
@@ -32,7 +32,7 @@ def caveats(document: Record) -> Iterator[str]:
             marked = [node for node in marked if not is_hidden_by_sum(node)]
             told = told.partition(";")[0] if untested else told  # what is behind it is of pairs
         if marked:
-            yield f"{named([node['id'] for node in marked])}: {told}."
+            yield f"{list_names([node['id'] for node in marked])}: {told}."
     known = {(flag, node["id"]) for flag, marked in axes.items() for node in marked}
     for flag, links in _by_flag(document["links"]).items():
         news = [
@@ -49,4 +49,4 @@ def caveats(document: Record) -> Iterator[str]:
 
 
 def _by_flag(records: Iterable[Record]) -> dict[str, list[Record]]:
-    return grouped((flag, record) for record in records for flag in record["flags"])
+    return group_records((flag, record) for record in records for flag in record["flags"])

@@ -66,15 +66,15 @@ def describe_distributions(comparison: Record, document: Record) -> Iterator[str
         )
     within = [row["axis"] for row in rows if row["growth"] is not None and not is_clear(row)]
     if within and clear:
-        yield f"Within chance: {words.named(within)}."
+        yield f"Within chance: {words.list_names(within)}."
     elif within:
         yield (
             f"No distribution is clearly closer to its ideal or further from it "
-            f"({words.counted(len(within), 'axis', 'axes')} within chance)."
+            f"({words.count_noun(len(within), 'axis', 'axes')} within chance)."
         )
     unknown = ((row["reason"], row) for row in rows if row["growth"] is None)
-    for reason, some in words.grouped(unknown).items():
-        yield f"Not comparable, {words.named([row['axis'] for row in some])}: {reason}."
+    for reason, some in words.group_records(unknown).items():
+        yield f"Not comparable, {words.list_names([row['axis'] for row in some])}: {reason}."
 
 
 def is_clear(row: Record) -> bool:
@@ -91,7 +91,7 @@ def describe_changes(comparison: Record) -> Iterator[str]:
     if not total and len(reasons) == 1:
         yield f"No pair can be compared: {reasons.pop()}."
         return
-    compared = words.counted(total, "pair")
+    compared = words.count_noun(total, "pair")
     yield (
         f"{classes['changed']} of {compared} changed. Of the others, edges in both graphs: "
         f"{classes['in both']}; in one of them alone, which is no evidence of a change: "
@@ -110,7 +110,7 @@ def describe_changes(comparison: Record) -> Iterator[str]:
         if pairs:
             yield f"Edges {what} only, undecided in the other: {words.arrows(pairs)}."
     told = ((pair["reason"], pair) for pair in comparison["pairs"] if pair["reason"] is not None)
-    for reason, pairs in words.grouped(told).items():
+    for reason, pairs in words.group_records(told).items():
         yield f"Not comparable, {words.arrows(pairs)}: {reason}."
     cut = [pair for pair in comparison["pairs"] if pair["at_common_size"]]
     if cut:

@@ -16,7 +16,7 @@ from biasgraph.report.build_record import BuildRecord, identity
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
 from biasgraph.report.lead import lead
-from biasgraph.report.provenance import made_with
+from biasgraph.report.provenance import describe_models
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
@@ -118,7 +118,7 @@ def _limits(document: Record, pairs: Sequence[Record]) -> Iterator[str]:
 def _properties(document: Record, record: BuildRecord) -> Iterator[dict[str, str]]:
     """What was audited, how and when, as the audit card says it; every prompt in full."""
     graph = document["graph"]
-    facts = {**dict(graph_facts(document)), **made_with(graph)}
+    facts = {**dict(graph_facts(document)), **describe_models(graph)}
     told = {name: value for name, value in facts.items() if name not in ("Prompt", "Prompts")}
     one = graph["prompt"]
     prompts = [one] if one is not None else [each["prompt"] for each in graph["prompts"]]

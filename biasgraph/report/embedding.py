@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from biasgraph.report.words import counted
+from biasgraph.report.words import count_noun
 from biasgraph.runs.storage import storing
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ STEPS = (Step(336, 82), Step(336, 62), Step(256, 62), Step(192, 62))
 
 
 @dataclass(frozen=True)
-class Embedded:
+class EmbeddedPictures:
     """What became of a page's pictures.
 
     Attributes:
@@ -66,19 +66,19 @@ class Embedded:
             pixels = self.step.longest
             said.append(f"Pictures have at most {pixels} pixels a side, to keep the page small.")
         if more and links:
-            are = counted(more, "more is a link", "more are links")
+            are = count_noun(more, "more is a link", "more are links")
             said.append(f"{are} to the run's files and can be seen only beside them.")
         elif more:
-            said.append(f"{counted(more, 'more is', 'more are')} left out for lack of room.")
+            said.append(f"{count_noun(more, 'more is', 'more are')} left out for lack of room.")
         if missing:
-            are = counted(missing, "picture is", "pictures are")
+            are = count_noun(missing, "picture is", "pictures are")
             said.append(f"{are} left out: the file is missing from the run, or damaged.")
         return " ".join(said) or None
 
 
 def embed(
     store: ImageStore, rows: Sequence[ImageRow], room: int = ROOM, steps: Sequence[Step] = STEPS
-) -> Embedded:
+) -> EmbeddedPictures:
     """Embed all of a page's pictures at the first step at which they fit, or as many as fit.
 
     At the last step pictures are taken in their order until the next one would pass the room.
@@ -100,9 +100,9 @@ def embed(
                 break
             sources[image] = uri
         if whole:
-            return Embedded(sources, step)
+            return EmbeddedPictures(sources, step)
     ids = [row.id for row in rows]
-    return Embedded(sources, step, ids[ids.index(image) :])
+    return EmbeddedPictures(sources, step, ids[ids.index(image) :])
 
 
 def _encode(store: ImageStore, rows: Sequence[ImageRow], step: Step) -> Iterator[tuple[str, str]]:

@@ -319,7 +319,7 @@ def _samples(audit: _Audit) -> Iterator[dict[str, Any]]:
         asked, made = row["prompt"], row["image"]
         if picture is not None:
             asked, made = picture.text, f"images/{picture.file.sha256}.png"
-        score, evaluation = _scored(row)
+        score, evaluation = _name_score(row)
         answer, own = row["answer"], choices[row["target"]]
         reference = [row["attribute"]] if row["axis"] == row["target"] else []
         right = answer in (reference or own)
@@ -350,7 +350,7 @@ def _attribution(answer: str, method: str) -> dict[str, Any]:
     }
 
 
-def _scored(row: Record) -> tuple[str, str]:
+def _name_score(row: Record) -> tuple[str, str]:
     """The id and the name of the score that an answer belongs to."""
     target, axis = row["target"], row["axis"]
     if row["role"] == "initial":

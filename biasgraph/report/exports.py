@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from biasgraph.data.file_names import BY_PROMPT
 from biasgraph.data.frames import by_prompt_for_csv, nodes_for_csv, with_label
-from biasgraph.errors import BiasgraphError, InputError, names_in, shown
+from biasgraph.errors import BiasgraphError, InputError, names_in, show_path
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import refuse_foreign, write_files, writing_to
@@ -43,7 +43,7 @@ def formats_in(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportResult:
     """What an export has done.
 
     Attributes:
@@ -61,7 +61,7 @@ def export(
     directory: str | Path | None = None,
     *,
     columns: int = 2,
-) -> Exported:
+) -> ExportResult:
     """Write a result in those of these formats that it can be written in, all their files or none.
 
     The format `FOLDER` also copies a run's images into sets, with a manifest.
@@ -107,7 +107,7 @@ def export(
     written = write_files(folder, files)  # first: an export that is cut short can be given again
     if pictures is not None:
         pictures.write(folder)
-    return Exported(written, refused)
+    return ExportResult(written, refused)
 
 
 def _list_files(folder: Path) -> list[str]:
@@ -120,5 +120,5 @@ def _list_files(folder: Path) -> list[str]:
         listing = None
     names = listing.get("files") if isinstance(listing, dict) else None
     if not isinstance(names, list) or listing.get("schema") != SCHEMA:
-        raise InputError(f"{shown(folder / LISTING)} is not a list of exports; give another -o")
+        raise InputError(f"{show_path(folder / LISTING)} is not a list of exports; give another -o")
     return [str(name) for name in names]

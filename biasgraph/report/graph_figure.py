@@ -63,7 +63,7 @@ def graph_sheet(document: Document, columns: int) -> Iterator[FigureSheet]:
 
 def alternative_text(document: Document) -> str:
     """What the figure shows, for those who do not see it."""
-    axes, edges = len(document["nodes"]), words.counted(len(document["links"]), "edge")
+    axes, edges = len(document["nodes"]), words.count_noun(len(document["links"]), "edge")
     return f"The graph: {axes} axes, {edges}."
 
 

@@ -20,7 +20,7 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportInput:
     """What there is to tell of.
 
     Attributes:
@@ -40,10 +40,10 @@ class Told:
         return whole
 
 
-Section = Callable[[Told], Iterator[parts.ScreenPart]]
+Section = Callable[[ReportInput], Iterator[parts.ScreenPart]]
 
 
-def summarize(told: Told, sections: Sequence[str] = ()) -> list[parts.ScreenPart]:
+def summarize(told: ReportInput, sections: Sequence[str] = ()) -> list[parts.ScreenPart]:
     """What graph.json says, in parts.
 
     Args:
@@ -59,17 +59,17 @@ def summarize(told: Told, sections: Sequence[str] = ()) -> list[parts.ScreenPart
     return found
 
 
-def _settings(told: Told) -> Iterator[parts.ScreenPart]:
+def _settings(told: ReportInput) -> Iterator[parts.ScreenPart]:
     yield parts.Facts(graph_facts(told.document))
 
 
-def _axes(told: Told) -> Iterator[parts.ScreenPart]:
+def _axes(told: ReportInput) -> Iterator[parts.ScreenPart]:
     if told.prompts:
         yield parts.Sentences("", list(describe_seen(told.document)))
     yield axis_table(told.document["nodes"])
 
 
-def _prompts(told: Told) -> Iterator[parts.ScreenPart]:
+def _prompts(told: ReportInput) -> Iterator[parts.ScreenPart]:
     """What the prompts show one by one, and where the files of each are."""
     nodes = told.document["nodes"]
     if told.prompts and (differences := prompt_tables.differences(nodes)).rows:
@@ -78,7 +78,7 @@ def _prompts(told: Told) -> Iterator[parts.ScreenPart]:
     yield _files_of_prompts(told.graph.get("prompts") or ())
 
 
-def _findings(told: Told) -> Iterator[parts.ScreenPart]:
+def _findings(told: ReportInput) -> Iterator[parts.ScreenPart]:
     document, pairs, graph = told.document, told.pairs, told.graph
     links, untestable = document["links"], words.is_without_interventions(graph)
     verb = "is an edge" if len(links) == 1 else "are edges"
@@ -93,23 +93,23 @@ def _findings(told: Told) -> Iterator[parts.ScreenPart]:
     yield parts.Sentences("Mediation", list(words.mediation(links, graph)))
 
 
-def _pairs(told: Told) -> Iterator[parts.ScreenPart]:
+def _pairs(told: ReportInput) -> Iterator[parts.ScreenPart]:
     """The pairs that are no edges, and what could not be decided."""
     others = [pair for pair in words.between(told.pairs) if not pair["edge"]]
     if not words.is_without_interventions(told.graph):
-        yield parts.Heading(f"{words.counted(len(others), 'pair')} without an edge")
+        yield parts.Heading(f"{words.count_noun(len(others), 'pair')} without an edge")
         yield _pair_table(others)
     yield rounds_words.when_decided(told.graph, told.pairs)
     undecided = verdict_words.describe_undecided(told.document, told.pairs)
     yield parts.Sentences("Undetermined", list(undecided))
 
 
-def _methods(told: Told) -> Iterator[parts.ScreenPart]:
+def _methods(told: ReportInput) -> Iterator[parts.ScreenPart]:
     title = "Other methods (the report has more)"
     yield parts.Sentences(title, list(_findings_in_short(told.graph)))
 
 
-def _images(told: Told) -> Iterator[parts.ScreenPart]:
+def _images(told: ReportInput) -> Iterator[parts.ScreenPart]:
     """How many images were asked about on each axis, and what became of their answers."""
     rows: list[tuple[parts.Cell, ...]] = []
     for node in told.document["nodes"]:
@@ -120,7 +120,7 @@ def _images(told: Told) -> Iterator[parts.ScreenPart]:
     yield parts.Table(columns, rows, numeric=(1, 2, 3, 4))
 
 
-def _caveats(told: Told) -> Iterator[parts.ScreenPart]:
+def _caveats(told: ReportInput) -> Iterator[parts.ScreenPart]:
     said = [*caveats(told.document), *judge_words.caveats_of_graph(told.graph)]
     yield parts.Sentences("To keep in mind", said)
 
@@ -302,7 +302,7 @@ def _ranking(part: Record) -> str:
         value = words.with_interval(item["value"], item["low"], item["high"])
         against = "" if item["reference"] is None else f" against {item['reference']:.3f}"
         named.append(f"{words.name(item['label'])} {value}{against}")
-    listed = words.enumerated(named, "items")
+    listed = words.list_first(named, "items")
     caption = words.label(part["caption"], 300).rstrip(".")
     return f"{caption}: {listed}" if caption else listed
 

@@ -86,10 +86,10 @@ class Span:
         """Dates from the first to the last; times of day where they are within two days."""
         form = "%Y-%m-%d" if self.last - self.first > 2 * DAY else "%m-%d %H:%M"
         if self.last == self.first:
-            return [Tick(self.scale(self.first), _shown(self.first, "%Y-%m-%d"))]
+            return [Tick(self.scale(self.first), _format_time(self.first, "%Y-%m-%d"))]
         step = (self.last - self.first) / (DATES - 1)
         times = [self.first + step * number for number in range(DATES)]
-        return [Tick(self.scale(time), _shown(time, form)) for time in times]
+        return [Tick(self.scale(time), _format_time(time, form)) for time in times]
 
     def scale(self, time: float) -> float:
         """Where a moment stands."""
@@ -104,7 +104,7 @@ def moment(date: str) -> float:
     return datetime.fromisoformat(date).timestamp()
 
 
-def _shown(time: float, form: str) -> str:
+def _format_time(time: float, form: str) -> str:
     return datetime.fromtimestamp(time, UTC).strftime(form)
 
 

@@ -119,13 +119,13 @@ def history_view(history: Record, address: Callable[[Record], str | None]) -> Hi
     for setting in settings:  # axes of the same metric have the same scale
         ends = [point["w1_ci"][1] for point in setting["points"] if point["w1_ci"]]
         most[setting["metric"]] = max([most.get(setting["metric"], 0.2), *ends])
-    drawn = [axis for axis in history["axes"] if _measured(axis) >= FEWEST]
+    drawn = [axis for axis in history["axes"] if _count_runs(axis) >= FEWEST]
     once = [words.label(axis["axis"], 40) for axis in history["axes"] if axis not in drawn]
     toys = {point["model"] for point in points if point["toy"]}
     return HistoryView(
         prompt=words.label(history["prompt"]),
         runs=history["runs"],
-        models=[Model(_called(one), span.looks.get(one), one in toys) for one in models],
+        models=[Model(_name_model(one), span.looks.get(one), one in toys) for one in models],
         number=_count_models(models),
         changes=[change for axis in history["axes"] for change in _changes(axis, models)],
         axes=[_axis(axis, span, most) for axis in drawn],
@@ -138,7 +138,7 @@ def history_view(history: Record, address: Callable[[Record], str | None]) -> Hi
     )
 
 
-def _measured(axis: Record) -> int:
+def _count_runs(axis: Record) -> int:
     """How many runs measured it."""
     points = (point for setting in axis["settings"] for point in setting["points"])
     return sum(point["w1"] is not None for point in points)
@@ -151,7 +151,7 @@ def _axis(axis: Record, span: Span, most: Mapping[str, float]) -> AxisView:
     for setting, shown in zip(axis["settings"][1:], others, strict=True):
         if not _is_joined(shown):
             runs = "; ".join(
-                f"{_called(one['model'], words.name)}{_toy(one)}: {_dated(one)}"
+                f"{_name_model(one['model'], words.name)}{_toy(one)}: {_describe_point(one)}"
                 for one in setting["points"]
             )
             told.append(f"{shown.apart} {runs}.")
@@ -242,13 +242,13 @@ def _changes(axis: Record, models: Sequence[str]) -> Iterator[str]:
                 yield (
                     f"{words.name(axis['axis'])} of {words.name(model)}{_toy(last)} is "
                     f"{'further from' if further else 'closer to'} its ideal than it was: "
-                    f"{_dated(first)}, {_dated(last)}."
+                    f"{_describe_point(first)}, {_describe_point(last)}."
                 )
 
 
-def _dated(point: Record) -> str:
+def _describe_point(point: Record) -> str:
     interval = "not defined" if point["w1"] is None else words.with_ci(point["w1"], point["w1_ci"])
-    return f"{interval} on {point['date'][:10]} ({words.counted(point['valid'], 'image')})"
+    return f"{interval} on {point['date'][:10]} ({words.count_noun(point['valid'], 'image')})"
 
 
 def _numbers(axis: str, setting: Record, address: Callable[[Record], str | None]) -> Numbers:
@@ -274,15 +274,17 @@ def _numbers(axis: str, setting: Record, address: Callable[[Record], str | None]
     )
 
 
-def _called(model: str, show: Callable[[str], str] = words.label) -> str:
+def _name_model(model: str, show: Callable[[str], str] = words.label) -> str:
     return UNKNOWN_MODELS if model == NO_MODEL else show(model)
 
 
 def _count_models(models: Sequence[str]) -> str:
     known = [model for model in models if model != NO_MODEL]
     if len(known) == len(models):
-        return words.counted(len(known), "model")
-    return f"{words.counted(len(known), 'model')}, others not recorded" if known else UNKNOWN_MODELS
+        return words.count_noun(len(known), "model")
+    return (
+        f"{words.count_noun(len(known), 'model')}, others not recorded" if known else UNKNOWN_MODELS
+    )
 
 
 def _toy(point: Record) -> str:

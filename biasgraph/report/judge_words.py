@@ -7,7 +7,7 @@ from typing import Any
 
 from biasgraph.errors import printable
 from biasgraph.models.registry import traits_of
-from biasgraph.report.words import counted, enumerated, label, name, named, p_value, with_ci
+from biasgraph.report.words import count_noun, label, list_first, list_names, name, p_value, with_ci
 
 Record = Mapping[str, Any]
 
@@ -74,7 +74,7 @@ def judge(graph: Record, longest: int = 200) -> str:
         labels = "labels of a model"
     if source:
         labels += f": {label(source, longest)}"
-    return labels if number is None else f"{labels} ({counted(number, 'annotator')})"
+    return labels if number is None else f"{labels} ({count_noun(number, 'annotator')})"
 
 
 def about_labels(graphs: Iterable[Record]) -> str:
@@ -176,31 +176,31 @@ def caveats(record: Record) -> Iterator[str]:
     none = [axis["axis"] for axis in axes if axis["kappa"] is None]
     if none:
         yield (
-            f"{named(none)}: kappa is not defined, because both sides always gave the same "
+            f"{list_names(none)}: kappa is not defined, because both sides always gave the same "
             "answer, or none."
         )
     weak = [axis["axis"] for axis in axes if axis["kappa"] is not None and axis["kappa"] < FAIR]
     if weak:
         errors = "differences between people" if record.get("people") else "the judge's errors"
         yield (
-            f"{named(weak)}: kappa is below {FAIR:g}, so much of what is found there may be "
+            f"{list_names(weak)}: kappa is below {FAIR:g}, so much of what is found there may be "
             f"{errors}."
         )
     few = [axis["axis"] for axis in axes if "few_images" in axis["flags"]]
     if few:
-        yield f"{named(few)}: fewer than 30 images with two valid answers."
+        yield f"{list_names(few)}: fewer than 30 images with two valid answers."
     lost = [axis for axis in axes if axis["coverage"] is not None and axis["coverage"] < 0.9]
     if lost:
         told = [f"{name(axis['axis'])} {1 - axis['coverage']:.0%}" for axis in lost]
         yield (
             f"Where the reference has a valid answer and the judge has none: "
-            f"{enumerated(told, 'axes')}."
+            f"{list_first(told, 'axes')}."
         )
     uneven = [axis for axis in axes if (axis["uneven_p"] or 1) < UNEVEN / max(len(axes), 1)]
     if uneven:
         told = [f"{name(axis['axis'])} (p = {p_value(axis['uneven_p'])})" for axis in uneven]
         yield (
             "The judge's error rate differs between initial and counterfactual images, which "
-            f"--correct does not undo: {enumerated(told, 'axes')}."
+            f"--correct does not undo: {list_first(told, 'axes')}."
         )
     yield from (f"{printable(note)}." for note in record["notes"])

@@ -12,12 +12,12 @@ from biasgraph.report.words import (
     LISTED,
     Record,
     between,
-    counted,
+    count_noun,
     edge_rule,
     is_without_interventions,
+    list_names,
     majority,
     name,
-    named,
     percent,
     with_ci,
 )
@@ -48,7 +48,7 @@ def describe_seen(document: Record) -> Iterator[str]:
     count = graph["images"]["initial"]
     prompt = graph["prompt"]
     of = f"{len(graph['prompts'])} prompts" if prompt is None else f"“{name(prompt, 120)}”"
-    about = f"{counted(count, 'image')} of {of}"
+    about = f"{count_noun(count, 'image')} of {of}"
     if hidden:
         yield _describe_hidden(sorted(hidden, key=lambda node: -node["w1_mean_prompt"]), of)
     if most:
@@ -86,7 +86,7 @@ def _describe_hidden(nodes: Sequence[Record], of: str) -> str:
     """What the sum of the prompts hides, by their mean; the numbers of the furthest axis."""
     most, *others = nodes
     mean = with_ci(most["w1_mean_prompt"], most["w1_mean_prompt_ci"])
-    also = f"; also {named([node['id'] for node in others])}" if others else ""
+    also = f"; also {list_names([node['id'] for node in others])}" if others else ""
     return (
         f"One by one, the {of} are further from the ideal than their sum shows, because they lean "
         f"different ways: {name(most['id'])}, on average {mean} "
@@ -116,7 +116,7 @@ def say_links(document: Record, pairs: Sequence[Record]) -> str:
     told = []
     if links:
         told.append(
-            f"In {len(links)} of {counted(tested, 'pair')}, what is asked of one axis decides "
+            f"In {len(links)} of {count_noun(tested, 'pair')}, what is asked of one axis decides "
             "another"
             f"{_say_clear(len(known), len(links))} whether diversifying moves it towards its ideal "
             "or away."
@@ -127,8 +127,8 @@ def say_links(document: Record, pairs: Sequence[Record]) -> str:
          f"{edge_rule(document['graph'])['min_is']:g}, so they are no edges"),
     ):  # fmt: skip
         if some:
-            of = f"{len(some)} of {counted(tested, 'pair')}"
-            more = counted(len(some), "more pair")
+            of = f"{len(some)} of {count_noun(tested, 'pair')}"
+            more = count_noun(len(some), "more pair")
             told.append(f"In {more if told else of}, {what}.")
     if not links and not shifts and tested > len(cut):
         of = "the others" if cut else f"{tested} pairs"

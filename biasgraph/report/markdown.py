@@ -29,7 +29,7 @@ def to_markdown(parts: Iterable[findings.ScreenPart]) -> str:
     return "\n\n".join(drawn)
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """Untrusted text in one line that Markdown shows as it is; what is invisible is made visible.
 
     The marks around names that sentences have are left out: pages of code hosts warn of them.
@@ -45,37 +45,39 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _banner(part: findings.Banner) -> str:
-    return f"> **{escaped(part.text or '')}**"
+    return f"> **{escape_text(part.text or '')}**"
 
 
 def _heading(part: findings.Heading) -> str:
-    return f"## {escaped(part.text)}"
+    return f"## {escape_text(part.text)}"
 
 
 def _text(part: findings.Text) -> str:
-    return escaped(part.text)
+    return escape_text(part.text)
 
 
 def _facts(part: findings.Facts) -> str:
-    return "\n".join(f"- **{escaped(title)}:** {escaped(text)}" for title, text in part.rows)
+    return "\n".join(
+        f"- **{escape_text(title)}:** {escape_text(text)}" for title, text in part.rows
+    )
 
 
 def _sentences(part: findings.Sentences) -> str:
-    rows = "\n".join(f"- {escaped(row)}" for row in part.rows)
-    return f"**{escaped(part.title)}**\n\n{rows}" if part.title else rows
+    rows = "\n".join(f"- {escape_text(row)}" for row in part.rows)
+    return f"**{escape_text(part.title)}**\n\n{rows}" if part.title else rows
 
 
 def _table(table: findings.Table) -> str:
     rules = ("---:" if place in table.numeric else "---" for place in range(len(table.columns)))
-    rows = [map(escaped, table.columns), rules, *(map(_cell, row) for row in table.rows)]
+    rows = [map(escape_text, table.columns), rules, *(map(_cell, row) for row in table.rows)]
     lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"{lines}\n\n{escaped(table.caption)}" if table.caption else lines
+    return f"{lines}\n\n{escape_text(table.caption)}" if table.caption else lines
 
 
 def _cell(cell: findings.Cell) -> str:
     if isinstance(cell, tuple):
         return "; ".join(map(_cell, cell))
-    return escaped(words.cell_words(cell))
+    return escape_text(words.cell_words(cell))
 
 
 _DRAWN: dict[str, Callable[[Any], str]] = {
@@ -90,7 +92,7 @@ _DRAWN: dict[str, Callable[[Any], str]] = {
 
 def image(alt: str, file: str) -> str:
     """A picture in a file beside the page."""
-    return f"![{escaped(alt)}]({file})"
+    return f"![{escape_text(alt)}]({file})"
 
 
 def code(line: str) -> str:
@@ -98,6 +100,6 @@ def code(line: str) -> str:
     return f"```\n{line}\n```"
 
 
-def titled(title: str, parts: Sequence[str]) -> str:
+def title_page(title: str, parts: Sequence[str]) -> str:
     """A page: its title and what stands below it, without what is empty."""
-    return "\n\n".join([f"# {escaped(title)}", *filter(None, parts)]) + "\n"
+    return "\n\n".join([f"# {escape_text(title)}", *filter(None, parts)]) + "\n"

@@ -42,7 +42,7 @@ def mining_figure(document: Record, kind: str, columns: int = 2) -> bytes:
 
 
 def _caption(document: Record) -> str:
-    tried = words.counted(len(document["candidates"]), "prompt")
+    tried = words.count_noun(len(document["candidates"]), "prompt")
     missing = sum(one["score"] is None for one in document["candidates"])
     unscored = f" {missing:,} without a score are left out." if missing else ""
     return (

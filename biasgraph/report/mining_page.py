@@ -33,7 +33,7 @@ class Variation:
 
 
 @dataclass(frozen=True)
-class Mined:
+class MinedPromptView:
     """A mined prompt as the page shows it."""
 
     rank: int
@@ -108,19 +108,19 @@ def _describe_row(row: Record) -> Iterator[str]:
         yield from variation["images"][:PER_VARIATION]
 
 
-def _describe_mined(row: Record, document: Record, gallery: Gallery) -> Mined:
+def _describe_mined(row: Record, document: Record, gallery: Gallery) -> MinedPromptView:
     own, first = _own(row), row["first_score"]
     counts = {one["number"]: one["n_images"] for one in document["candidates"]}
     shots = gallery.shots(own, row["prompt"], _least_aligned(row))
     more = len(row["images"]) - len(shots)
-    left = words.counted(more, "more image" if shots else "image")
-    basis = words.counted(row["n_images"], "fresh image")
+    left = words.count_noun(more, "more image" if shots else "image")
+    basis = words.count_noun(row["n_images"], "fresh image")
     if row["n_batches"]:
-        basis += f" in {words.counted(row['n_batches'], 'batch', 'batches')}"
+        basis += f" in {words.count_noun(row['n_batches'], 'batch', 'batches')}"
     if row["score"] is not None and row["reason"]:
         basis += f"; {words.label(row['reason'], 300)}"
-    of_first = words.counted(counts.get(row["candidate"], 0), "image")
-    return Mined(
+    of_first = words.count_noun(counts.get(row["candidate"], 0), "image")
+    return MinedPromptView(
         row["rank"],
         words.label(row["prompt"], 300),
         words.with_interval(row["score"], row["low"], row["high"]),

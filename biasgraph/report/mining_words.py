@@ -41,10 +41,10 @@ def extreme(document: Record) -> str:
 def lead(document: Record) -> Iterator[str]:
     """How much was searched, and the worst prompt when it was scored again."""
     counts, tried = document["n_images"], len(document["candidates"])
-    iterations = words.counted(len(document["iterations"]), "iteration")
+    iterations = words.count_noun(len(document["iterations"]), "iteration")
     yield (
-        f"The search scored {words.counted(tried, 'prompt')} in {iterations} with "
-        f"{words.counted(counts['search'], 'image')}; it ended because "
+        f"The search scored {words.count_noun(tried, 'prompt')} in {iterations} with "
+        f"{words.count_noun(counts['search'], 'image')}; it ended because "
         f"{STOPPED.get(document['stopped'], words.label(document['stopped'], 80))}."
     )
     worst = next((row for row in document["mined"] if row["score"] is not None), None)
@@ -54,7 +54,7 @@ def lead(document: Record) -> Iterator[str]:
     score = words.with_interval(worst["score"], worst["low"], worst["high"])
     interval = "" if worst["low"] is None else " (95 % interval)"
     yield (
-        f"Scored again on {words.counted(worst['n_images'], 'fresh image')}, the worst is "
+        f"Scored again on {words.count_noun(worst['n_images'], 'fresh image')}, the worst is "
         f"“{words.name(worst['prompt'], 160)}”: {score}{interval}; {meaning(document)}."
     )
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from biasgraph.data.findings import Sentences, is_empty
 from biasgraph.data.result import run_directory, why_no_run
-from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, did_you_mean, printable, show_path
 from biasgraph.report import html, verdict_words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_figure import alternative_text, graph_figure, graph_sheet
-from biasgraph.report.graph_summary import Told
+from biasgraph.report.graph_summary import ReportInput
 from biasgraph.report.judge_words import caveats_of_graph
 from biasgraph.report.overview import overviews
 from biasgraph.report.words import Record, plain
@@ -34,7 +34,7 @@ ENDS = ("", "_low", "_high")
 def result_html(result: Result) -> str:
     """What `Result._repr_html_` returns: HTML without scripts, every text in it escaped."""
     document, prompts = result.document, [part.document for part in result.prompts]
-    told = Told(document, result.pair_records(), prompts)
+    told = ReportInput(document, result.pair_records(), prompts)
     figure = base64.b64encode(graph_figure(document, "svg", 1)).decode("ascii")
     graph = document["graph"]
     limits = Sentences("To keep in mind", [*caveats(document), *caveats_of_graph(graph)])
@@ -121,15 +121,15 @@ def picture(result: Result, image: str) -> Image:
         if row is None:
             quoted = printable(repr(image))
             raise InputError(
-                f"{shown(root)} has no image {quoted}.{did_you_mean(str(image), rows)} Ids stand "
-                "in the column image of answers"
+                f"{show_path(root)} has no image {quoted}.{did_you_mean(str(image), rows)} Ids "
+                "stand in the column image of answers"
             )
         if row.withheld:
             raise InputError(f"image {printable(image)} was withheld: {printable(row.withheld)}")
         found, path = run.read_image(row), run.image_path(row)
     if found is None:
         raise InputError(
-            f"{shown(path)} is missing or damaged: rerun the build command to make it again"
+            f"{show_path(path)} is missing or damaged: rerun the build command to make it again"
         )
     found.filename = str(path)  # type: ignore[attr-defined]  # as of one opened by its path
     return found

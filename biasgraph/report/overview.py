@@ -10,7 +10,7 @@ from biasgraph.causal.flags import CLAIMS, FLAG_WORDS
 from biasgraph.data import findings as parts
 from biasgraph.report import judge_words, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
-from biasgraph.report.graph_summary import SECTIONS, Told, axis_table
+from biasgraph.report.graph_summary import SECTIONS, ReportInput, axis_table
 from biasgraph.report.lead import is_hidden_by_sum, say_links
 from biasgraph.report.provenance import describe_model
 from biasgraph.report.share_words import in_pictures
@@ -25,7 +25,7 @@ SIZES = ((10, 3), (8, 3), (8, 2), (6, 2), (8, 1), (6, 1), (4, 1), (3, 1), (4, 0)
 
 
 def overviews(
-    told: Told, directory: str | None, end: parts.ScreenPart | None = None
+    told: ReportInput, directory: str | None, end: parts.ScreenPart | None = None
 ) -> Iterator[list[parts.ScreenPart]]:
     """The overview of a graph, each time with less in it, so that one fits the terminal.
 
@@ -54,14 +54,14 @@ def overviews(
 
 def _describe_hidden(nodes: Sequence[Record]) -> str:
     """Where prompts are further from the ideal, one by one, than their sum."""
-    axes = words.named([node["id"] for node in nodes])
+    axes = words.list_names([node["id"] for node in nodes])
     return f"One by one, the prompts are further from the ideal than their sum shows: {axes}."
 
 
-def _about(told: Told) -> str:
+def _about(told: ReportInput) -> str:
     """What was audited and with what, in a line or two."""
     graph = told.graph
-    several = words.counted(len(graph.get("prompts") or ()), "prompt")
+    several = words.count_noun(len(graph.get("prompts") or ()), "prompt")
     prompt = f"{several}, summed," if graph["prompt"] is None else f"“{graph['prompt']}”"
     validated = judge_words.describe_validation(graph) if graph["vqa"] else None
     trust = "" if validated is None else f" ({_describe_validation(validated)})"
@@ -86,11 +86,11 @@ def _axes(nodes: Sequence[Record], number: int) -> list[parts.ScreenPart]:
     more = len(nodes) - len(kept)
     caption = f"The {number} axes furthest from their ideal; {more} more: --section axes"
     if not kept:
-        return [parts.Text(f"{words.counted(more, 'axis', 'axes')}: --section axes")]
+        return [parts.Text(f"{words.count_noun(more, 'axis', 'axes')}: --section axes")]
     return [parts.Table(table.columns, table.rows, caption if more else "", table.numeric)]
 
 
-def _pairs_to_tell(told: Told) -> list[Record]:
+def _pairs_to_tell(told: ReportInput) -> list[Record]:
     """The edges with a direction first, then the common shifts, then the other edges."""
     return [*verdict_words.strongest(told.document["links"]),
             *verdict_words.pick_shifts(told.pairs)]  # fmt: skip
@@ -105,21 +105,21 @@ def _finding(document: Record, pair: Record) -> str:
     return f"{told[:-1]}: {verdict_words.direction(pair['sign'])}." if claimed else told
 
 
-def _warnings(told: Told) -> Iterator[str]:
+def _warnings(told: ReportInput) -> Iterator[str]:
     """What limits everything, and how much else there is to keep in mind."""
     graph = told.graph
     flags = [flag for flag in graph["flags"] if flag not in ("no_interventions", "mixed_metrics")]
     known = [f"{FLAG_WORDS.get(flag, flag)}." for flag in flags]
     unseen = graph.get("unseen_words")
     if unseen:
-        known.append(f"Never seen by the model: {words.named(unseen, 'words')}.")
+        known.append(f"Never seen by the model: {words.list_names(unseen, 'words')}.")
     yield from (sentence[0].upper() + sentence[1:] for sentence in known)
     more = len([*caveats(told.document), *judge_words.caveats_of_graph(graph)]) - len(known)
     if more > 0:
-        yield f"{words.counted(more, 'thing')} more to keep in mind: --section caveats"
+        yield f"{words.count_noun(more, 'thing')} more to keep in mind: --section caveats"
 
 
-def _what_else(told: Told, directory: str | None) -> Iterator[str]:
+def _what_else(told: ReportInput, directory: str | None) -> Iterator[str]:
     """Where the rest is."""
     if directory is None:
         yield "Save it with -o DIR to see the rest with `biasgraph show DIR`."

@@ -11,7 +11,7 @@ from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import image_ids
 from biasgraph.data.result import run_above
 from biasgraph.report import html
-from biasgraph.report.embedding import PAGE, STEPS, Embedded
+from biasgraph.report.embedding import PAGE, STEPS, EmbeddedPictures
 from biasgraph.report.graph_drawing import drawing
 from biasgraph.report.page_data import page_data
 from biasgraph.report.prompt_grid import prompt_grid
@@ -159,14 +159,18 @@ class _Page:
         """The page: its pictures embedded as far as there is room, links to files beyond that."""
         drawn = drawing(self.model["document"]["nodes"], self.model["pairs"])
         if self.linked:
-            return self._html(drawn, Embedded(left_over=self.thumbnails.images))
-        room = PAGE - SENTENCES - len(self._html(drawn, Embedded(left_over=self.thumbnails.images)))
+            return self._html(drawn, EmbeddedPictures(left_over=self.thumbnails.images))
+        room = (
+            PAGE
+            - SENTENCES
+            - len(self._html(drawn, EmbeddedPictures(left_over=self.thumbnails.images)))
+        )
         return self._html(drawn, self.thumbnails.embed(room))
 
-    def _note(self, embedded: Embedded) -> str | None:
+    def _note(self, embedded: EmbeddedPictures) -> str | None:
         return embedded.note(len(self.thumbnails.images), self.files is not None)
 
-    def _html(self, drawn: Mapping[str, Any], embedded: Embedded) -> bytes:
+    def _html(self, drawn: Mapping[str, Any], embedded: EmbeddedPictures) -> bytes:
         damaged = {*self.thumbnails.images} - {*embedded.sources, *embedded.left_over}
         images = [
             image

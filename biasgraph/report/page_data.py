@@ -63,8 +63,8 @@ def page_data(result: Result, thumbnails: Thumbnails) -> tuple[dict[str, Any], d
         **picture_data(result, thumbnails, _places(sets, nodes)),
         "model": words.label(graph["model"] or "", 200),
         "findings": {
-            "graph": _shown_findings(graph["findings"], place),
-            "nodes": [_shown_findings(node["findings"], place) for node in nodes],
+            "graph": _prepare_findings(graph["findings"], place),
+            "nodes": [_prepare_findings(node["findings"], place) for node in nodes],
         },
         "words": {
             "flags": FLAG_WORDS,
@@ -255,10 +255,10 @@ def _row(counts: Mapping[str, int], attributes: Sequence[str]) -> list[int]:
     return [*(counts.get(_key(attribute), 0) for attribute in attributes), *lost]
 
 
-def _shown_findings(findings: Record, place: Mapping[str, int]) -> list[dict[str, Any]]:
+def _prepare_findings(findings: Record, place: Mapping[str, int]) -> list[dict[str, Any]]:
     """The findings of all methods, with pictures by their place in `images`."""
 
-    def placed(part: dict[str, Any]) -> dict[str, Any]:
+    def place_images(part: dict[str, Any]) -> dict[str, Any]:
         if part["kind"] != Images.kind:
             return part
         items = [item | {"image": place.get(item["image"])} for item in part["items"]]
@@ -266,6 +266,6 @@ def _shown_findings(findings: Record, place: Mapping[str, int]) -> list[dict[str
 
     return [
         {name: finding[name] for name in ("title", "about")}
-        | {"show": [placed(part) for part in finding["show"]]}
+        | {"show": [place_images(part) for part in finding["show"]]}
         for finding in findings.values()
     ]

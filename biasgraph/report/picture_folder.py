@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biasgraph.data.result import run_directory
-from biasgraph.errors import InputError, ModelError, shown
+from biasgraph.errors import InputError, ModelError, show_path
 from biasgraph.io.writing import write_atomically, writing_to
 from biasgraph.runs.directory import read_run
 from biasgraph.runs.pictures.layouts import CONTROL, MANIFEST
@@ -44,7 +44,7 @@ class PictureFolder:
         """The images behind a result. Raises InputError where it has none of its own."""
         root = run_directory(result.directory)
         if root is None:
-            where = "the result" if result.directory is None else shown(result.directory)
+            where = "the result" if result.directory is None else show_path(result.directory)
             raise InputError(f"{where} has no images: it was made from an answers table")
         columns = ["prompt", "role", "axis", "attribute", "image"]
         images = result.answers[columns].drop_duplicates("image").astype(object)
@@ -65,7 +65,7 @@ class PictureFolder:
                 cells = (path, role, axis, attribute, row.text, prompt, image, row.withheld or "")
                 rows.append(dict(zip(COLUMNS, cells, strict=True)))
         if not rows:
-            raise InputError(f"{shown(root)} has no images to lay out")
+            raise InputError(f"{show_path(root)} has no images to lay out")
         if not any(row["withheld"] for row in rows):
             rows = [{name: row[name] for name in row if name != "withheld"} for row in rows]
         several = images["prompt"].nunique() > 1
@@ -97,6 +97,6 @@ def _whole(path: Path) -> bytes:
     content = path.read_bytes() if path.is_file() else b""
     if hashlib.sha256(content).hexdigest() != path.stem:
         raise ModelError(
-            f"{shown(path)} is missing or damaged: the run's build command makes it again"
+            f"{show_path(path)} is missing or damaged: the run's build command makes it again"
         )
     return content

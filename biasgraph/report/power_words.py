@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from biasgraph.report.words import Record, between, counted
+from biasgraph.report.words import Record, between, count_noun
 
 
 def say_needed(document: Record, pairs: Sequence[Record]) -> str | None:
@@ -15,7 +15,7 @@ def say_needed(document: Record, pairs: Sequence[Record]) -> str | None:
         return None
     link = f"a link of V = {_least(document):g}"
     if times <= 1:
-        tested = counted(len(_limits(pairs)), "pair")
+        tested = count_noun(len(_limits(pairs)), "pair")
         return f"Each of {tested} had a chance of at least 80 % to show {link}."
     each = _images_of_each_prompt(document)
     more = f"about {times:.1f} times as many images"

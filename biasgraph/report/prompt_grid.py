@@ -66,9 +66,9 @@ def edges_words(document: Record, pairs: Sequence[Record]) -> tuple[str, str]:
         [one.get("verdict") for one in words.between(pairs)],
     )
     if document["links"]:
-        return words.counted(len(document["links"]), "edge"), told
+        return words.count_noun(len(document["links"]), "edge"), told
     if shifts := verdicts.count("common_shift"):
-        return words.counted(shifts, "common shift"), told
+        return words.count_noun(shifts, "common shift"), told
     if words.is_without_interventions(document["graph"]):
         return "not tested", told
     still = [

@@ -32,7 +32,7 @@ def provenance(document: Record, models: Sequence[str]) -> dict[str, Rows]:
 def graph_provenance(graph: Record) -> dict[str, list[list[str]]]:
     """The same of a graph, as lists; what is not recorded is left out."""
     groups = {
-        "Made with": made_with(graph),
+        "Made with": describe_models(graph),
         "Settings": graph["settings"],
         "Versions": graph["versions"],
     }
@@ -42,7 +42,7 @@ def graph_provenance(graph: Record) -> dict[str, list[list[str]]]:
     }
 
 
-def made_with(graph: Record) -> dict[str, str]:
+def describe_models(graph: Record) -> dict[str, str]:
     """The axes, models and seed of a graph, as far as they are recorded."""
     made = {
         "Axes": graph["axes"] and f"{graph['axes']['name']} ({graph['axes']['digest'][:12]})",
@@ -55,16 +55,16 @@ def made_with(graph: Record) -> dict[str, str]:
 
 def rows_of(values: Record) -> Rows:
     """Names and values in words."""
-    return [(name.replace("_", " "), _said(value)) for name, value in values.items()]
+    return [(name.replace("_", " "), _say(value)) for name, value in values.items()]
 
 
-def _said(value: object) -> str:
+def _say(value: object) -> str:
     if value is None or value == [] or value == "":
         return "none"
     if isinstance(value, list | tuple):
-        return ", ".join(map(_said, value))
+        return ", ".join(map(_say, value))
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_said(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {_say(one)}" for name, one in value.items())
     return words.label(str(value), 200)
 
 

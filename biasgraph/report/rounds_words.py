@@ -7,7 +7,7 @@ from typing import Any
 
 from biasgraph.causal.flags import VERDICT_NAMES
 from biasgraph.data import findings as parts
-from biasgraph.report.words import between, counted
+from biasgraph.report.words import between, count_noun
 
 Record = Mapping[str, Any]
 
@@ -38,7 +38,7 @@ def describe_savings(graph: Record) -> str | None:
             f"{looks[-1]} of each prompt, whose errors are as rare"
         )
     still = len(rounds["open"])
-    state = "every pair is decided" if not still else f"{counted(still, 'pair')} open"
+    state = "every pair is decided" if not still else f"{count_noun(still, 'pair')} open"
     return f"{rounds['images']:,}{against}; {state} after {rounds['looks']} of {len(looks)} looks"
 
 

@@ -22,7 +22,7 @@ def summarize(rows: Sequence[Record], limit: int | None = None) -> Iterator[Scre
     whole = every[:limit]
     earlier = len(every) - len(whole)
     caption = [
-        f"Add --all to see {words.counted(earlier, 'earlier run')}." if earlier else "",
+        f"Add --all to see {words.count_noun(earlier, 'earlier run')}." if earlier else "",
         "Toy: the built-in models, which say nothing about real ones."
         if any(row["toy"] for row in whole)
         else "",
@@ -48,7 +48,7 @@ def _cells(row: Record) -> tuple[Any, ...]:
     if row["prompts"] is None:
         about = words.name(kind)
     elif row["prompt"] is None:
-        about = words.counted(row["prompts"], "prompt")
+        about = words.count_noun(row["prompts"], "prompt")
     else:
         about = f"“{words.name(row['prompt'])}”"
     skewed = explain_no_axis(row)

@@ -123,7 +123,7 @@ def _about(row: Record) -> str:
     if row["prompt"] is not None:
         return f"“{words.label(row['prompt'])}”"
     if row["prompts"] is not None:
-        return words.counted(row["prompts"], "prompt")
+        return words.count_noun(row["prompts"], "prompt")
     return words.label(row["kind"])
 
 
@@ -139,7 +139,7 @@ def _far(row: Record) -> str:
 def _basis(row: Record) -> str:
     if row["w1"] is None:
         return ""
-    images = words.counted(row["valid"], "image")
+    images = words.count_noun(row["valid"], "image")
     return (
         f"{words.with_ci(row['w1'], row['w1_ci'])}, {images}, ideal {words.label(row['ideal'], 40)}"
     )

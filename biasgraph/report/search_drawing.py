@@ -280,7 +280,7 @@ def word_bars(rows: Sequence[Record]) -> WordBars | None:
     across = Scale((marks[0], marks[-1]), (NAMES, WIDTH - SAID))
     middles = [TOP + ROW * (place + 0.5) for place in range(len(ranked))]
     bars = [
-        WordBar(one["kind"], (across(one["delta"]), middle), said_of(one))
+        WordBar(one["kind"], (across(one["delta"]), middle), describe_word(one))
         for one, middle in zip(ranked, middles, strict=True)
     ]
     names = [Tick(y, words.label(one["word"], 18)) for one, y in zip(ranked, middles, strict=True)]
@@ -288,7 +288,7 @@ def word_bars(rows: Sequence[Record]) -> WordBars | None:
     return WordBars(WIDTH, height, label(marks, across), names, bars, zero, WIDTH - SAID + ASIDE)
 
 
-def said_of(word: Record) -> str:
+def describe_word(word: Record) -> str:
     """A word's delta, its kind, and how many of the prompts have it."""
     of = word["n_with"] + word["n_without"]
     return f"{word['delta']:+.2f} {word['kind']}, {word['n_with']:,} of {of:,}"

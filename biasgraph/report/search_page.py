@@ -31,7 +31,7 @@ RANKED = (
 
 
 @dataclass(frozen=True)
-class Found:
+class PromptView:
     """A prompt as the page shows it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Cell:
     name: str
     about: str
     opened: bool
-    prompts: Sequence[Found]
+    prompts: Sequence[PromptView]
     rest: parts.Table
     failed: Sequence[str]
 
@@ -165,28 +165,28 @@ def _cell(
         f"{search_words.share_words(share)} {words.name(share['attribute'])}"
         for share in cell["shares"]
     ]
-    about = [words.counted(len(written), "prompt"), *shares]
+    about = [words.count_noun(len(written), "prompt"), *shares]
     failed = [words.label(one["reason"], 200) for one in own if one["prompt"] is None]
     found = [_describe_found(document, one, gallery) for one in shown]
     rest = _rest(document, written[len(shown) :])
     return Cell(search_words.cell_name(cell), ", ".join(about), opened, found, rest, failed)
 
 
-def _describe_found(document: Record, row: Record, gallery: Gallery) -> Found:
+def _describe_found(document: Record, row: Record, gallery: Gallery) -> PromptView:
     shots = gallery.shots(row["images"], row["prompt"])
     more = len(row["images"]) - len(shots)
     facts = []
     if row["perplexity"] is not None:
         facts.append(("perplexity", search_words.perplexity_words(row["perplexity"])))
     if row["names"]:
-        facts.append(("names", words.named(row["names"])))
-    return Found(
+        facts.append(("names", words.list_names(row["names"])))
+    return PromptView(
         words.label(row["prompt"], 300),
         [_share(row, one) for one in document["targets"]],
         facts,
         words.label(row["reason"] or "", 300),
         shots,
-        f"The run holds {words.counted(more, 'image')}." if more else "",
+        f"The run holds {words.count_noun(more, 'image')}." if more else "",
     )
 
 
@@ -201,7 +201,7 @@ def _share(row: Record, target: Record) -> tuple[str, str]:
 
 def _remarks(row: Record) -> Iterator[str]:
     if row["names"]:
-        yield f"names {words.named(row['names'])}"
+        yield f"names {words.list_names(row['names'])}"
     if row["reason"]:
         yield words.label(row["reason"], 300)
 
@@ -266,6 +266,6 @@ def _probes(document: Record) -> dict[str, str]:
     right = search_words.probe_accuracies(document)
     return {
         f"{words.label(one['axis'], 40)}, accuracy": f"{right[one['axis']]}, "
-        f"{words.counted(one['n_images'], 'image')} of held-out prompts"
+        f"{words.count_noun(one['n_images'], 'image')} of held-out prompts"
         for one in document["targets"]
     }

@@ -161,7 +161,7 @@ def facts(document: Record) -> Iterator[tuple[str, str]]:
     if document.get("perplexity_by"):
         yield "Perplexity by", words.name(document["perplexity_by"], 200)
     images = sum(one["n_images"] for one in document["cells"])
-    yield "Prompts", f"{len(document['prompts']):,}, {words.counted(images, 'image')} of them"
+    yield "Prompts", f"{len(document['prompts']):,}, {words.count_noun(images, 'image')} of them"
 
 
 def lead(document: Record) -> Iterator[str]:
@@ -175,8 +175,8 @@ def lead(document: Record) -> Iterator[str]:
     yield f"{_whose(document, cell)} ({weight_words(cell)}): {'; '.join(told)}."
     known = [share for share in cell["shares"] if share["mean"] is not None]
     counts = dict.fromkeys(
-        f"{words.counted(share['n_prompts'], 'prompt')}, "
-        f"{words.counted(share['n_images'], 'image')}"
+        f"{words.count_noun(share['n_prompts'], 'prompt')}, "
+        f"{words.count_noun(share['n_images'], 'image')}"
         for share in known
     )
     if counts:
@@ -267,7 +267,7 @@ def remarks(document: Record) -> Iterator[str]:
         yield f"The generator never saw these words: {named}."
     came_to_nothing = sum(one["prompt"] is None for one in document["prompts"])
     if came_to_nothing:
-        yield f"{words.counted(came_to_nothing, 'search', 'searches')} came to no prompt."
+        yield f"{words.count_noun(came_to_nothing, 'search', 'searches')} came to no prompt."
     for target in document["targets"]:
         lacking = sum(
             one["prompt"] is not None and one["shares"].get(target["axis"]) is None
@@ -275,6 +275,6 @@ def remarks(document: Record) -> Iterator[str]:
         )
         if lacking:
             yield (
-                f"{words.counted(lacking, 'prompt')} without a share of "
+                f"{words.count_noun(lacking, 'prompt')} without a share of "
                 f"{words.name(target['attribute'])}: the judge answered about none of the images."
             )

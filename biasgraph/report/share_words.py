@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from biasgraph.causal.settings import TAIL
 from biasgraph.report.rounds_words import looks_of
-from biasgraph.report.words import Record, listed, name, with_ends
+from biasgraph.report.words import Record, join_words, name, with_ends
 
 if TYPE_CHECKING:
     from biasgraph.causal.shares import Share
@@ -46,7 +46,7 @@ def describe_request(pair: Record, document: Record) -> str:
         return f"some of {axis}{equally}"
     if len(attributes) > FEW:
         return f"all {len(attributes)} of {axis}{equally}"
-    return f"{listed([name(attribute) for attribute in attributes])}{equally}"
+    return f"{join_words([name(attribute) for attribute in attributes])}{equally}"
 
 
 def _arms(pair: Record, document: Record) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from biasgraph.data.result import run_directory
-from biasgraph.report.embedding import ROOM, Embedded, embed
+from biasgraph.report.embedding import ROOM, EmbeddedPictures, embed
 from biasgraph.runs.directory import IMAGES, read_run
 from biasgraph.runs.image_store import ImageStore
 
@@ -84,11 +84,11 @@ class Thumbnails:
         turns = chain.from_iterable(zip_longest(*self.chosen.values()))
         return list(dict.fromkeys([*(image for image in turns if image), *self.others]))
 
-    def embed(self, room: int = ROOM) -> Embedded:
+    def embed(self, room: int = ROOM) -> EmbeddedPictures:
         """Those that are there as data URIs; see `embedding.embed`."""
         there = self.pictures.hashes(self.images)
         rows = [self.pictures.rows[image] for image in there]
-        return embed(self.pictures.store, rows, room) if rows else Embedded()
+        return embed(self.pictures.store, rows, room) if rows else EmbeddedPictures()
 
 
 def choose(answers: pd.DataFrame) -> dict[Set, list[str]]:

@@ -13,13 +13,13 @@ from biasgraph.report.words import (
     arrow,
     arrows,
     between,
-    counted,
+    count_noun,
     edge_rule,
-    grouped,
+    group_records,
     ideal_words,
     is_without_interventions,
+    list_names,
     name,
-    named,
     p_value,
     with_interval,
 )
@@ -188,12 +188,12 @@ def describe_undecided(document: Record, pairs: Sequence[Record]) -> Iterator[st
     if unmeasured:
         fewest = document["graph"]["settings"]["min_valid"]
         yield (
-            f"{named(unmeasured)}: too few valid answers to measure the distance to the ideal "
+            f"{list_names(unmeasured)}: too few valid answers to measure the distance to the ideal "
             f"(it takes {fewest:,})."
         )
     asked = () if is_without_interventions(document["graph"]) else between(pairs)
     unmeasured_pairs = [pair for pair in asked if pair["status"] != "ok"]
-    for why, group in grouped((reason(pair), pair) for pair in unmeasured_pairs).items():
+    for why, group in group_records((reason(pair), pair) for pair in unmeasured_pairs).items():
         yield f"{arrows(group)}: {why}."
     rule = edge_rule(document["graph"])
     cut = below_cut(pairs)
@@ -233,7 +233,7 @@ def describe_missed(absent: Sequence[Record]) -> Iterator[str]:
         low, high = f"{min(limits):.2f}", f"{max(limits):.2f}"
         limit = low if low == high else f"{low} to {high}" if max(limits) <= 1 else f"{low} or more"
         needed = f"a link needs V = {limit} to be" if min(limits) <= 1 else "not even V = 1 is"
-        pairs = counted(len(absent), "pair")
+        pairs = count_noun(len(absent), "pair")
         yield (
             f"{pairs} without an edge need not be independent: with this many images {needed} "
             "detected in 80 % of cases."

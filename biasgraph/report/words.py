@@ -51,9 +51,9 @@ def clip(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def named(names: Sequence[str], what: str = "axes") -> str:
+def list_names(names: Sequence[str], what: str = "axes") -> str:
     """The first names of several, and how many more there are."""
-    return enumerated([name(text) for text in names], what)
+    return list_first([name(text) for text in names], what)
 
 
 def name(text: str, longest: int = 40) -> str:
@@ -73,23 +73,23 @@ def arrow(pair: Record) -> str:
 
 def arrows(pairs: Sequence[Record]) -> str:
     """The first pairs of several, and how many more there are."""
-    return enumerated([arrow(pair) for pair in pairs], "pairs")
+    return list_first([arrow(pair) for pair in pairs], "pairs")
 
 
-def enumerated(words: Sequence[str], what: str) -> str:
+def list_first(words: Sequence[str], what: str) -> str:
     """The first of several words, and how many more there are; never just one more."""
     if len(words) <= LISTED + 1:
         return ", ".join(words)
     return f"{', '.join(words[:LISTED])} and {len(words) - LISTED} more {what}"
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """All of several words, as a sentence has them."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def grouped(records: Iterable[tuple[str, Record]]) -> dict[str, list[Record]]:
+def group_records(records: Iterable[tuple[str, Record]]) -> dict[str, list[Record]]:
     """Records by what each stands beside, in the order of appearance."""
     groups: dict[str, list[Record]] = {}
     for key, record in records:
@@ -100,7 +100,7 @@ def grouped(records: Iterable[tuple[str, Record]]) -> dict[str, list[Record]]:
 # Numbers
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def count_noun(number: int, noun: str, plural: str = "") -> str:
     """A number with its noun: "1 caption", "2 captions"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
@@ -182,7 +182,7 @@ def metric_words(nodes: Sequence[Record]) -> str:
     for node in nodes:
         axes.setdefault(node["metric"], []).append(node["id"])
     usual = max(axes, key=lambda metric: len(axes[metric]))
-    others = (f"{metric} for {named(ids)}" for metric, ids in axes.items() if metric != usual)
+    others = (f"{metric} for {list_names(ids)}" for metric, ids in axes.items() if metric != usual)
     return "; ".join([usual, *others])
 
 
@@ -211,7 +211,7 @@ def rule_words(graph: Record, nodes: Sequence[Record]) -> str:
 def prompts_words(graph: Record) -> str:
     """How many prompts a global graph has, and the first of them."""
     texts = [name(part["prompt"]) for part in graph["prompts"]]
-    return f"{len(texts)}: {enumerated(texts, 'prompts')}; their counts are summed"
+    return f"{len(texts)}: {list_first(texts, 'prompts')}; their counts are summed"
 
 
 # What was found
@@ -236,8 +236,8 @@ def in_all(graph: Record) -> Iterator[str]:
         best = graph[field]
         if best is not None:
             have = "has" if len(best["tied"]) == 1 else "have"
-            tied = f"; {named(best['tied'])} {have} as many edges" if best["tied"] else ""
-            edges = counted(best["edges"], "edge")
+            tied = f"; {list_names(best['tied'])} {have} as many edges" if best["tied"] else ""
+            edges = count_noun(best["edges"], "edge")
             strength = f"|IS| {best['strength']:.3f} in all"
             yield f"{what} {name(best['axis'])}: {edges}, {strength}{tied}."
     total = graph["amplification"]
@@ -249,7 +249,7 @@ def in_all(graph: Record) -> Iterator[str]:
                 f"and up to {floor['q95']:.2f} in 95 % of audits"
             )
         yield (
-            f"The sum of |IS| over {counted(total['pairs_defined'], 'pair')} (amplification) is "
+            f"The sum of |IS| over {count_noun(total['pairs_defined'], 'pair')} (amplification) is "
             f"{total['value']:.2f}{chance}."
         )
 

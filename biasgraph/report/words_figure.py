@@ -116,7 +116,7 @@ def _measure(sheet: FigureSheet) -> Measure:
 
 def _row(influence: WordInfluence, wide: Measure, room: float) -> _Row:
     """The cells of one axis and method, in as many lines as they need."""
-    images = words.counted(influence.images, "image")
+    images = words.count_noun(influence.images, "image")
     title = f"{style.clip(influence.axis)}, by {influence.method}, {images}"
     if influence.reason:
         title += f": {words.clip(printable(influence.reason), 200)}"

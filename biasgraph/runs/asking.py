@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from biasgraph.errors import ModelError, printable
 from biasgraph.runs.batches import Batch, batches_to_do
 from biasgraph.runs.engines import Asking, Task
-from biasgraph.runs.ledger_rows import GATE, Answered, AnswerRow, ImageRow, NewImage
+from biasgraph.runs.ledger_rows import GATE, AnswerRow, ImageRow, NewImage, RecordedAnswer
 from biasgraph.runs.questions import GATED, AxisQuestion, Verdict
 
 if TYPE_CHECKING:
@@ -137,10 +137,10 @@ class Round:
         answered = self._answered.get(image.key, {})
         return [target for target in self._inquiry.targets(image) if target not in answered]
 
-    def _no(self, image: ImageRow) -> Answered | None:
+    def _no(self, image: ImageRow) -> RecordedAnswer | None:
         """Why an image is not asked about: withheld, or another plan's gate question said no."""
         if image.withheld is not None:
-            return Answered(self._plan, NO, None)
+            return RecordedAnswer(self._plan, NO, None)
         gate = self._answered.get(image.key, {}).get(GATE)
         said_no = gate is not None and gate.answer == NO and gate.plan != self._plan
         return gate if said_no else None

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from biasgraph.data.file_names import RECORD
-from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.errors import InputError, ModelError, printable, show_path
 from biasgraph.io.json_files import parse_json
 from biasgraph.io.writing import TEMPORARY, write_atomically
 from biasgraph.runs import record as runrecord
 from biasgraph.runs.image_store import EncodedPicture, ImageStore
 from biasgraph.runs.ledger import Ledger
-from biasgraph.runs.ledger_rows import Given, ImageRow, Made, NewImage
+from biasgraph.runs.ledger_rows import GivenPicture, ImageRow, MadeImage, NewImage
 from biasgraph.runs.record import Record
 from biasgraph.runs.storage import LEDGER, NEW_RUN, storing
 from biasgraph.runs.wanted_images import (
@@ -103,7 +103,7 @@ def read_run(directory: str | os.PathLike[str]) -> Run:
     with storing(folder):
         record = runrecord.read_record(folder)
         if record is None:
-            raise InputError(f"{shown(folder)} is not a biasgraph run: it has no {RECORD}")
+            raise InputError(f"{show_path(folder)} is not a biasgraph run: it has no {RECORD}")
         runrecord.refuse_unreadable(folder, record)
         return Run(folder, record, Ledger(folder / LEDGER, read_only=True))
 
@@ -155,7 +155,7 @@ class Run:
         targets: Sequence[str],
         settings: Mapping[str, Any],
         command: Sequence[str] = (),
-        given: Mapping[str, Sequence[Given]] | None = None,
+        given: Mapping[str, Sequence[GivenPicture]] | None = None,
         fewer: Mapping[str, int] | None = None,
     ) -> None:
         """Say what is wanted: `images` of every prompt and an answer about every target axis.
@@ -193,13 +193,13 @@ class Run:
         before = [row.text for row in rows if row.role == "initial"]
         if before and not texts:
             raise InputError(
-                f"{shown(self.directory)} holds the run of another command, about "
+                f"{show_path(self.directory)} holds the run of another command, about "
                 f"'{printable(before[0][:80])}'; choose another -o"
             )
         if before and not set(before) & set(texts):
             was, now = (printable(next(iter(names))[:80]) for names in (before, texts))
             raise InputError(
-                f"{shown(self.directory)} cannot go on: its prompt was '{was}' and is now "
+                f"{show_path(self.directory)} cannot go on: its prompt was '{was}' and is now "
                 f"'{now}'; {NEW_RUN}"
             )
 
@@ -273,10 +273,10 @@ class Run:
             self.ledger.replace_files(files)
         return [image._replace(file=now.file, withheld=now.withheld) for image, now in files]
 
-    def _keep(self, made: Sequence[tuple[Kept, EncodedPicture]]) -> list[tuple[Kept, Made]]:
+    def _keep(self, made: Sequence[tuple[Kept, EncodedPicture]]) -> list[tuple[Kept, MadeImage]]:
         """Write the pictures' files."""
         return [
-            (image, Made(self._store.write(new.png), new.withheld, new.revised_prompt))
+            (image, MadeImage(self._store.write(new.png), new.withheld, new.revised_prompt))
             for image, new in made
         ]
 
@@ -309,13 +309,15 @@ class Run:
             self.ledger.add_questions(judge, new)
         return {target: key for target, (key, _) in self.ledger.questions(judge).items()}
 
-    def asked(self, judge: str) -> dict[str, Any]:
+    def wording_of(self, judge: str) -> dict[str, Any]:
         """Target -> what this judge was asked about it (JSON types); empty if it never was."""
         recorded = self.ledger.questions(judge)
         return {target: self._words(words) for target, (_, words) in recorded.items()}
 
     def _words(self, recorded: str) -> Any:
-        return parse_json(recorded.encode("utf-8", "surrogatepass"), shown(self.directory / LEDGER))
+        return parse_json(
+            recorded.encode("utf-8", "surrogatepass"), show_path(self.directory / LEDGER)
+        )
 
     def answers(self, judge: str) -> pd.DataFrame:
         """The hinge table of the latest request under one judge, in the order of the plan.
@@ -346,14 +348,14 @@ def refuse_what_is_no_run(folder: Path) -> None:
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise InputError(f"{shown(folder)} is a file, not a directory; give another -o")
+        raise InputError(f"{show_path(folder)} is a file, not a directory; give another -o")
     if runrecord.read_record(folder) is None:
         # Left by a run that died while it began, or by what is asked before a run begins.
         ours = {LOCK, RECORD + TEMPORARY, *BEFORE}
         if any(entry.name not in ours for entry in folder.iterdir()):
             raise InputError(
-                f"{shown(folder)} is not empty and not a biasgraph run; nothing in it was touched: "
-                "give another -o"
+                f"{show_path(folder)} is not empty and not a biasgraph run; nothing in it was "
+                "touched: give another -o"
             )
 
 
@@ -383,7 +385,7 @@ def _lock(folder: Path) -> BaseFileLock:
         lock.acquire()
     except Timeout:
         raise ModelError(
-            f"another process is working in {shown(folder)}; wait for it or give another -o"
+            f"another process is working in {show_path(folder)}; wait for it or give another -o"
         ) from None
     return lock
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasgraph.data.file_names import GRAPH
 from biasgraph.data.result import why_no_run
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.folder_names import OUTPUTS, slug
 from biasgraph.models.base import Noting
 from biasgraph.models.inference_options import ModelOptions
@@ -68,7 +68,7 @@ def directory_for(spec: str, name: str, output: str | Path | None) -> Path:
     """
     directory = Path(output or OUTPUTS / slug(spec) / name)
     if (directory / GRAPH).exists():
-        raise InputError(f"{shown(directory)} holds the result of a build; choose another -o")
+        raise InputError(f"{show_path(directory)} holds the result of a build; choose another -o")
     return directory
 
 
@@ -189,7 +189,7 @@ class Job:
         record = read_record(directory)
         if record is None:
             raise InputError(
-                f"{shown(directory)} has no images to work on: {why_no_run(directory)}"
+                f"{show_path(directory)} has no images to work on: {why_no_run(directory)}"
             )
         refuse_unreadable(directory, record)
         settings = record["builds"][-1]["settings"] if record["builds"] else {}

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.text_files import refuse_pipe
 from biasgraph.runs.ledger_check import find_damage
 from biasgraph.runs.ledger_rows import (
@@ -28,14 +28,14 @@ from biasgraph.runs.ledger_rows import (
     UPSERT_FILE,
     WANTED,
     WITH_CONTROLS,
-    Answered,
     AnswerRow,
     FileRow,
-    Given,
+    GivenPicture,
     ImageRow,
-    Made,
+    MadeImage,
     NewImage,
     PromptRow,
+    RecordedAnswer,
 )
 from biasgraph.runs.storage import NEW_RUN, storing_methods
 
@@ -79,10 +79,10 @@ class Ledger:
                 f"this one reads up to version {SCHEMA_VERSION}"
             )
         if version < 0:
-            raise InputError(f"{shown(path)} is damaged: schema version {version}; {NEW_RUN}")
+            raise InputError(f"{show_path(path)} is damaged: schema version {version}; {NEW_RUN}")
         self._connection.execute("PRAGMA foreign_keys = ON")
         if version >= READABLE and (damage := find_damage(self._connection, version)):
-            raise InputError(f"{shown(path)} is damaged: {printable(damage)}; {NEW_RUN}")
+            raise InputError(f"{show_path(path)} is damaged: {printable(damage)}; {NEW_RUN}")
         if read_only:
             if READABLE <= version < SCHEMA_VERSION:
                 self._connection.executescript(LACKING)
@@ -142,7 +142,7 @@ class Ledger:
         *,
         images: int,
         targets: Sequence[str],
-        given: Mapping[str, Mapping[int, Given]] | None = None,
+        given: Mapping[str, Mapping[int, GivenPicture]] | None = None,
         fewer: Mapping[str, int] | None = None,
     ) -> None:
         """Make `prompts` (in this order), `images` for each and `targets` the current request.
@@ -189,14 +189,14 @@ class Ledger:
         """Record prompts beside the request; those that are there stay as they are."""
         self._add("INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?, ?, ?, NULL)", prompts)
 
-    def read_given(self) -> dict[str, dict[int, Given]]:
+    def read_given(self) -> dict[str, dict[int, GivenPicture]]:
         """Prompt id -> number -> the picture that is there already; empty where all are made."""
-        found: dict[str, dict[int, Given]] = {}
+        found: dict[str, dict[int, GivenPicture]] = {}
         rows = self._connection.execute(
             "SELECT prompt, number, seed, source FROM given ORDER BY prompt, number"
         )
         for prompt, number, *picture in rows:
-            found.setdefault(prompt, {})[number] = Given(*picture)
+            found.setdefault(prompt, {})[number] = GivenPicture(*picture)
         return found
 
     def requested_prompts(self) -> list[PromptRow]:
@@ -255,7 +255,9 @@ class Ledger:
             for key, id, text, seed, plan, withheld, *file in rows
         ]
 
-    def add_images(self, images: Sequence[tuple[NewImage, Made]], *, plan: int) -> list[ImageRow]:
+    def add_images(
+        self, images: Sequence[tuple[NewImage, MadeImage]], *, plan: int
+    ) -> list[ImageRow]:
         """Record new images; one that is there already is an error (sqlite3.IntegrityError)."""
         rows = []
         with self.transaction():
@@ -270,7 +272,7 @@ class Ledger:
                 rows.append(ImageRow(key, id, text, seed, plan, file, withheld))
         return rows
 
-    def replace_files(self, files: Sequence[tuple[ImageRow, Made]]) -> None:
+    def replace_files(self, files: Sequence[tuple[ImageRow, MadeImage]]) -> None:
         """Record what became of images made again; one that differs loses its answers."""
         changed = [
             (image, made)
@@ -323,16 +325,16 @@ class Ledger:
             [(judge, target, words) for target, words in asked.items()],
         )
 
-    def read_answered(self, judge: str) -> dict[int, dict[str, Answered]]:
+    def read_answered(self, judge: str) -> dict[int, dict[str, RecordedAnswer]]:
         """Image key -> target -> the answer, for everything this judge has answered."""
-        found: dict[int, dict[str, Answered]] = {}
+        found: dict[int, dict[str, RecordedAnswer]] = {}
         rows = self._connection.execute(
             "SELECT image, target, plan, answer, confidence FROM answers"
             " JOIN questions ON questions.id = question WHERE judge = ?",
             (judge,),
         )
         for image, target, *answer in rows:
-            found.setdefault(image, {})[target] = Answered(*answer)
+            found.setdefault(image, {})[target] = RecordedAnswer(*answer)
         return found
 
     def add_answers(self, answers: Sequence[AnswerRow], *, plan: int) -> None:

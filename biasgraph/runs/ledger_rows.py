@@ -176,7 +176,7 @@ class ImageRow(NamedTuple):
     withheld: str | None = None
 
 
-class Made(NamedTuple):
+class MadeImage(NamedTuple):
     """What became of an image: its file, and what its generator told of it."""
 
     file: FileRow
@@ -194,7 +194,7 @@ class NewImage(NamedTuple):
     seed: int
 
 
-class Given(NamedTuple):
+class GivenPicture(NamedTuple):
     """A picture that is there already: the seed its generator finds it by, and where it lies."""
 
     seed: int
@@ -212,7 +212,7 @@ class AnswerRow(NamedTuple):
     yes: int | None = None
 
 
-class Answered(NamedTuple):
+class RecordedAnswer(NamedTuple):
     """An answer that is there, with the plan that asked for it."""
 
     plan: int

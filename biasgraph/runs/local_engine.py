@@ -144,7 +144,7 @@ def declare(
     `ask` does it too. Called before `Run.request` and `generate`, it refuses other words than
     those used before (InputError) while nothing has been changed or made in vain.
     """
-    asked = {target: axis.asked() for target, axis in _by_target(questions, gate).items()}
+    asked = {target: axis.wording() for target, axis in _by_target(questions, gate).items()}
     return run.add_questions(judge.spec, asked)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.errors import InputError, ModelError, printable, show_path
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.base import Describer
 from biasgraph.models.image_files import reduce_to_kept
@@ -79,9 +79,9 @@ class RunMedia:
 
     def embed_images(self, ids: Sequence[str]) -> np.ndarray:
         """The images' unit vectors, (n, d)."""
-        return self._embedded([self.rows[image] for image in ids])
+        return self._embed([self.rows[image] for image in ids])
 
-    def _embedded(self, rows: Sequence[ImageRow]) -> np.ndarray:
+    def _embed(self, rows: Sequence[ImageRow]) -> np.ndarray:
         embedding = self._embedding
         known = self._vectors()
         new = {row.file.sha256: row for row in rows if row.file.sha256 not in known}
@@ -137,7 +137,7 @@ class RunMedia:
         """The vectors of images made of other texts, outside the tables."""
         job = self.job
         made = imagine(self.run, job.generator, prompt, texts, count, job.progress, job.engine)
-        return self._embedded([row for row in made if row.withheld is None])
+        return self._embed([row for row in made if row.withheld is None])
 
     def make_images(
         self, plans: Sequence[Sequence[Prompt]], count: int, first: int = 0
@@ -260,7 +260,8 @@ class RunMedia:
             if np.isfinite(vectors).all():
                 return vectors
         raise InputError(
-            f"{shown(self.run.directory / LEDGER)} is damaged: its vectors do not fit each other"
+            f"{show_path(self.run.directory / LEDGER)} is damaged: its vectors do not fit each "
+            "other"
         )
 
 

@@ -54,12 +54,12 @@ def imagine(
         if image.number < shares.get(image.prompt, 0)
     ]
 
-    def made() -> list[ImageRow]:
+    def find_made() -> list[ImageRow]:
         found = {image.id: image for row in others for image in run.ledger.images_of(row.id)}
         return [found[image.id] for image in wanted if image.id in found]
 
-    make_missing(run, generator, "other images", wanted, made, progress, engine)
-    return made()
+    make_missing(run, generator, "other images", wanted, find_made, progress, engine)
+    return find_made()
 
 
 def pair_texts(texts: Mapping[str, Sequence[str]]) -> list[list[Prompt]]:

@@ -38,7 +38,7 @@ class Progress(Protocol):
 
 
 @runtime_checkable
-class Detailed(Protocol):
+class DetailedProgress(Protocol):
     """A power of some progress: to show beside it who is at work."""
 
     def detail(self, text: str) -> None:
@@ -131,14 +131,14 @@ class ShownWork:
 
     def say(self, text: str) -> None:
         """Show who is at work, where that can be shown."""
-        if isinstance(self._progress, Detailed):
+        if isinstance(self._progress, DetailedProgress):
             self._progress.detail(text)
 
     def tell(self, message: str) -> None:
         """Something that the user should know at once."""
         self._progress.note(message)
 
-    def heard(self, signum: int, frame: FrameType | None) -> None:
+    def hear(self, signum: int, frame: FrameType | None) -> None:
         """First time: finish the batch. Second time: stop where we are (raises Interrupted)."""
         if self.requested:
             raise Interrupted("stopped at once; rerun the same command to resume")
@@ -158,7 +158,7 @@ def showing(
     before = {}
     if threading.current_thread() is threading.main_thread():  # others may not listen
         for number in (signal.SIGINT, signal.SIGTERM):
-            before[number] = signal.signal(number, work.heard)
+            before[number] = signal.signal(number, work.hear)
     try:
         progress.start(description, total=total, done=done)
         yield work

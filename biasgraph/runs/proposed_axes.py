@@ -18,7 +18,7 @@ import yaml
 from pydantic import model_validator
 
 from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.errors import InputError, ModelError, printable, shown
+from biasgraph.errors import InputError, ModelError, printable, show_path
 from biasgraph.io.writing import refuse_foreign, write_atomically
 from biasgraph.models.base import LanguageModel, Message
 from biasgraph.models.inference_options import ModelOptions
@@ -179,7 +179,7 @@ def propose(
     Raises as `proposed_axes` does; InputError where the file already exists.
     """
     if file.suffix.lower() not in (".yaml", ".yml"):
-        raise InputError(f"{shown(file)}: an axis set's file ends in .yaml")
+        raise InputError(f"{show_path(file)}: an axis set's file ends in .yaml")
     refuse_foreign(file)
     spec = llm_of(None, llm, "axes propose")
     model = load_language_model(spec, options, file.parent / JOURNAL)
@@ -308,5 +308,5 @@ def record(proposal: Proposal) -> dict[str, Any]:
     return {
         "axes": proposal.axes.model_dump(mode="json", exclude_defaults=True),
         "notes": list(proposal.notes),
-        "transcript": None if proposal.transcript is None else shown(proposal.transcript),
+        "transcript": None if proposal.transcript is None else show_path(proposal.transcript),
     }

@@ -47,13 +47,13 @@ class _AskedQuestion(BaseModel, strict=True):
     captions: list[str]
 
 
-class _Asked(BaseModel, strict=True):
+class _Wording(BaseModel, strict=True):
     questions: list[_AskedQuestion] = Field(min_length=1)
     attributes: list[str]
     default: str | None
 
     @model_validator(mode="after")
-    def _fit(self) -> _Asked:
+    def _fit(self) -> _Wording:
         answers = self.questions[0].choices if self.default is None else self.questions
         if len(answers) != len(self.attributes):
             raise ValueError("its attributes do not fit its questions")
@@ -79,14 +79,14 @@ class AxisQuestion:
 
         Raises InputError where it did not.
         """
-        check(_Asked, asked, f"what the ledger has about {printable(axis) or 'the gate'}")
+        check(_Wording, asked, f"what the ledger has about {printable(axis) or 'the gate'}")
         questions = (
             Question(one["text"], tuple(one["choices"]), tuple(one["captions"]))
             for one in asked["questions"]
         )
         return cls(axis, tuple(questions), tuple(asked["attributes"]), asked["default"])
 
-    def asked(self) -> dict[str, Any]:
+    def wording(self) -> dict[str, Any]:
         """The very words, in JSON types: answers to other words cannot stand beside these."""
         return {
             "questions": [asdict(question) for question in self.questions],

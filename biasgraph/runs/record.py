@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from biasgraph.data.file_names import RECORD
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.json_files import check, parse_json
 from biasgraph.io.text_files import refuse_pipe
 from biasgraph.io.writing import write_atomically
@@ -52,7 +52,7 @@ class _RecordedBuild(BaseModel, strict=True):
     versions: dict[str, str]
 
 
-class _Recorded(BaseModel, strict=True):
+class _RunRecord(BaseModel, strict=True):
     seed: int = Field(ge=0)
     generator: _RecordedModel
     judges: dict[str, _RecordedModel]
@@ -131,7 +131,7 @@ def refuse_another_run(folder: Path, record: Record, generator: ConfiguredModel,
 def refuse_differences(folder: Path, what: str, before: object, now: object) -> None:
     """Raise InputError naming every value of `what` that differs, the old one and the new one."""
     if found := differences(what, before, now):
-        raise InputError(f"{shown(folder)} cannot go on: {', '.join(found)}; {NEW_RUN}")
+        raise InputError(f"{show_path(folder)} cannot go on: {', '.join(found)}; {NEW_RUN}")
 
 
 def differences(
@@ -160,7 +160,7 @@ def read_record(folder: Path) -> Record | None:
     except FileNotFoundError:
         return None
     try:
-        record = parse_json(text, shown(path))
+        record = parse_json(text, show_path(path))
         if record["schema"].startswith(f"{SCHEMA_NAME}/"):
             return dict(record)
     except (InputError, LookupError, TypeError, AttributeError):
@@ -185,12 +185,12 @@ def refuse_unreadable(folder: Path, record: Record) -> None:
     version = record["schema"].removeprefix(f"{SCHEMA_NAME}/")
     if version != str(SCHEMA_VERSION):
         raise InputError(
-            f"{shown(folder / RECORD)} has schema version {printable(version)}; this biasgraph "
+            f"{show_path(folder / RECORD)} has schema version {printable(version)}; this biasgraph "
             f"reads version {SCHEMA_VERSION}: install a newer one, or {NEW_RUN}"
         )
     if not {"seed", "generator", "judges", "builds"} <= record.keys():
         raise _no_record(folder / RECORD)
-    check(_Recorded, record, shown(folder / RECORD))
+    check(_RunRecord, record, show_path(folder / RECORD))
 
 
 def write_record(folder: Path, record: Record) -> None:
@@ -201,8 +201,8 @@ def write_record(folder: Path, record: Record) -> None:
 
 def _no_record(path: Path) -> InputError:
     return InputError(
-        f"{shown(path)} is not the record of a biasgraph run, or is damaged: bring it back from a "
-        "copy, or build into another directory"
+        f"{show_path(path)} is not the record of a biasgraph run, or is damaged: bring it back "
+        "from a copy, or build into another directory"
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biasgraph.errors import ModelError, shown
+from biasgraph.errors import ModelError, show_path
 from biasgraph.models.base import Picture
 
 
@@ -37,6 +37,6 @@ class RecordedGenerator:
         """The error about so many images."""
         what = "image is" if count == 1 else "images are"
         return ModelError(
-            f"{count:,} {what} missing from {shown(self.directory)} or damaged: rerun its build "
-            "command to make them again"
+            f"{count:,} {what} missing from {show_path(self.directory)} or damaged: rerun its "
+            "build command to make them again"
         )

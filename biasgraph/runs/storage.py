@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from biasgraph.errors import FULL_DISK, ModelError, printable, shown
+from biasgraph.errors import FULL_DISK, ModelError, printable, show_path
 
 LEDGER = "ledger.sqlite"
 NEW_RUN = "give another -o for a new run, or --fresh to move this one aside"
@@ -34,14 +34,14 @@ def storing(folder: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            message = f"{shown(folder / LEDGER)} is damaged ({error}); {NEW_RUN}"
+            message = f"{show_path(folder / LEDGER)} is damaged ({error}); {NEW_RUN}"
             raise ModelError(message) from error
         raise _storage_error(folder, str(error), full=code == sqlite3.SQLITE_FULL) from error
 
 
 def _storage_error(folder: Path, reason: str, *, full: bool) -> ModelError:
     hint = "; what is done is kept: make room and rerun the same command" if full else ""
-    return ModelError(f"cannot work in {shown(folder)}: {reason}{hint}")
+    return ModelError(f"cannot work in {show_path(folder)}: {reason}{hint}")
 
 
 def storing_methods(store: Store) -> Store:

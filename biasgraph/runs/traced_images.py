@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from pydantic import Field, RootModel, model_validator
 
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.json_files import StrictModel, read_text
 from biasgraph.models.base import DifferentiableJudge, TraceableGenerator
 from biasgraph.models.devices import Portions
@@ -122,7 +122,7 @@ class TracedImages:
     def _identify(self, about: AxisQuestion) -> str:
         """What tells these numbers from others, in the place of a question's words."""
         what = {"gradients": VERSION, "every": self.every, "released": self.released}
-        return json.dumps({**what, "model": self.judge.fingerprint, "asked": about.asked()})
+        return json.dumps({**what, "model": self.judge.fingerprint, "asked": about.wording()})
 
     def _score(self, rows: Sequence[ImageRow], known: dict[str, dict[int, str]]) -> None:
         """Score images, and keep the numbers."""
@@ -149,8 +149,8 @@ class TracedImages:
 
     def _read(self, said: str) -> dict[str, TokenScores]:
         """The numbers of an image; raises InputError unless they are of every reading."""
-        source = shown(self.run.directory / LEDGER)
-        record = read_text(_Said, said, source).root
+        source = show_path(self.run.directory / LEDGER)
+        record = read_text(_AnswerScores, said, source).root
         if not all(own.fits(self.released) for own in record.values()):
             raise InputError(f"{source} is damaged: scores of words are missing")
         return {
@@ -172,11 +172,11 @@ class _Scores(StrictModel):
         )
 
 
-class _Said(RootModel[dict[Literal["likeliest", "random"], _Scores]]):
+class _AnswerScores(RootModel[dict[Literal["likeliest", "random"], _Scores]]):
     """What the ledger keeps of an image and an axis, by the answer that the loss is about."""
 
     @model_validator(mode="after")
-    def _both(self) -> _Said:
+    def _both(self) -> _AnswerScores:
         if {*self.root} != {LIKELIEST, RANDOM}:
             raise ValueError("scores are missing")
         return self

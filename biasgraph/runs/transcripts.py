@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.json_files import parse_json
 from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import write_atomically
@@ -73,7 +73,7 @@ def find_reply(directory: Path, task: str, key: str, schema: type[Schema]) -> Sc
     """What was answered before; None where it was not, or the file says so no more."""
     try:
         path = transcript_path(directory, task, key)
-        record = parse_json(read_regular(path), shown(path))
+        record = parse_json(read_regular(path), show_path(path))
         if record["key"] != key:
             return None
         return schema.model_validate_json(json.dumps(record["value"]))
@@ -97,7 +97,7 @@ def record_failure(
     record = _record(task, key, model, error.transcript) | {"failed": str(error)}
     path = transcript_path(directory, task, key)
     path = _write(path.with_name(f"{path.stem}-failed.json"), record, directory)
-    line = f"{error}; the transcript is in {shown(path)}"
+    line = f"{error}; the transcript is in {show_path(path)}"
     kept = (
         ReplyError(line, error.transcript, error.forget)
         if isinstance(error, ReplyError)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasgraph.errors import InputError, printable, shown
-from biasgraph.runs.ledger_rows import CONTROL, OTHER, Given, NewImage, PromptRow
+from biasgraph.errors import InputError, printable, show_path
+from biasgraph.runs.ledger_rows import CONTROL, OTHER, GivenPicture, NewImage, PromptRow
 from biasgraph.runs.storage import NEW_RUN
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ NAMED = 3
 Counts = int | Mapping[str, int]
 """How many images of each prompt, or of all alike; by their ids."""
 
-Numbered = Mapping[str, Mapping[int, Given]]
+Numbered = Mapping[str, Mapping[int, GivenPicture]]
 """prompt id -> number of the image -> the picture that is there."""
 
 
@@ -59,7 +59,7 @@ def wanted_images(
     """
     texts = {prompt.id: prompt.text for prompt in prompts}
 
-    def seeded(prompt: PromptRow) -> str:
+    def seed_text(prompt: PromptRow) -> str:
         """Its text, or that of its initial prompt whose images its own are paired with.
 
         What else is worded as its initial prompt must not repeat that one's images.
@@ -71,7 +71,7 @@ def wanted_images(
         return f"{prompt.text}\n{prompt.axis}: {prompt.attribute}"
 
     return [
-        _image(prompt, number, seed_for(seed, model, seeded(prompt), number))
+        _image(prompt, number, seed_for(seed, model, seed_text(prompt), number))
         for prompt, number in _in_order(prompts, counts)
     ]
 
@@ -94,8 +94,8 @@ def _in_order(prompts: Sequence[PromptRow], counts: Counts) -> Iterator[tuple[Pr
 
 
 def number_pictures(
-    now: Mapping[str, Sequence[Given]] | None, before: Numbered, count: int, directory: Path
-) -> dict[str, dict[int, Given]]:
+    now: Mapping[str, Sequence[GivenPicture]] | None, before: Numbered, count: int, directory: Path
+) -> dict[str, dict[int, GivenPicture]]:
     """The first `count` pictures of each prompt with their numbers.
 
     before: those that the run in `directory` was given earlier; they keep their numbers, and new
@@ -106,7 +106,7 @@ def number_pictures(
     for prompt, there in (now or {}).items():
         recorded = {n: one for n, one in before.get(prompt, {}).items() if n < count}
         left = list(there)
-        kept: dict[int, Given] = {}
+        kept: dict[int, GivenPicture] = {}
         for number, picture in recorded.items():
             same = next((one for one in left if one.seed == picture.seed), None)
             if same is None:
@@ -127,8 +127,8 @@ def _gone(sources: Sequence[str], directory: Path) -> str:
     verb = "are" if len(sources) > 1 else "is"
     these = "them" if len(set(sources)) > 1 else "it"
     return (
-        f"{shown(directory)} cannot go on: {names}{more} {verb} not there any more, changed, or "
-        "by now the same picture as another of its set, which counts once; "
+        f"{show_path(directory)} cannot go on: {names}{more} {verb} not there any more, changed, "
+        "or by now the same picture as another of its set, which counts once; "
         f"put {these} back, or {NEW_RUN}"
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field, RootModel
 
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError, show_path
 from biasgraph.io.json_files import read_text
 from biasgraph.models.base import Message
 from biasgraph.models.json_chat import Exchange
@@ -36,11 +36,11 @@ class YesShares(BaseModel):
     shares: list[Share]
 
 
-class _Said(RootModel[list[Share]]):
+class _YesShares(RootModel[list[Share]]):
     """How probable "yes" is to a judge, for each question, as the ledger keeps it."""
 
 
-def said_yes(
+def score_yes(
     directory: Path, model: LanguageModel, asked: YesNo, texts: Sequence[str]
 ) -> list[float]:
     """How probable "yes" is as a language model's reply to each text; a transcript keeps it.
@@ -105,8 +105,8 @@ def yes_beside_images(
                 ledger.add_texts(judge.spec, asked, said)
                 known |= dict(said)
                 work.advance(len(portion))
-    source = shown(media.run.directory / LEDGER)
-    shares = [read_text(_Said, known[row.key], source).root for row in images]
+    source = show_path(media.run.directory / LEDGER)
+    shares = [read_text(_YesShares, known[row.key], source).root for row in images]
     if any(len(own) != len(questions) for own in shares):
         raise InputError(f"{source} is damaged: it lacks an answer about a word")
     return shares

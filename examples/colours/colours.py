@@ -15,7 +15,7 @@ from PIL import Image
 
 from biasgraph.audits.mining.mining import mine
 from biasgraph.audits.mining.mining_options import MineOptions
-from biasgraph.methods.mining_objectives import Needs, Scored
+from biasgraph.methods.mining_objectives import Needs, PromptScore
 from biasgraph.models.base import Picture
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255,) * 3}
@@ -34,7 +34,9 @@ class Colour:
         return Needs()
 
     def evaluate(self, population, media):
-        return [Scored(min(map(self.error, map(media.picture, one.own)))) for one in population]
+        return [
+            PromptScore(min(map(self.error, map(media.picture, one.own)))) for one in population
+        ]
 
     def error(self, image):
         return float(np.mean((np.asarray(image) / 255 - np.array(COLOURS[self.name]) / 255) ** 2))

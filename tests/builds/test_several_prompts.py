@@ -15,7 +15,7 @@ import biasgraph
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.io.folder_names import folder_name
 from biasgraph.io.writing import remove_stale, write_files
-from biasgraph.report.graph_summary import Told, summarize
+from biasgraph.report.graph_summary import ReportInput, summarize
 from biasgraph.report.saving import write
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, UNWRITABLE
@@ -37,7 +37,7 @@ def built(output: Path, *prompts: str, **given: Any) -> biasgraph.Result:
 
 
 def screen(result: biasgraph.Result, document: dict[str, Any] | None = None) -> str:
-    return screen_of(summarize(Told(document or result.document, result.pair_records())))
+    return screen_of(summarize(ReportInput(document or result.document, result.pair_records())))
 
 
 @pytest.fixture(scope="module")

@@ -36,16 +36,16 @@ def test_words() -> None:
     ],
 )
 def test_a_caption_says_a_class_or_a_synonym(caption, classes, said) -> None:
-    assert TABLE.said(caption, classes) == said
+    assert TABLE.find_class(caption, classes) == said
 
 
 @pytest.mark.skipif(find_wordnet() is None, reason="needs a WordNet database")
 def test_wordnet_knows_more_synonyms_and_inflections() -> None:
     reader = CaptionReader(best_synonyms())
     assert "WordNet" in reader.source
-    assert reader.said("An automobile on a street", ["Bike", "Car"]) == "Car"
-    assert reader.said("Physicians at work", ["Nurse", "Doctor"]) == "Doctor"
-    assert reader.said("A train zips down the railway", ["Bike", "Car"]) is None
+    assert reader.find_class("An automobile on a street", ["Bike", "Car"]) == "Car"
+    assert reader.find_class("Physicians at work", ["Nurse", "Doctor"]) == "Doctor"
+    assert reader.find_class("A train zips down the railway", ["Bike", "Car"]) is None
 
 
 def test_what_is_no_class() -> None:

@@ -60,21 +60,21 @@ def test_every_mention_has_its_text() -> None:
     assert mentions.concepts == ("hat", "man")
     assert mentions.text.tolist() == [0, 0, 2, 3, 3]
     assert mentions.concept.tolist() == [1, 0, 0, 1, 0]
-    assert mentions.counted(np.array([0, 0, 1, 1]), 2).tolist() == [[1, 1], [2, 1]]
+    assert mentions.count(np.array([0, 0, 1, 1]), 2).tolist() == [[1, 1], [2, 1]]
 
 
 def test_no_texts_and_no_words() -> None:
     for texts in ([], ["", "the"]):
         mentions = Mentions.of(texts).merge(PEOPLE)
         assert mentions.concepts == ()
-        assert mentions.counted(np.zeros(len(texts), dtype=np.int64), 3).shape == (3, 0)
+        assert mentions.count(np.zeros(len(texts), dtype=np.int64), 3).shape == (3, 0)
 
 
 def test_synonyms_go_to_the_most_frequent_word() -> None:
     texts = ["a guy", "a guy", "a man", "a woman"]
     merged = Mentions.of(texts).merge(PEOPLE)
     assert merged.concepts == ("guy", "woman")
-    assert merged.counted(np.zeros(4, dtype=np.int64), 1).tolist() == [[3, 1]]
+    assert merged.count(np.zeros(4, dtype=np.int64), 1).tolist() == [[3, 1]]
 
 
 def test_equally_frequent_words_go_by_the_alphabet() -> None:

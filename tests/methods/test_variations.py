@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from biasgraph.data.axes import AxisSet, load_axis_set
 from biasgraph.methods.base import Media
 from biasgraph.methods.minethegap import Score, Varying, find_missed
-from biasgraph.methods.variations import conversation, propose_prompts, said, variations
+from biasgraph.methods.variations import conversation, propose_prompts, read_attributes, variations
 from biasgraph.models.base import Message, Setting
 from biasgraph.prompts.counterfactuals import Prompt
 from biasgraph.prompts.mining_target import MiningTarget
@@ -49,16 +49,18 @@ def other(text: str) -> Prompt:
     ],
 )
 def test_words_about_the_subject_are_read(text: str, expected: dict[str, str]) -> None:
-    assert said(OCCUPATION, other(text), "a photo of a doctor") == expected
+    assert read_attributes(OCCUPATION, other(text), "a photo of a doctor") == expected
 
 
 def test_what_the_prompt_says_itself_is_not_varied() -> None:
-    assert said(OCCUPATION, other("a young woman reading"), "a woman reading") == {"age": "young"}
+    assert read_attributes(OCCUPATION, other("a young woman reading"), "a woman reading") == {
+        "age": "young"
+    }
 
 
 def test_a_combination_is_known() -> None:
     texts = variations("a nurse", OCCUPATION, ("gender", "age"))
-    assert said(OCCUPATION, texts[0], "a nurse") == {"gender": "male", "age": "young"}
+    assert read_attributes(OCCUPATION, texts[0], "a nurse") == {"gender": "male", "age": "young"}
 
 
 def test_the_meta_prompts_are_those_of_the_paper() -> None:

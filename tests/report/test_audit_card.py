@@ -17,9 +17,9 @@ from biasgraph.errors import printable
 from biasgraph.report import audit_card, words
 from biasgraph.report.audit_card import card_files
 from biasgraph.report.build_record import BuildRecord
-from biasgraph.report.graph_summary import Told
+from biasgraph.report.graph_summary import ReportInput
 from biasgraph.report.lead import lead
-from biasgraph.report.markdown import escaped
+from biasgraph.report.markdown import escape_text
 from tests.answer_tables import librarian_table
 from tests.hostile import HOSTILE, NAME, named
 from tests.report.markdown_page import shape, tables, text
@@ -148,19 +148,19 @@ def test_a_hostile_name_is_text_and_nothing_else(unnamed: biasgraph.Result) -> N
 
 
 def drawn(document: dict[str, Any], pairs: list[dict[str, Any]]) -> str:
-    return audit_card.card(Told(document, pairs), BuildRecord(), "graph.png")
+    return audit_card.card(ReportInput(document, pairs), BuildRecord(), "graph.png")
 
 
 @pytest.mark.parametrize(
     "name", ["1. one", "- dash", "# head", "+ plus", "---", "[1](x)", "[a]: x", "www.x.org", "@me"]
 )
 def test_no_line_begins_a_list_a_heading_or_a_link(name: str) -> None:
-    assert shape(escaped(name)) == ["paragraph_open", "inline", "paragraph_close"]
-    assert text(escaped(name)) == name
+    assert shape(escape_text(name)) == ["paragraph_open", "inline", "paragraph_close"]
+    assert text(escape_text(name)) == name
 
 
 def test_intervals_are_left_readable() -> None:
-    assert escaped("0.2 [-0.1, +0.3] of [x]") == r"0.2 [-0.1, +0.3] of \[x\]"
+    assert escape_text("0.2 [-0.1, +0.3] of [x]") == r"0.2 [-0.1, +0.3] of \[x\]"
 
 
 def write_run(folder: Path, *builds: dict[str, Any]) -> biasgraph.Result:

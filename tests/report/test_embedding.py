@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from biasgraph.report import embedding
-from biasgraph.report.embedding import SMALL, STEPS, Embedded, Step, data_uri, embed
+from biasgraph.report.embedding import SMALL, STEPS, EmbeddedPictures, Step, data_uri, embed
 from biasgraph.runs.image_store import ImageStore, encode
 from biasgraph.runs.ledger_rows import ImageRow
 
@@ -62,7 +62,7 @@ def test_a_small_picture_stands_in_the_page_as_it_is_kept(kept: Kept) -> None:
     assert base64.b64decode(uri.partition(",")[2]) == store.bytes_of(rows[0].file.sha256)
 
 
-def size_of(embedded: Embedded) -> int:
+def size_of(embedded: EmbeddedPictures) -> int:
     return sum(map(len, embedded.sources.values()))
 
 
@@ -107,7 +107,7 @@ def test_the_note_says_what_became_of_each(kept: Kept) -> None:
         "missing from the run, or damaged."
     )
     assert "1 more is left out for lack of room." in str(short.note(4, links=False))
-    assert Embedded(step=Step(*STEPS[0])).note(0) is None
+    assert EmbeddedPictures(step=Step(*STEPS[0])).note(0) is None
 
 
 def test_a_picture_for_a_page_of_its_own_keeps_its_pixels() -> None:

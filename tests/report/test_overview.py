@@ -17,7 +17,7 @@ from biasgraph.audits.build_options import BuildOptions
 from biasgraph.commands import main
 from biasgraph.data.findings import Text
 from biasgraph.report import overview, words
-from biasgraph.report.graph_summary import SECTIONS, Told
+from biasgraph.report.graph_summary import SECTIONS, ReportInput
 from biasgraph.report.lead import say_links
 from tests.answer_tables import AXES, librarian_table
 from tests.shared_runs import copy_run
@@ -184,7 +184,7 @@ def test_hostile_and_long_names_fit(capsys: pytest.CaptureFixture[str]) -> None:
         bootstrap=100,
         alpha=0.5,
     )
-    told = Told(result.document, result.pair_records())
+    told = ReportInput(result.document, result.pair_records())
     sizes = [len(parts) for parts in overview.overviews(told, None)]
     assert len(sizes) == len(overview.SIZES)
     from biasgraph.commands.output import Output
@@ -252,7 +252,7 @@ def test_many_prompts_are_one_bar(tmp_path: Path) -> None:
 def test_a_table_that_names_neither_model_nor_judge_says_so_once() -> None:
     table = librarian_table().query("role == 'initial'")
     result = biasgraph.analyze(table[["prompt", "image", "target", "answer"]], bootstrap=100)
-    about = overview.overviews(Told(result.document, result.pair_records()), None)
+    about = overview.overviews(ReportInput(result.document, result.pair_records()), None)
     [first] = [part.text for part in next(about) if isinstance(part, Text) and "48" in part.text]
     assert words.plain(first).startswith(
         "“a librarian” by a model that is not recorded; judge: not recorded. 48 initial"

@@ -14,7 +14,7 @@ import biasgraph
 from biasgraph.report import words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.exports import csv_files, export
-from biasgraph.report.graph_summary import Told, summarize
+from biasgraph.report.graph_summary import ReportInput, summarize
 from biasgraph.report.lead import describe_seen
 from biasgraph.report.page import report_html
 from tests.hostile import MARKUP
@@ -48,7 +48,7 @@ def result() -> biasgraph.Result:
 
 def screen(result: biasgraph.Result) -> str:
     prompts = [part.document for part in result.prompts]
-    parts = summarize(Told(result.document, result.pair_records(), prompts))
+    parts = summarize(ReportInput(result.document, result.pair_records(), prompts))
     return one_line(screen_of(parts))
 
 

@@ -17,7 +17,7 @@ import pytest
 import biasgraph
 from biasgraph.causal.rows import Verdict
 from biasgraph.report import verdict_words, words
-from biasgraph.report.graph_summary import Told
+from biasgraph.report.graph_summary import ReportInput
 from biasgraph.report.lead import lead
 from biasgraph.report.overview import overviews
 from biasgraph.report.prompt_grid import edges_words
@@ -258,7 +258,7 @@ class Recount:
             asked, called, axis, *numbers = found.groups()
             sources = self.nodes[pair["source"]]["attributes"]
             listed = {
-                f"{words.listed(sources)} equally",
+                f"{words.join_words(sources)} equally",
                 f"all {len(sources)} of {pair['source']} equally",
             }
             if axis != pair["target"] or asked not in listed:
@@ -377,7 +377,7 @@ class Recount:
     def _hold_overview(self) -> None:
         """The end of a build tells the same sentences, and no direction that is not claimed."""
         told = self.told_first()
-        longest = next(overviews(Told(self.document, self.pairs), "run"))
+        longest = next(overviews(ReportInput(self.document, self.pairs), "run"))
         rows = [
             str(plain(row))
             for part in longest

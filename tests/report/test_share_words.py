@@ -13,7 +13,7 @@ import pytest
 
 import biasgraph
 from biasgraph.report import verdict_words, words
-from biasgraph.report.graph_summary import Told, summarize
+from biasgraph.report.graph_summary import ReportInput, summarize
 from biasgraph.report.lead import lead
 from biasgraph.report.share_words import in_pictures
 from tests.answer_tables import librarian_table
@@ -59,7 +59,7 @@ def counted_again(link: Json, document: Json) -> None:
         if len(attributes) > 3:
             assert asked == f"all {len(attributes)} of {link['source']} equally"
         else:
-            assert asked == f"{words.listed(attributes)} equally"
+            assert asked == f"{words.join_words(attributes)} equally"
         after = dict(zip(link["columns"], shares.mean(axis=0), strict=True))
         change = {one: abs(after.get(one, 0.0) - share) for one, share in initial.items()}
         assert change[called] == pytest.approx(max(change.values()))
@@ -95,7 +95,7 @@ def test_lead_page_and_terminal_say_the_same_sentence(sandbox: Path) -> None:
     sentence = in_pictures(first, result.document)
     assert sentence and sentence in list(lead(result.document, result.pair_records()))
     assert verdict_words.finding(first, result.document).startswith(f"{sentence} ")
-    parts = summarize(Told(result.document, result.pair_records()))
+    parts = summarize(ReportInput(result.document, result.pair_records()))
     assert any(sentence in getattr(part, "rows", ()) for part in parts)
 
 

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 import biasgraph
 from biasgraph.data.findings import Bar, Finding, Number, Ranking, Text
-from biasgraph.report.graph_summary import Told, summarize
+from biasgraph.report.graph_summary import ReportInput, summarize
 from tests.answer_tables import AXES, librarian_table
 from tests.hostile import HOSTILE, NAME, UNWRITABLE, named
 from tests.sampled import sampled
@@ -18,7 +18,7 @@ from tests.screens import check_name, one_line, screen_of
 
 
 def screen(result: biasgraph.Result, document: dict[str, Any] | None = None) -> str:
-    return screen_of(summarize(Told(document or result.document, result.pair_records())))
+    return screen_of(summarize(ReportInput(document or result.document, result.pair_records())))
 
 
 @pytest.fixture(scope="module")

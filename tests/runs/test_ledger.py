@@ -19,7 +19,7 @@ from biasgraph.runs.ledger_rows import (
     SCHEMA_VERSION,
     AnswerRow,
     FileRow,
-    Made,
+    MadeImage,
     NewImage,
     PromptRow,
 )
@@ -44,9 +44,9 @@ def picture(prompt: str, number: int) -> NewImage:
     return NewImage(image_id(prompt, number), prompt, "a nurse", number, 2**63 - 1)
 
 
-def made(*prompts: str) -> list[tuple[NewImage, Made]]:
+def made(*prompts: str) -> list[tuple[NewImage, MadeImage]]:
     """The first image of each prompt, all in the same file."""
-    return [(picture(prompt, 0), Made(FILE)) for prompt in prompts]
+    return [(picture(prompt, 0), MadeImage(FILE)) for prompt in prompts]
 
 
 def test_settings_of_the_file(tmp_path: Path, ledger: Ledger) -> None:
@@ -79,7 +79,9 @@ def test_an_image_of_another_name_is_refused(tmp_path: Path) -> None:
     with closing(Ledger(path)) as ledger:
         ledger.record_request([INITIAL], images=2, targets=[])
         plan = ledger.plan("images", "a")
-        ledger.add_images([(picture("p0", number), Made(WHOLE)) for number in (0, 1)], plan=plan)
+        ledger.add_images(
+            [(picture("p0", number), MadeImage(WHOLE)) for number in (0, 1)], plan=plan
+        )
     Ledger(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("UPDATE images SET id = 'p0-0007' WHERE number = 1")
@@ -116,10 +118,10 @@ def test_a_schema_cut_short_is_begun_again(tmp_path: Path, monkeypatch) -> None:
 
 def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None:
     plan = ledger.plan("images", "a")
-    ledger.add_images([(picture("p0", 0), Made(FILE))], plan=plan)
+    ledger.add_images([(picture("p0", 0), MadeImage(FILE))], plan=plan)
     with pytest.raises(sqlite3.IntegrityError):
         ledger.add_images(
-            [(picture("p1", 0), Made(FILE)), (picture("p0", 0), Made(FILE))], plan=plan
+            [(picture("p1", 0), MadeImage(FILE)), (picture("p0", 0), MadeImage(FILE))], plan=plan
         )
     assert [image.id for image in ledger.images()] == ["p0-0000"]
 
@@ -129,7 +131,7 @@ def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None:
 )
 def test_foreign_keys_are_enforced(ledger: Ledger, answer: AnswerRow) -> None:
     plan = ledger.plan("images", "a")
-    ledger.add_images([(picture("p0", 0), Made(FILE))], plan=plan)
+    ledger.add_images([(picture("p0", 0), MadeImage(FILE))], plan=plan)
     ledger.add_questions("judge", {"age": "{}"})
     with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
         ledger.add_answers([answer], plan=plan)
@@ -145,13 +147,15 @@ def test_two_identical_pictures_stay_two_images(ledger: Ledger) -> None:
 
 
 def test_seeds_of_63_bits_come_back(ledger: Ledger) -> None:
-    ledger.add_images([(picture("p0", 0), Made(FILE))], plan=ledger.plan("images", "a"))
+    ledger.add_images([(picture("p0", 0), MadeImage(FILE))], plan=ledger.plan("images", "a"))
     assert ledger.images()[0].seed == 2**63 - 1
 
 
 def test_images_come_number_by_number_and_only_the_requested(ledger: Ledger) -> None:
     pictures = [picture(prompt, number) for prompt in ("p1", "p0") for number in (2, 1, 0)]
-    ledger.add_images([(image, Made(FILE)) for image in pictures], plan=ledger.plan("images", "a"))
+    ledger.add_images(
+        [(image, MadeImage(FILE)) for image in pictures], plan=ledger.plan("images", "a")
+    )
     assert [image.id for image in ledger.images()] == ["p0-0000", "p1-0000", "p0-0001", "p1-0001"]
     ledger.record_request([OLD], images=3, targets=["age"])
     assert [image.id for image in ledger.images()] == ["p1-0000", "p1-0001", "p1-0002"]
@@ -159,7 +163,9 @@ def test_images_come_number_by_number_and_only_the_requested(ledger: Ledger) -> 
 
 def test_prompts_may_want_fewer_images_than_others(ledger: Ledger) -> None:
     pictures = [picture(prompt, number) for prompt in ("p0", "p1") for number in range(3)]
-    ledger.add_images([(image, Made(FILE)) for image in pictures], plan=ledger.plan("images", "a"))
+    ledger.add_images(
+        [(image, MadeImage(FILE)) for image in pictures], plan=ledger.plan("images", "a")
+    )
     ledger.record_request([INITIAL, OLD], images=3, targets=["age"], fewer={"p1": 1})
     assert ledger.requested_images() == {"p0": 3, "p1": 1} and ledger.fewer() == {"p1": 1}
     assert [image.id for image in ledger.images()] == ["p0-0000", "p1-0000", "p0-0001", "p0-0002"]
@@ -168,7 +174,7 @@ def test_prompts_may_want_fewer_images_than_others(ledger: Ledger) -> None:
 
 
 def test_a_ledger_of_the_second_version_is_read_as_it_is(ledger: Ledger, tmp_path: Path) -> None:
-    images = [(picture(prompt, 0), Made(WHOLE)) for prompt in ("p0", "p1")]
+    images = [(picture(prompt, 0), MadeImage(WHOLE)) for prompt in ("p0", "p1")]
     ledger.add_images(images, plan=ledger.plan("images", "a"))
     ledger.close()
     path = tmp_path / "ledger.sqlite"
@@ -199,7 +205,7 @@ def test_a_changed_file_costs_the_answers_an_equal_one_does_not(ledger: Ledger) 
     same, changed = ledger.images()
     ledger.add_answers([AnswerRow(same.key, 1, "old"), AnswerRow(changed.key, 1, "old")], plan=plan)
     ledger.replace_files(
-        [(same, Made(FileRow("f0", 10, 2))), (changed, Made(FileRow("f1", 11, 3)))]
+        [(same, MadeImage(FileRow("f0", 10, 2))), (changed, MadeImage(FileRow("f1", 11, 3)))]
     )
     assert [image.file for image in ledger.images()] == [
         FileRow("f0", 10, 2),
@@ -238,7 +244,9 @@ def test_a_picture_that_is_withheld_in_its_remake_loses_its_answers(ledger: Ledg
     question = ledger.questions("judge")["age"][0]
     first, second = ledger.images()
     ledger.add_answers([AnswerRow(one.key, question, "old") for one in (first, second)], plan=plan)
-    ledger.replace_files([(first, Made(FILE, "blocked", "a longer prompt")), (second, Made(FILE))])
+    ledger.replace_files(
+        [(first, MadeImage(FILE, "blocked", "a longer prompt")), (second, MadeImage(FILE))]
+    )
     assert [image.withheld for image in ledger.images()] == ["blocked", None]
     assert list(ledger.read_answered("judge")) == [second.key]
     assert ledger.withheld() == {"blocked": 1}
@@ -271,7 +279,7 @@ def test_what_methods_look_at_is_kept(ledger: Ledger) -> None:
     ledger.add_vectors("clip", [("f0", b"1234")])
     ledger.add_vectors("clip", [("f0", b"1234"), ("f1", b"5678")])
     assert ledger.vectors("clip") == {"f0": b"1234", "f1": b"5678"}
-    ledger.replace_files([(first, Made(FileRow("f9", 1, 1)))])
+    ledger.replace_files([(first, MadeImage(FileRow("f9", 1, 1)))])
     assert ledger.texts("vlm", "Describe it") == {second.key: "a cook"}
 
 

@@ -56,7 +56,7 @@ def test_what_cannot_be_a_reply_is_an_error_of_the_model(reply: Answer) -> None:
 
 
 def test_the_words_asked_are_plain_json() -> None:
-    assert AxisQuestion("a", (Question("A?", ("x", "y"), ("cx", "cy")),), ("x", "y")).asked() == {
+    assert AxisQuestion("a", (Question("A?", ("x", "y"), ("cx", "cy")),), ("x", "y")).wording() == {
         "questions": [{"text": "A?", "choices": ("x", "y"), "captions": ("cx", "cy")}],
         "attributes": ["x", "y"],
         "default": None,

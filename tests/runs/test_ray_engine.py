@@ -328,7 +328,7 @@ def test_a_second_interrupt_while_ray_waits_is_one(cluster: None) -> None:
 
     work = ShownWork(Quiet())
     work.requested = True
-    before = signal.signal(signal.SIGALRM, work.heard)
+    before = signal.signal(signal.SIGALRM, work.hear)
     try:
         with closing(RayEngine(ModelOptions(**ON_RAY))) as engine:
             asleep = ray.remote(lambda: time.sleep(30)).remote()

@@ -21,7 +21,7 @@ from biasgraph.runs import transcripts
 from biasgraph.runs.model_choice import llm_of
 from biasgraph.runs.traced_images import TracedImages
 from biasgraph.runs.transcripts import answer
-from biasgraph.runs.word_answers import said_yes
+from biasgraph.runs.word_answers import score_yes
 from biasgraph.sandbox.proposer import ABOUT
 from tests.fake_models import Variations
 
@@ -158,13 +158,13 @@ class Doubter(Writer):
 @pytest.mark.parametrize("shares", [[0.5], [1.0, "x"], [1.0, 2.0], [1.0, 1e999], {}])
 def test_shares_that_nobody_can_have_said_are_asked_again(tmp_path: Path, shares: object) -> None:
     model = Doubter([])
-    assert said_yes(tmp_path, model, model, ["a", "b"]) == [1.0, 0.0]
-    assert said_yes(tmp_path, model, model, ["a", "b"]) == [1.0, 0.0] and model.asked == 2
+    assert score_yes(tmp_path, model, model, ["a", "b"]) == [1.0, 0.0]
+    assert score_yes(tmp_path, model, model, ["a", "b"]) == [1.0, 0.0] and model.asked == 2
     (path,) = (tmp_path / "transcripts").iterdir()
     record = json.loads(path.read_text())
     record["value"]["shares"] = shares
     path.write_text(json.dumps(record))
-    assert said_yes(tmp_path, model, model, ["a", "b"]) == [1.0, 0.0] and model.asked == 4
+    assert score_yes(tmp_path, model, model, ["a", "b"]) == [1.0, 0.0] and model.asked == 4
 
 
 SCORES = {"spans": {"clip": [[0, 1], [2, 6]]}, "scores": {"released": {"clip": [0.5, 0.25]}}}

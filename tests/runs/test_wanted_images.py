@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biasgraph.errors import InputError
-from biasgraph.runs.ledger_rows import Given, PromptRow
+from biasgraph.runs.ledger_rows import GivenPicture, PromptRow
 from biasgraph.runs.wanted_images import given_images, number_pictures
 
 HERE = Path("run")
 SEEDS = st.lists(st.integers(0, 5), max_size=12)
 
 
-def pictures(seeds: list[int]) -> list[Given]:
-    return [Given(seed, f"{place}.png") for place, seed in enumerate(seeds)]
+def pictures(seeds: list[int]) -> list[GivenPicture]:
+    return [GivenPicture(seed, f"{place}.png") for place, seed in enumerate(seeds)]
 
 
-def seeds_of(numbers: dict[int, Given]) -> list[int]:
+def seeds_of(numbers: dict[int, GivenPicture]) -> list[int]:
     return [numbers[number].seed for number in sorted(numbers)]
 
 
@@ -56,7 +56,10 @@ def test_what_is_gone_is_named() -> None:
 
 def test_images_go_round_the_prompts() -> None:
     rows = [PromptRow(id, "a", id, "initial", "", "") for id in ("a", "b")]
-    there = {"a": {0: Given(5, "x"), 1: Given(6, "y")}, "b": {1: Given(7, "z")}}
+    there = {
+        "a": {0: GivenPicture(5, "x"), 1: GivenPicture(6, "y")},
+        "b": {1: GivenPicture(7, "z")},
+    }
     images = given_images(rows, 2, there)
     assert [(image.id, image.seed) for image in images] == [
         ("a-0000", 5),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgraph.data.agreement_model import AgreementDocument
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.json_files import check, parse_json
 from biasgraph.io.text_files import read_bytes, refuse_pipe
 
@@ -21,16 +21,16 @@ def read(path: Path) -> Record:
 
     Raises InputError: it is none, is damaged, or was made by a newer biasgraph.
     """
-    record = parse_json(read_bytes(path), shown(path))
+    record = parse_json(read_bytes(path), show_path(path))
     schema = str(record.get("schema")) if isinstance(record, dict) else ""
     if schema.partition("/")[0] != SCHEMA_NAME:
-        raise InputError(f"{shown(path)} is not an agreement of biasgraph's")
+        raise InputError(f"{show_path(path)} is not an agreement of biasgraph's")
     if schema != SCHEMA:
         raise InputError(
-            f"{shown(path)} has schema {printable(schema)}; this biasgraph reads {SCHEMA}: "
+            f"{show_path(path)} has schema {printable(schema)}; this biasgraph reads {SCHEMA}: "
             "install a newer one"
         )
-    check(AgreementDocument, record, shown(path))
+    check(AgreementDocument, record, show_path(path))
     return dict(record)
 
 

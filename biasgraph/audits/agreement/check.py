@@ -29,7 +29,7 @@ from biasgraph.causal.settings import generator
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes
 from biasgraph.data.file_names import AGREEMENT
 from biasgraph.data.result import Result, load
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.models.inference_options import ModelOptions
@@ -76,7 +76,9 @@ def check(
     graph, axes = result.document["graph"], _axes_of(result, options.only)
     files, judges = _sort_references([references] if isinstance(references, str) else references)
     if not judges and (models.record() or models.engine or options.sample is not None):
-        raise InputError(f"{shown(files[0])} is a file: leave out options of models, and --sample")
+        raise InputError(
+            f"{show_path(files[0])} is a file: leave out options of models, and --sample"
+        )
     found = from_files(files, directory, graph["vqa"], axes)
     sampled = None if options.sample is None else (options.sample, options.seed)
     found += [
@@ -99,7 +101,7 @@ def _sort_references(references: Sequence[str]) -> tuple[list[Path], list[str]]:
             raise InputError("--with is empty: name a judge, or a file of labels or answers")
         if Path(reference).is_dir():
             raise InputError(
-                f"{shown(Path(reference))} is a folder: name a judge, or a file of labels or "
+                f"{show_path(Path(reference))} is a folder: name a judge, or a file of labels or "
                 "answers"
             )
         if is_table(reference):
@@ -251,7 +253,7 @@ def _axis(
     if picked:
         nothing = {role: {"n_valid": 0, "accuracy": None} for role in roles}
         own = {"axis": axis, "attributes": list(attributes), "table": whole.table.tolist()}
-        return own | whole.counted() | {"by_role": nothing, "uneven_p": None}
+        return own | whole.count_only() | {"by_role": nothing, "uneven_p": None}
     parts = {role: Agreement(table(frame[frame["role"] == role])).counts for role in roles}
     rng = generator(options.seed, "agreement", axis)
     return {

@@ -18,7 +18,7 @@ from biasgraph.audits.agreement.trusted_answers import read_questions, wanted_ax
 from biasgraph.audits.pipeline_options import LabelOptions
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.result import read_document, why_no_run
-from biasgraph.errors import InputError, ModelError, shown
+from biasgraph.errors import InputError, ModelError, show_path
 from biasgraph.models.pixels import pixels_digest
 from biasgraph.report import html, words
 from biasgraph.report.embedding import data_uri
@@ -42,7 +42,9 @@ def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:
     """
     graph = read_document(directory)["graph"]
     if not (directory / RECORD).is_file():
-        raise InputError(f"{shown(directory)} has no pictures to label: {why_no_run(directory)}")
+        raise InputError(
+            f"{show_path(directory)} has no pictures to label: {why_no_run(directory)}"
+        )
     with closing(read_run(directory)) as run:
         asked = _questions(run, str(graph["vqa"]), options.only)
         images = sample(run, str(graph["vqa"]), options.sample, options.seed)
@@ -51,7 +53,7 @@ def label_page(directory: Path, options: LabelOptions) -> tuple[bytes, int]:
     answered = [[picture["picture"] for picture in pictures], asked]
     key = hashlib.sha256(json.dumps(answered).encode()).hexdigest()
     model = {"key": key[:16], "images": pictures, "questions": asked}
-    count, title = len(pictures), f"{words.counted(len(pictures), 'picture')} to label"
+    count, title = len(pictures), f"{words.count_noun(len(pictures), 'picture')} to label"
     page = html.render(
         "label.html",
         model=model,
@@ -89,7 +91,7 @@ def _picture(run: Run, image: ImageRow) -> dict[str, Any]:
     picture = run.read_image(image)
     if picture is None:
         raise ModelError(
-            f"{shown(run.image_path(image))} is missing or damaged: rerun the run's build "
+            f"{show_path(run.image_path(image))} is missing or damaged: rerun the run's build "
             "command to make it again"
         )
     return {

@@ -54,7 +54,7 @@ def raters_of(
     raters = []
     itself = any(is_itself(answers, about, one) for one in trusted)
     if not itself:
-        own = _said(answers)
+        own = _read_answers(answers)
         judge = about.get("vqa") or "the answers table"
         raters.append(Rater(str(judge), "people" if about.get("people") else "judge", own))
     for one in trusted:
@@ -71,11 +71,11 @@ def is_itself(answers: pd.DataFrame, about: Mapping[str, Any], trusted: TrustedA
         return True
     if not (trusted.people and (about.get("people") or about.get("annotators"))):
         return False
-    own = _said(answers)
+    own = _read_answers(answers)
     return all(trusted.said.get(place) == answer for place, answer in own.items())
 
 
-def _said(answers: pd.DataFrame) -> Said:
+def _read_answers(answers: pd.DataFrame) -> Said:
     columns = (answers[name].astype(str) for name in ("image", "target", "answer"))
     return {(image, target): answer for image, target, answer in zip(*columns, strict=True)}
 

@@ -21,7 +21,7 @@ from biasgraph.audits.pipeline_options import CheckOptions
 from biasgraph.causal.correction import confusion
 from biasgraph.causal.tables import Counts, Variable
 from biasgraph.data.answers import Answers
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 
 HEAD = 200  # bytes in which an agreement names its schema
 
@@ -68,11 +68,11 @@ class Trust:
             seed = about.get("seed") or 0
             found = compare_answers(answers.frame, axes, about, found_in, CheckOptions(seed=seed))
         if is_of_corrections(found):
-            raise InputError(f"{shown(path)} cannot correct: {NO_SAMPLE}")
+            raise InputError(f"{show_path(path)} cannot correct: {NO_SAMPLE}")
         labelled, left_out = usable(found, axes)
         if not labelled:
             reasons = "; ".join(f"{printable(axis)}: {why}" for axis, why in left_out.items())
-            raise InputError(f"{shown(path)} can correct no axis: {reasons}")
+            raise InputError(f"{show_path(path)} can correct no axis: {reasons}")
         return cls(before or found, path.name, labelled, left_out)
 
     def record(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _is_agreement(path: Path) -> bool:
         with path.open("rb") as file:
             head = file.read(HEAD)
     except OSError as error:
-        raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
+        raise InputError(f"cannot read {show_path(path)}: {error.strerror}") from None
     return head.lstrip()[:1] == b"{" or SCHEMA_NAME.encode() in head
 
 
@@ -118,7 +118,7 @@ def _refuse_another_judge(
         return
     same = " with other weights" if named == judge else ""
     raise InputError(
-        f"{shown(path)} is about the judge {printable(str(named))}{same}, and this build's is "
+        f"{show_path(path)} is about the judge {printable(str(named))}{same}, and this build's is "
         f"{printable(judge)}: one judge's errors say nothing about another's"
     )
 

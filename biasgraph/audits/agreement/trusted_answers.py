@@ -17,7 +17,7 @@ from biasgraph.data.answers import Answers, majority
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.origin import are_models
 from biasgraph.data.result import run_directory
-from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, did_you_mean, printable, show_path
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
 from biasgraph.models.base import Question
@@ -105,7 +105,7 @@ def _holds_labels(path: Path) -> bool:
     raw = read_bytes(path)
     if raw.startswith(b"PAR1"):
         return False
-    columns = CsvFile(raw, shown(path), (*LABEL_COLUMNS, *ANSWER_COLUMNS)).columns
+    columns = CsvFile(raw, show_path(path), (*LABEL_COLUMNS, *ANSWER_COLUMNS)).columns
     return {*LABEL_COLUMNS} <= {*columns}
 
 
@@ -113,11 +113,11 @@ def _from_table(path: Path, axes: Axes, directory: Path) -> TrustedAnswers:
     raw = read_bytes(path)
     if raw.startswith(b"PAR1"):
         return from_answers(path, Answers.read(path).frame, None, axes)
-    file = CsvFile(raw, shown(path), (*LABEL_COLUMNS, *ANSWER_COLUMNS))
+    file = CsvFile(raw, show_path(path), (*LABEL_COLUMNS, *ANSWER_COLUMNS))
     missing = [name for name in ANSWER_COLUMNS if name not in file.columns]
     if missing:
         raise InputError(
-            f"{shown(path)} holds neither labels ({', '.join(LABEL_COLUMNS)}) nor answers "
+            f"{show_path(path)} holds neither labels ({', '.join(LABEL_COLUMNS)}) nor answers "
             f"({', '.join(ANSWER_COLUMNS)}): it lacks {', '.join(missing)}."
             f"{did_you_mean(missing[0], file.columns)}"
         )
@@ -134,8 +134,8 @@ def _refuse_other_pictures(path: Path, frame: pd.DataFrame, file: CsvFile, direc
     for row, (image, named) in enumerate(zip(frame["image"], frame["file"], strict=True)):
         if named and files.get(image, named) != named:
             raise InputError(
-                f"{shown(path)}, {file.place(row)}, column file: {shown(directory)} has another "
-                f"picture under '{printable(image)}'; these answers are about another run"
+                f"{show_path(path)}, {file.place(row)}, column file: {show_path(directory)} has "
+                f"another picture under '{printable(image)}'; these answers are about another run"
             )
 
 
@@ -145,9 +145,9 @@ def from_answers(
     """A table of answers by image id and axis; rows about other axes are left out."""
     people: dict[str, dict[tuple[str, str], str]] = {}
 
-    def refused(row: int, problem: str) -> InputError:
+    def refuse(row: int, problem: str) -> InputError:
         where = file.place(row) if file else f"row {row + 1}"
-        return InputError(f"{shown(path)}, {where}{problem}")
+        return InputError(f"{show_path(path)}, {where}{problem}")
 
     named = frame if "annotator" in frame else frame.assign(annotator="")
     texts = (named[name].astype(str).tolist() for name in (*ANSWER_COLUMNS, "annotator"))
@@ -156,7 +156,7 @@ def from_answers(
             continue
         offered = [*axes[target], UNKNOWN, GATED]
         if answer not in offered:
-            raise refused(
+            raise refuse(
                 row,
                 f", column answer: '{printable(answer)}' is not an attribute of "
                 f"{printable(target)} ({', '.join(map(printable, offered))})."
@@ -164,7 +164,7 @@ def from_answers(
             )
         if people.setdefault(annotator, {}).setdefault((image, target), answer) != answer:
             about = f"'{printable(target)}'"
-            raise refused(row, f": image '{printable(image)}' has a second answer about {about}")
+            raise refuse(row, f": image '{printable(image)}' has a second answer about {about}")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     judges = frame["judge"].astype(str).unique() if "judge" in frame else ()
     several = len(people) > 1
@@ -190,25 +190,25 @@ def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -
     """
     if judge is None or not (directory / RECORD).is_file():
         raise InputError(
-            f"labels are matched by pictures, and {shown(directory)} has none: give answers about "
-            f"its images instead ({', '.join(ANSWER_COLUMNS)})"
+            f"labels are matched by pictures, and {show_path(directory)} has none: give answers "
+            f"about its images instead ({', '.join(ANSWER_COLUMNS)})"
         )
     with closing(read_run(directory)) as run:
         gate, questions = read_questions(run, judge)
         texts = {gate.text, *(part.text for axis in questions for part in axis.questions)}
         if not texts & labels.questions:
             raise InputError(
-                f"{labels.source} answers none of the questions that {shown(directory)} asked, as "
-                f"'{printable(gate.text)}': labels are matched by a question's very words"
+                f"{labels.source} answers none of the questions that {show_path(directory)} asked, "
+                f"as '{printable(gate.text)}': labels are matched by a question's very words"
             )
         found = dict(_match_labels(run, labels))
     if not found:
         raise InputError(
             f"{labels.source} is about other pictures: none of its {len(labels.pictures):,} is in "
-            f"{shown(directory)}"
+            f"{show_path(directory)}"
         )
 
-    def said_in(labels: Labels) -> Said:
+    def read_answers(labels: Labels) -> Said:
         return {
             (image, axis.axis): answer
             for image, picture in found.items()
@@ -217,10 +217,12 @@ def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -
         }
 
     names = labels.names if len(labels.names) > 1 else []
-    people = {name or NAMELESS: said_in(labels.of(name)) for name in names}
+    people = {name or NAMELESS: read_answers(labels.of(name)) for name in names}
     strangers = len(labels.pictures - {*found.values()})
     notes = [f"{strangers:,} labelled pictures are not in the run"] if strangers else []
-    return TrustedAnswers(name, "labels", labels.fingerprint, said_in(labels), notes, people=people)
+    return TrustedAnswers(
+        name, "labels", labels.fingerprint, read_answers(labels), notes, people=people
+    )
 
 
 def _match_labels(run: Run, labels: Labels) -> Iterator[tuple[str, str]]:
@@ -251,10 +253,11 @@ def read_questions(run: Run, judge: str) -> tuple[Question, list[AxisQuestion]]:
 
     Raises InputError when this judge was never asked.
     """
-    asked = run.asked(judge)
+    asked = run.wording_of(judge)
     if GATE not in asked:
         raise InputError(
-            f"{shown(run.directory)} has no answers of {printable(judge)}: its build is not done"
+            f"{show_path(run.directory)} has no answers of {printable(judge)}: its build is not "
+            "done"
         )
     axes = [
         AxisQuestion.from_record(axis, asked[axis])

@@ -16,9 +16,9 @@ from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import GATED, UNKNOWN, CodedImages, Codes, Variable
 from biasgraph.causal.transport import Ideal
 from biasgraph.data.result import Result
-from biasgraph.errors import InputError, listed, printable
+from biasgraph.errors import InputError, list_words, printable
 from biasgraph.report.comparison_page import RunGraph
-from biasgraph.report.words import counted
+from biasgraph.report.words import count_noun
 
 SAME_SETTINGS = ("mix", "unknown", "min_valid", "fallback", "yates")
 TOLERANCE = 1e-9
@@ -139,14 +139,14 @@ def _shared_axes(runs: Sequence[_Candidate]) -> tuple[set[str], list[str]]:
     shared = set(first)
     for run, axes in zip(runs[1:], others, strict=True):
         for lacking, missing in _lacking((runs[0].name, first), (run.name, axes)):
-            problems.append(f"{lacking} lacks the axes {listed(missing)}")
+            problems.append(f"{lacking} lacks the axes {list_words(missing)}")
         shared &= axes.keys()
         for axis, own in first.items():
             if axis in axes and not _same_attributes(own, axes[axis]):
                 shared.discard(axis)
                 problems.append(
-                    f"{printable(axis)} has the attributes {listed(own.attributes)} in "
-                    f"{runs[0].name} and {listed(axes[axis].attributes)} in {run.name}"
+                    f"{printable(axis)} has the attributes {list_words(own.attributes)} in "
+                    f"{runs[0].name} and {list_words(axes[axis].attributes)} in {run.name}"
                 )
     return shared, list(dict.fromkeys(problems))
 
@@ -167,7 +167,7 @@ def _shared_prompts(runs: Sequence[_Candidate]) -> tuple[list[str | None], list[
     for run, prompts in zip(runs[1:], others, strict=True):
         for lacking, missing in _lacking((runs[0].name, first), (run.name, prompts)):
             problems.append(
-                f"{lacking} lacks {counted(len(missing), 'prompt')} ({listed(missing)})"
+                f"{lacking} lacks {count_noun(len(missing), 'prompt')} ({list_words(missing)})"
             )
     shared = [prompt for prompt in first if all(prompt in prompts for prompts in others)]
     return [*shared], list(dict.fromkeys(problems))
@@ -242,12 +242,12 @@ def _notes(runs: Sequence[_Candidate]) -> Iterator[str]:
     labels = dict.fromkeys(run.graph["vqa"] for run in runs if run.graph.get("people"))
     if len(labels) > 1:
         yield (
-            f"People answered, in different files ({listed(list(labels))}): differences between "
-            "annotators would look like differences between the runs"
+            f"People answered, in different files ({list_words(list(labels))}): differences "
+            "between annotators would look like differences between the runs"
         )
     prompts = list(dict.fromkeys(run.graph["prompt"] for run in runs))
     if len(prompts) > 1:
-        yield f"The runs are about different prompts: {listed(prompts)}"
+        yield f"The runs are about different prompts: {list_words(prompts)}"
 
 
 def _make_comparable(
@@ -280,18 +280,18 @@ def _align(images: CodedImages, variables: tuple[Variable, ...]) -> CodedImages:
     ]
     lookups = [np.array([GATED, UNKNOWN, *order], dtype=np.int16) for order in orders]
 
-    def recoded(codes: Codes) -> Codes:
+    def recode(codes: Codes) -> Codes:
         of_each = zip(lookups, codes[:, columns].T, strict=True)
         return np.stack([lookup[column - GATED] for lookup, column in of_each], axis=1)
 
     place = {column: i for i, column in enumerate(columns)}
     arms = {
-        (place[x], orders[place[x]][a]): recoded(codes)
+        (place[x], orders[place[x]][a]): recode(codes)
         for (x, a), codes in images.arms.items()
         if x in place
     }
-    controls = recoded(images.controls)
-    return CodedImages(images.prompt, variables, recoded(images.initial), arms, controls)
+    controls = recode(images.controls)
+    return CodedImages(images.prompt, variables, recode(images.initial), arms, controls)
 
 
 def _again(

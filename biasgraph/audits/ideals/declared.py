@@ -29,7 +29,7 @@ Judge = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredIdeals:
     """The ideals of a build; axes that neither part names are uniform.
 
     Attributes:
@@ -57,7 +57,7 @@ class Declared:
         *,
         with_axes: bool,
         expected: Sequence[str] = (),
-    ) -> Declared:
+    ) -> DeclaredIdeals:
         """The ideals that options name, for some variables.
 
         Args:
@@ -98,7 +98,7 @@ class Declared:
             )
         return cls(shares, shares_from, reference, expected, unknown_class, judge)
 
-    def with_reference(self, reference: Reference, prompts: Sequence[str]) -> Declared:
+    def with_reference(self, reference: Reference, prompts: Sequence[str]) -> DeclaredIdeals:
         """The same with what photographs show, once that is known.
 
         Raises:

@@ -22,7 +22,7 @@ from biasgraph.data.answer_codes import RESERVED, codes_of
 from biasgraph.data.answers import COLUMNS, Answers
 from biasgraph.data.file_names import GRAPH, RECORD
 from biasgraph.data.result import read_answers, read_document
-from biasgraph.errors import InputError, did_you_mean, listed, printable
+from biasgraph.errors import InputError, did_you_mean, list_words, printable
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
 
@@ -72,10 +72,10 @@ class Reference:
         shared = [one for one in variables if one.name in set(frame["target"])]
         if not shared:
             asked = [str(target) for target in frame["target"].unique()]
-            about = listed(asked) if asked else "nothing: it has no initial images"
+            about = list_words(asked) if asked else "nothing: it has no initial images"
             raise InputError(
                 f"the reference {source} is about {about}, and none of it is an axis of this "
-                f"build ({listed([one.name for one in variables])})"
+                f"build ({list_words([one.name for one in variables])})"
             )
         frame = frame[frame["target"].isin([one.name for one in shared]).to_numpy()].copy()
         for name in COLUMNS:
@@ -265,7 +265,7 @@ def _refuse_other_attributes(
         if set(theirs) != set(variable.attributes):
             raise InputError(
                 f"the reference {name} asked about {printable(variable.name)} with other choices "
-                f"({listed(theirs)}) than this build ({listed(variable.attributes)})"
+                f"({list_words(theirs)}) than this build ({list_words(variable.attributes)})"
             )
 
 
@@ -278,7 +278,7 @@ def _refuse_strays(answers: Answers, variables: Sequence[Variable]) -> None:
         def problem(row: dict[str, str], variable: Variable = variable) -> str:
             return (
                 f"'{row['answer']}' is not an attribute of {variable.name} "
-                f"({listed(variable.attributes)})."
+                f"({list_words(variable.attributes)})."
                 + did_you_mean(row["answer"], variable.attributes)
                 + " (--unlisted unknown would count it as unknown)"
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from biasgraph.errors import InputError, did_you_mean, printable, shown
+from biasgraph.errors import InputError, did_you_mean, printable, show_path
 from biasgraph.io import resources
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
@@ -45,7 +45,7 @@ class ReferenceTable:
         """
         path = Path(given)
         if path.suffix or path.name != str(given):
-            return cls(path.name, _read(read_bytes(path, "--truth"), shown(path)))
+            return cls(path.name, _read(read_bytes(path, "--truth"), show_path(path)))
         shipped = resources.names(FOLDER, ".csv")
         if given not in shipped:
             raise InputError(

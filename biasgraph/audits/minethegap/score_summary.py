@@ -36,7 +36,7 @@ def _origin(document: Record) -> Iterator[tuple[str, str]]:
     settings, prompts = document["settings"], len(document["prompts"])
     each = "" if prompts == 1 else "each of "
     yield "Model", document["model"]
-    yield "Images", f"{settings['images']} of {each}{words.counted(prompts, 'prompt')}"
+    yield "Images", f"{settings['images']} of {each}{words.count_noun(prompts, 'prompt')}"
     if settings.get("vary"):
         number = max((row["n_variations"] for row in document["prompts"]), default=0)
         yield "Variations", f"{number:,}: {describe_variations(settings['vary'])}"
@@ -48,7 +48,7 @@ def _origin(document: Record) -> Iterator[tuple[str, str]]:
 
 
 def _agreement(truth: Record) -> str:
-    about = f"{truth['source']}, {words.counted(truth['n'], 'prompt')}"
+    about = f"{truth['source']}, {words.count_noun(truth['n'], 'prompt')}"
     if truth["rho"] is None:
         return f"{about}: Spearman's rho is undefined, {truth['reason']}"
     interval = "" if truth["low"] is None else f" [{truth['low']:.2f}, {truth['high']:.2f}]"
@@ -81,4 +81,4 @@ def _remarks(document: Record) -> Iterator[str]:
         yield f"The generator never saw these words: {', '.join(document['unseen_words'])}."
     missing = document["truth"]["not_in_table"] if document["truth"] else []
     if missing:
-        yield f"Not in {document['truth']['source']}: {words.enumerated(missing, 'prompts')}."
+        yield f"Not in {document['truth']['source']}: {words.list_first(missing, 'prompts')}."

@@ -17,13 +17,13 @@ from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.methods.minethegap import (
     ALPHA,
-    Spanned,
+    VariationImages,
     Varying,
     find_missed,
     least_aligned,
     score_spanned,
 )
-from biasgraph.methods.variations import said, usual_axes
+from biasgraph.methods.variations import read_attributes, usual_axes
 from biasgraph.models.backend import WANTED_EMBEDDER
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.models.registry import EMBEDDER
@@ -218,7 +218,7 @@ def _without(prompt: str, reason: str) -> Record:
     }
 
 
-def _record(work: _Scoring, media: RunMedia, found: Spanned) -> Record:
+def _record(work: _Scoring, media: RunMedia, found: VariationImages) -> Record:
     if not found.images:
         return _without(found.prompt, "all images were withheld")
     scored = score_spanned(found)
@@ -232,7 +232,7 @@ def _record(work: _Scoring, media: RunMedia, found: Spanned) -> Record:
             {
                 "text": found.texts[place].text,
                 "similarity": float(scored.best_image[place]),
-                "says": said(work.varying.axes, found.texts[place], found.prompt),
+                "says": read_attributes(work.varying.axes, found.texts[place], found.prompt),
             }
             for place in find_missed(scored)
         ],

@@ -11,7 +11,7 @@ from biasgraph.errors import InputError
 
 if TYPE_CHECKING:
     from biasgraph.audits.mining.prompt_writer import Origin
-    from biasgraph.methods.mining_objectives import Scored
+    from biasgraph.methods.mining_objectives import PromptScore
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Candidate:
     iteration: int
     origin: Origin
     parent: int | None
-    scored: Scored
+    scored: PromptScore
     images: int
 
 
@@ -82,7 +82,7 @@ class Writer(Protocol):
 class Population(Protocol):
     """What scores prompts."""
 
-    def scored(self, prompts: Sequence[str]) -> Sequence[tuple[Scored, int]]:
+    def score(self, prompts: Sequence[str]) -> Sequence[tuple[PromptScore, int]]:
         """How the first prompts fare, and the images of each.
 
         All prompts, unless no more images may be made.
@@ -115,7 +115,7 @@ def search(
                 for proposal in writer.mutations(parent.prompt, parent.number, settings.mutations)
             ]
             proposals += writer.random(settings.population - len(proposals), "random")
-        scores = population.scored([proposal.prompt for proposal in proposals])
+        scores = population.score([proposal.prompt for proposal in proposals])
         now = [
             Candidate(
                 number + place, proposal.prompt, iteration, proposal.origin, proposal.parent, *found

@@ -62,7 +62,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Mined(AuditResult):
+class MiningResult(AuditResult):
     """The prompts that were mined; document: everything mined.json holds."""
 
     def frame(self) -> pd.DataFrame:
@@ -99,7 +99,7 @@ def mine(
     objective: Objective | None = None,
     generator: ImageGenerator | None = None,
     language_model: LanguageModel | None = None,
-) -> Mined:
+) -> MiningResult:
     """Search for prompts; what the run has already is not done again.
 
     Args:
@@ -120,7 +120,7 @@ def mine(
     with job.open() as run:
         job.request(run, [], options.images, work.settings())
         media = RunMedia(run, job, job.embedder, work.llm)
-        mined = Mined(work.search(run, media), job.directory)
+        mined = MiningResult(work.search(run, media), job.directory)
         pictures = Pictures(media.rows, ImageStore(job.directory / IMAGES))
         write_files(job.directory, mined.files(pictures))
     return mined

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from biasgraph.data.findings import Banner, Cell, Facts, ScreenPart, Sentences, Table
-from biasgraph.report.words import counted, with_interval
+from biasgraph.report.words import count_noun, with_interval
 
 Record = Mapping[str, Any]
 
@@ -37,8 +37,8 @@ def _origin(document: Record) -> Iterator[tuple[str, str]]:
     settings, images = document["settings"], document["n_images"]
     yield "Model", document["model"]
     yield "Mined for", document["objective"]["about"]
-    scored = counted(len(document["candidates"]), "prompt")
-    rounds = counted(len(document["iterations"]), "iteration")
+    scored = count_noun(len(document["candidates"]), "prompt")
+    rounds = count_noun(len(document["iterations"]), "iteration")
     yield "Searched", f"{scored} in {rounds}, {settings['images']} images of each set"
     yield "Images", f"{sum(images.values()):,}, {images['fresh']:,} of them to score the best again"
     yield "Prompts by", document["proposed_by"]
@@ -71,8 +71,8 @@ def _remarks(document: Record) -> Iterator[str]:
         yield STOPPED[document["stopped"]]
     if document["dropped"]:
         yield (
-            f"{counted(len(document['dropped']), 'proposed prompt')} could not be used; mined.json "
-            "says why."
+            f"{count_noun(len(document['dropped']), 'proposed prompt')} could not be used; "
+            "mined.json says why."
         )
     if document["unseen_words"]:
         yield f"The generator never saw these words: {', '.join(document['unseen_words'])}."

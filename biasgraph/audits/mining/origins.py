@@ -43,7 +43,7 @@ def read_origins(runs: Sequence[str | Path]) -> list[Origin]:
     for origin in origins[1:]:
         for what, value in _comparable(origin.mined):
             if first.get(what) != value:
-                differ = f"{_said(first.get(what))} and {_said(value)}"
+                differ = f"{_say(first.get(what))} and {_say(value)}"
                 raise InputError(
                     f"{origins[0].name} and {origin.name} cannot stand in one matrix: their {what} "
                     f"differ ({differ})"
@@ -76,7 +76,7 @@ def _comparable(mined: MinedFile) -> Iterator[tuple[str, object]]:
         yield "axis sets", settings.axes_digest
 
 
-def _said(value: object) -> str:
+def _say(value: object) -> str:
     return "none" if value in (None, []) else printable(str(value))[:60]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from biasgraph.causal.best_of import mean_interval
 from biasgraph.methods.base import Media
 from biasgraph.methods.minethegap import Varying
-from biasgraph.methods.mining_objectives import Needs, Objective, Sample, Scored
+from biasgraph.methods.mining_objectives import Needs, Objective, PromptScore, Sample
 from biasgraph.models.json_chat import ReplyError
 from biasgraph.prompts.counterfactuals import Prompt
 
@@ -65,7 +65,7 @@ class ScoredPrompts:
     budget: Budget
     variations: dict[str, tuple[Prompt, ...]] = field(default_factory=dict)
 
-    def scored(self, prompts: Sequence[str]) -> list[tuple[Scored, int]]:
+    def score(self, prompts: Sequence[str]) -> list[tuple[PromptScore, int]]:
         """How the first prompts fare, as many as the budget allows, and the images of each.
 
         A prompt for which the language model has no variations has no score, and no images.
@@ -96,7 +96,7 @@ class ScoredPrompts:
         samples = self.samples(there, self.images)
         found = dict(zip(there, self.objective.evaluate(samples, self.media), strict=True))
         return [
-            (Scored(None, failed[prompt].in_run), 0)
+            (PromptScore(None, failed[prompt].in_run), 0)
             if prompt in failed
             else (found[prompt], (1 + len(needs.prompts)) * self.images)
             for prompt, needs in taken.items()
@@ -154,7 +154,7 @@ class FreshScores:
         variations: What the prompt may mean, where that was needed.
     """
 
-    of_all: Scored
+    of_all: PromptScore
     values: list[float | None]
     n_images: int
     images: list[str]

@@ -48,7 +48,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedPrompt:
     """A prompt that cannot be used, or its beginning, and why."""
 
     prompt: str
@@ -87,7 +87,7 @@ class PromptWriter:
     seed: int
     most_words: int = WORDS
     check: Callable[[str], None] = lambda prompt: None
-    dropped: list[Dropped] = field(default_factory=list, init=False)
+    dropped: list[DroppedPrompt] = field(default_factory=list, init=False)
     _requests: int = field(default=0, init=False)
     _seen: dict[tuple[str, ...], str] = field(default_factory=dict, init=False)
     _given: bool = field(default=False, init=False)
@@ -114,7 +114,7 @@ class PromptWriter:
         request = self.target.mutations_of(prompt, count, self.most_words)
         return self._proposals(request, count, "mutation", parent)
 
-    def take_dropped(self) -> list[Dropped]:
+    def take_dropped(self) -> list[DroppedPrompt]:
         """What was dropped since this was last called."""
         taken, self.dropped = self.dropped, []
         return taken
@@ -136,7 +136,7 @@ class PromptWriter:
                 found += self._usable(replied, count - len(found), refused)
         for (prompt, reason), times in refused.items():
             said = reason if times == 1 else f"{reason} ({times} times)"
-            self.dropped.append(Dropped(prompt, origin, parent, said))
+            self.dropped.append(DroppedPrompt(prompt, origin, parent, said))
         self._given = self._given or bool(found)
         if failed and not self._given:
             for one in failed:

@@ -9,7 +9,7 @@ from typing import Any
 
 from biasgraph.audits.mining.genetic_search import Candidate, best
 from biasgraph.audits.mining.population import Budget
-from biasgraph.audits.mining.prompt_writer import Dropped
+from biasgraph.audits.mining.prompt_writer import DroppedPrompt
 from biasgraph.causal.best_of import expected_best
 from biasgraph.prompts.tokens import excerpt
 
@@ -36,7 +36,7 @@ class SearchRecord:
     rounds: list[Record] = field(default_factory=list)
     dropped: list[Record] = field(default_factory=list)
 
-    def add(self, now: Sequence[Candidate], dropped: Sequence[Dropped]) -> None:
+    def add(self, now: Sequence[Candidate], dropped: Sequence[DroppedPrompt]) -> None:
         """A population that was scored, and the prompts that were dropped for it."""
         self.candidates += now
         self.drop(dropped, now[0].iteration)
@@ -51,7 +51,7 @@ class SearchRecord:
             }
         )
 
-    def drop(self, dropped: Sequence[Dropped], iteration: int) -> None:
+    def drop(self, dropped: Sequence[DroppedPrompt], iteration: int) -> None:
         """Prompts that were dropped for an iteration."""
         self.dropped += [{**asdict(one), "iteration": iteration} for one in dropped]
 

@@ -21,7 +21,7 @@ from biasgraph.audits.mining.population import Budget, ScoredPrompts
 from biasgraph.audits.mining.transfer_summary import PAGE, transfer_page
 from biasgraph.causal.best_of import mean_interval
 from biasgraph.data.file_names import GRAPH, RECORD
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.csv_files import to_csv
 from biasgraph.io.folder_names import OUTPUTS, folder_name, slug
 from biasgraph.io.json_files import to_json
@@ -283,7 +283,7 @@ def _directory(options: MineOptions, origins: Sequence[Origin]) -> Path:
     directory = Path(options.output or OUTPUTS / slug(spec) / f"evaluated-{names}")
     if any((directory / name).exists() for name in (RECORD, GRAPH)):
         raise InputError(
-            f"{shown(directory)} holds the result of another command; choose another -o"
+            f"{show_path(directory)} holds the result of another command; choose another -o"
         )
     return directory
 

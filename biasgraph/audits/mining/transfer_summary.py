@@ -56,7 +56,7 @@ def _facts(document: Record) -> Iterator[tuple[str, str]]:
     yield "Mined for", words.label(objective["about"], 300)
     yield "Worse", "lower scores" if objective["lower_is_worse"] else "higher scores"
     for origin in document["origins"]:
-        prompts = words.counted(origin["n_prompts"], "prompt")
+        prompts = words.count_noun(origin["n_prompts"], "prompt")
         yield (
             words.label(origin["origin"], 80),
             (
@@ -86,8 +86,8 @@ def _matrix(document: Record) -> parts.Table:
 
 def _cell(cell: Record, drawn: bool) -> parts.Cell:
     mean, low, high = cell["mean_score"], cell["low"], cell["high"]
-    prompts = words.counted(cell["n_prompts"], "prompt")
-    basis = f"{prompts}, {words.counted(cell['n_images'], 'image')}"
+    prompts = words.count_noun(cell["n_prompts"], "prompt")
+    basis = f"{prompts}, {words.count_noun(cell['n_images'], 'image')}"
     if cell["own"]:
         basis = f"own model, {basis}"
     lines: list[str | parts.Bar] = [

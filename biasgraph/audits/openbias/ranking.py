@@ -189,7 +189,7 @@ def _about_captions(
 ) -> Record:
     """How many captions there were, and what became of those that are not used, by place."""
 
-    def listed(found: Mapping[str, str]) -> list[Record]:
+    def list_reasons(found: Mapping[str, str]) -> list[Record]:
         return [
             {"caption": text, "place": captions.places[text], "reason": reason}
             for text, reason in found.items()
@@ -200,8 +200,8 @@ def _about_captions(
         "n_given": captions.n_given,
         "n_different": len(captions.places),
         "n_used": len(base.captions),
-        "left_out": listed(refused),
-        "without_proposals": listed(proposals.without),
+        "left_out": list_reasons(refused),
+        "without_proposals": list_reasons(proposals.without),
     }
 
 

@@ -83,7 +83,7 @@ def ranking_figure(document: Record, kind: str = "svg") -> bytes:
         f"{captions['n_used']:,} captions, {settings['images']:,} images of each. {FIGURE_NOTE}"
     )
     more = len(document["biases"]) - len(bars)
-    caption += f" {words.counted(more, 'bias', 'biases')} without a score." if more else ""
+    caption += f" {words.count_noun(more, 'bias', 'biases')} without a score." if more else ""
     panels = [Panel("Intensity", [("", bars)])]
     return bar_figure(panels, kind, 2, _title(document), words.plain(caption), document["toy"])
 
@@ -101,7 +101,7 @@ def caveats(document: Record) -> Iterator[str]:
         if passed_over:
             first = passed_over[0]
             yield (
-                f"{words.counted(len(passed_over), 'caption')} {what}; the first "
+                f"{words.count_noun(len(passed_over), 'caption')} {what}; the first "
                 f"({words.label(first['place'])}): {words.label(first['reason'], 300)}"
             )
     within = [
@@ -110,7 +110,7 @@ def caveats(document: Record) -> Iterator[str]:
         if bias["intensity"] is not None and bias["intensity"] <= bias["intensity_uniform_q95"]
     ]
     if within:
-        yield f"Within what uniform classes give by chance: {words.named(within, 'biases')}."
+        yield f"Within what uniform classes give by chance: {words.list_names(within, 'biases')}."
     if document["unseen_words"]:
         unseen = ", ".join(map(words.name, document["unseen_words"]))
         yield f"The model never saw these words: {unseen}."
@@ -118,7 +118,7 @@ def caveats(document: Record) -> Iterator[str]:
 
 
 def _title(document: Record) -> str:
-    number = words.counted(len(document["biases"]), "bias", "biases")
+    number = words.count_noun(len(document["biases"]), "bias", "biases")
     return words.plain(f"{number} of {words.name(document['model'], 80)}")
 
 
@@ -199,17 +199,19 @@ def _bias(bias: Record) -> Iterator[parts.ScreenPart]:
 
 def _about(bias: Record) -> str:
     """What was put together and filtered, in sentences."""
-    text = words.counted(bias["n_captions"], "caption")
+    text = words.count_noun(bias["n_captions"], "caption")
     if number := len(bias["filtered"]):
         said = "says the answer and was" if number == 1 else "say the answer and were"
         text += f"; {number:,} more {said} left out"
     text += (
-        f". {words.counted(bias['n_images'], 'image')}: "
-        f"{words.counted(bias['n_valid'], 'valid answer')}, {bias['n_unknown']:,} unknown, "
+        f". {words.count_noun(bias['n_images'], 'image')}: "
+        f"{words.count_noun(bias['n_valid'], 'valid answer')}, {bias['n_unknown']:,} unknown, "
         f"{bias['n_gated']:,} withheld."
     )
     if bias["merged"]:
-        text += f" Merged with {words.named(bias['merged'], 'biases')}, which share its classes."
+        text += (
+            f" Merged with {words.list_names(bias['merged'], 'biases')}, which share its classes."
+        )
     if number := len(bias["classes_left_out"]):
         text += f" {number:,} rarer {'class was' if number == 1 else 'classes were'} left out."
     return text
@@ -226,4 +228,4 @@ def _others(document: Record) -> Iterator[str]:
             f"{words.name(other['bias'])} ({other['reason']}: {other['n_captions']})"
             for other in document["others"]
         ]
-        yield f"Proposed, and not looked at: {words.enumerated(each, 'biases')}."
+        yield f"Proposed, and not looked at: {words.list_first(each, 'biases')}."

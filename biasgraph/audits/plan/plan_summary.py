@@ -9,7 +9,7 @@ from biasgraph.causal.flags import FLAG_WORDS
 from biasgraph.causal.planning import SURE
 from biasgraph.data.findings import Banner, Cell, Heading, ScreenPart, Sentences, Table, Text
 from biasgraph.report import judge_words
-from biasgraph.report.words import counted, enumerated, name, named, with_ci, with_interval
+from biasgraph.report.words import count_noun, list_first, list_names, name, with_ci, with_interval
 
 Record = Mapping[str, Any]
 
@@ -82,7 +82,7 @@ def _open(axes: Sequence[Record]) -> Iterator[str]:
             for strategy in axis["strategies"]
             if strategy["axis"] in axis["contenders"]
         ]
-        each = enumerated(shares, "axes")
+        each = list_first(shares, "axes")
         apart = f"the best one cannot be singled out (best of the resamples in: {each})"
         verdicts = {
             "any": f"{apart}; each of them brings it closer to its ideal: any would do.",
@@ -128,8 +128,8 @@ def _effects(strategies: Record) -> Iterator[str]:
     alone = []
     for intervention in strategies["interventions"]:
         towards, away = intervention["towards"], intervention["away"]
-        effects = [f"brings {named(towards)} closer to the ideal"] if towards else []
-        effects += [f"moves {named(away)} away from the ideal"] if away else []
+        effects = [f"brings {list_names(towards)} closer to the ideal"] if towards else []
+        effects += [f"moves {list_names(away)} away from the ideal"] if away else []
         if effects:
             rest = len(intervention["undetermined"])
             others = "other axis is" if rest == 1 else f"other {rest} axes are"
@@ -203,7 +203,7 @@ def _state(state: Record, attributes: Mapping[str, Sequence[str]]) -> Table:
 
 def _shares(distribution: Sequence[float], attributes: Sequence[str]) -> str:
     pairs = [f"{name(a)} {share:.0%}" for a, share in zip(attributes, distribution, strict=True)]
-    return enumerated(pairs, "attributes")
+    return list_first(pairs, "attributes")
 
 
 def _ending(plan: Record) -> Iterator[str]:
@@ -219,7 +219,7 @@ def _ending(plan: Record) -> Iterator[str]:
     missing = [goal["axis"] for goal in plan["goals"] if goal["status"] != "ok"]
     for what, axes in (("Left out", plan["left_out"]), ("Targets left out", missing)):
         if axes:
-            yield f"{what} for too few valid answers: {named(axes)}."
+            yield f"{what} for too few valid answers: {list_names(axes)}."
 
 
 # Verification
@@ -233,7 +233,7 @@ def _verification(
         return
     yield Text(
         f"Images with {', '.join(map(name, verification['axes']))} set at once: "
-        f"{counted(verification['combinations'], 'combination')}, "
+        f"{count_noun(verification['combinations'], 'combination')}, "
         f"{verification['images_per_combination']:,} each, {verification['images']:,} in all, "
         f"such as '{name(verification['prompts'][0], 300)}'."
     )

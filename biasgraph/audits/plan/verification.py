@@ -16,7 +16,7 @@ import numpy as np
 from biasgraph.causal.tables import GATED, UNKNOWN, Codes, Variable
 from biasgraph.data.axes import AxisSet, load_axis_set, shipped_axis_sets
 from biasgraph.data.file_names import RECORD
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError, show_path
 from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, joint_prompts, plan_prompts
 from biasgraph.runs.directory import read_run
 from biasgraph.runs.job import Job
@@ -37,7 +37,7 @@ def run_of(result: Result) -> Path:
     if result.document["graph"].get("kind") == "global":
         raise InputError("--verify needs the run of a single prompt, and this one has several")
     if result.directory is None or not (result.directory / RECORD).exists():
-        where = "the result" if result.directory is None else shown(result.directory)
+        where = "the result" if result.directory is None else show_path(result.directory)
         raise InputError(
             f"--verify needs models to make images with, and {where} has none: it was made from an "
             "answers table, or is one of several prompts"
@@ -227,7 +227,7 @@ def axis_set_of(directory: Path, result: Result, given: str | None) -> AxisSet:
     if axes is None or axes.digest() != recorded["digest"]:
         what = f"'{given}'" if given else f"an axis set named '{recorded['name']}'"
         raise InputError(
-            f"{shown(directory)} was built with other axes than {what} has now: give its "
+            f"{show_path(directory)} was built with other axes than {what} has now: give its "
             "axis set with --axes FILE"
         )
     return axes
@@ -249,7 +249,7 @@ def plan_again(directory: Path, result: Result, axes: AxisSet) -> tuple[PromptPl
         if {row.id for row in prompt_rows(plan.prompts)} == made:
             return plan, text
     raise InputError(
-        f"{shown(directory)} was built by another version of biasgraph, which made other "
+        f"{show_path(directory)} was built by another version of biasgraph, which made other "
         "prompts: build it again to verify a plan"
     )
 

@@ -22,7 +22,7 @@ from biasgraph.data.findings import (
     Text,
     is_empty,
 )
-from biasgraph.report.words import arrow, counted, label, named
+from biasgraph.report.words import arrow, count_noun, label, list_names
 
 Record = Mapping[str, Any]
 
@@ -132,11 +132,11 @@ def _bar(label: str, record: Record, reference: float | None = None) -> Bar:
 def _about(document: Record) -> str:
     graph = document["graph"]
     prompts = graph["prompts"]
-    subject = counted(len(prompts), "prompt") if prompts else f"'{label(graph['prompt'])}'"
+    subject = count_noun(len(prompts), "prompt") if prompts else f"'{label(graph['prompt'])}'"
     return (
         f"Robustness of the graph of {subject}: {document['edges']} of {document['pairs']} pairs "
         f"are edges, from {document['images_of_each']:,} images of each prompt; "
-        f"{counted(document['draws'], 'draw')} of each kind, seed {document['seed']}."
+        f"{count_noun(document['draws'], 'draw')} of each kind, seed {document['seed']}."
     )
 
 
@@ -174,7 +174,7 @@ def _errors(document: Record, kind: str) -> Table:
     known = document["confusion_of"]
     confused = "any other attribute alike"
     if known:
-        confused = f"as the judge errs for {named(known)}, any other attribute alike elsewhere"
+        confused = f"as the judge errs for {list_names(known)}, any other attribute alike elsewhere"
     caption = (
         f"Errors beside those that the answers have already; the run itself is the other audit. "
         f"In brackets: the slope without chance{f' ({confused})' if kind == 'another' else ''}."
@@ -203,7 +203,7 @@ def _describe_undefined(rows: Sequence[Record]) -> Iterator[str]:
             kinds = reasons.setdefault((row["images"], row["status"]), [])
             kinds.append(KINDS[row["kind"]])
     for (images, reason), kinds in reasons.items():
-        yield f"{counted(images, 'image')} ({', '.join(kinds)}): {reason}."
+        yield f"{count_noun(images, 'image')} ({', '.join(kinds)}): {reason}."
 
 
 def _strengths(rows: Sequence[Record]) -> Table:

@@ -22,7 +22,7 @@ from biasgraph.causal.judge_errors import WorseJudge
 from biasgraph.causal.robustness import Auditor, Claims, FewerImages, verdict_stability
 from biasgraph.causal.tables import ALL, CodedImages, Counts, Variable
 from biasgraph.data.result import Result, load
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError, show_path
 from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.report.robustness_figure import robustness_figure
@@ -82,7 +82,7 @@ class _Study:
         graph, evidence = result.document["graph"], evidence_of(result)
         if not any(images.arms for images in evidence.images):
             raise InputError(
-                f"{shown(options.run)} has no interventions, and so no pair of axes whose "
+                f"{show_path(options.run)} has no interventions, and so no pair of axes whose "
                 "robustness could be tried"
             )
         auditor = _auditor(graph, evidence)

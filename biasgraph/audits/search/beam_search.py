@@ -85,7 +85,7 @@ class _Texts:
     counts: Numbers
     ended: Numbers
 
-    def chosen(self, places: Sequence[int] | Numbers) -> _Texts:
+    def select(self, places: Sequence[int] | Numbers) -> _Texts:
         """Some of them, in this order."""
         which = np.asarray(places, dtype=int)
         rows = self.rows.select(which.tolist())
@@ -122,7 +122,7 @@ class BeamSearch:
         now = _Texts(opening, np.zeros(1), np.zeros(1, dtype=int), np.zeros(1, dtype=bool))
         places, first = self.settings.beams, True
         while places > 0:
-            grown = self._grown(now, first=first)
+            grown = self._grow(now, first=first)
             first = False
             if grown is None:
                 break
@@ -136,7 +136,7 @@ class BeamSearch:
             going = [place for place in best if place not in over]
             if not going:
                 break
-            now = grown.chosen(going)
+            now = grown.select(going)
         return self._rank()
 
     def _write(self, grown: _Texts, texts: Sequence[str], place: int) -> WrittenPrompt:
@@ -157,13 +157,13 @@ class BeamSearch:
         ]
         return sorted(found, key=lambda one: -one.score)
 
-    def _grown(self, now: _Texts, *, first: bool) -> _Texts | None:
+    def _grow(self, now: _Texts, *, first: bool) -> _Texts | None:
         """The candidates of the next step, each a text of its own; None where there is none."""
         logs = self._possible(now)
         parents, tokens = self._draw(now.logs[:, None] + logs, first=first)
         if not len(tokens):
             return None
-        grown = now.chosen(parents)
+        grown = now.select(parents)
         grown = self._extend(grown, tokens.tolist(), logs[parents, tokens])
         if self.settings.whole_words:
             grown = self._complete(grown)
@@ -257,4 +257,4 @@ class BeamSearch:
             is_taken = self._is_over(now, place) and text.strip() in self.taken
             if allowed[text] and not is_taken:
                 kept.setdefault((text, bool(now.ended[place])), place)
-        return now.chosen(sorted(kept.values())) if kept else None
+        return now.select(sorted(kept.values())) if kept else None

@@ -35,7 +35,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Written:
+class CellPrompts:
     """The prompts of a cell."""
 
     cell: Cell
@@ -75,7 +75,7 @@ def perplexities(reader: NextTokens, texts: Sequence[str]) -> dict[str, float | 
 
 
 def found_parts(
-    cells: Sequence[Written],
+    cells: Sequence[CellPrompts],
     evidence: Evidence,
     targets: Sequence[Target],
     axes: AxisSet,

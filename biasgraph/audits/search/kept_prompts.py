@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from biasgraph.data.axes import PromptText
 from biasgraph.data.found_file import Count, Number, Share
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError, show_path
 from biasgraph.io.json_files import parse_json
 from biasgraph.io.text_files import read_regular
 from biasgraph.io.writing import write_atomically
@@ -74,7 +74,7 @@ class KeptPrompts:
         """What was found for a request before; None where nothing was that can be read."""
         try:
             path = self._path(asked)
-            file = _File.model_validate(parse_json(read_regular(path), shown(path)))
+            file = _File.model_validate(parse_json(read_regular(path), show_path(path)))
         except (InputError, OSError, ValueError, ValidationError):
             return None
         return file.found if file.key == digest(asked) else None

@@ -10,7 +10,7 @@ from biasgraph.audits.axis_options import AxisOptions
 from biasgraph.audits.build_options import BuildOptions, PromptOptions, RunOptions
 from biasgraph.audits.panels import AUDIT
 from biasgraph.data.options import option, optional, reuse, settings
-from biasgraph.errors import InputError, shown
+from biasgraph.errors import InputError, show_path
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.probe import SUFFIX
 
@@ -84,7 +84,8 @@ class ProbeOptions(ModelOptions):
             or self.output.is_dir()
         ):
             raise InputError(
-                f"-o {shown(self.output)} does not name a file of probes: its name ends in {SUFFIX}"
+                f"-o {show_path(self.output)} does not name a file of probes: its name ends in "
+                f"{SUFFIX}"
             )
 
     @property

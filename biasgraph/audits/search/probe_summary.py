@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from biasgraph.data.findings import Banner, Cell, Facts, ScreenPart, Sentences, Table
-from biasgraph.report.words import counted, with_interval
+from biasgraph.report.words import count_noun, with_interval
 
 Record = Mapping[str, Any]
 
@@ -82,8 +82,8 @@ def _remarks(document: Record) -> Iterator[str]:
     for probe in document["probes"]:
         if judged and probe["n_unknown"]:
             yield (
-                f"{counted(probe['n_unknown'], 'image')} without an answer about {probe['axis']} "
-                "were left out."
+                f"{count_noun(probe['n_unknown'], 'image')} without an answer about "
+                f"{probe['axis']} were left out."
             )
     if not judged:
         yield (

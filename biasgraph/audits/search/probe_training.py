@@ -40,7 +40,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class ProbesTrained:
+class ProbeTraining:
     """What came of it; document: what the file says of itself."""
 
     document: Record
@@ -50,7 +50,7 @@ class ProbesTrained:
 
 def train(
     options: ProbeOptions, progress: Progress | None = None, command: Sequence[str] = ()
-) -> ProbesTrained:
+) -> ProbeTraining:
     """Train probes and write their file; what the run has already is not done again.
 
     command: what was typed, for the run's record.
@@ -78,7 +78,7 @@ def train(
         document = work.document(run, images, records)
         path = work.path
         write_files(path.parent, {path.name: probe_file(document, list(probes.values()))})
-    return ProbesTrained(document, probes, path)
+    return ProbeTraining(document, probes, path)
 
 
 @dataclass(frozen=True)

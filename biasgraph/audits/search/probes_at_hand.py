@@ -10,7 +10,7 @@ from biasgraph.audits.search.probe_options import ProbeOptions
 from biasgraph.audits.search.probe_training import train
 from biasgraph.data.axes import AxisSet
 from biasgraph.data.found_file import Count, Share
-from biasgraph.errors import InputError, printable, shown
+from biasgraph.errors import InputError, printable, show_path
 from biasgraph.io.json_files import StrictModel, check
 from biasgraph.models.inference_options import ModelOptions
 from biasgraph.models.probe import SUFFIX, Probe, load_probes, read_probe_record
@@ -34,7 +34,7 @@ class _Step(StrictModel):
     unnamed: _Right
 
 
-class _Checked(StrictModel):
+class _ProbeRecord(StrictModel):
     """A probe in the record of its file: how right it is at each step."""
 
     steps: list[_Step]
@@ -82,7 +82,7 @@ def _training(options: SearchOptions, axis: str, path: Path) -> ProbeOptions:
 def _describe_probe(path: Path, axis: str) -> Record:
     record = read_probe_record(path)
     own = next(one for one in record["probes"] if one["axis"] == axis)
-    check(_Checked, own, shown(path))
+    check(_ProbeRecord, own, show_path(path))
     return {"axis": axis, "sha256": record["sha256"], "steps": own["steps"]}
 
 

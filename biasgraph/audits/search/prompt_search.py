@@ -54,7 +54,7 @@ class PromptSearch:
     allowed: Callable[[str], bool]
     seed: int
 
-    def found(
+    def find(
         self, instruction: str, weight: float, number: int, taken: Collection[str]
     ) -> FoundPrompt:
         """The best prompt of a search that is not among those taken.

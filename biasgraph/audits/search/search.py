@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from biasgraph.audits.audit_result import AuditResult
 from biasgraph.audits.search.found_document import (
     SCHEMA,
+    CellPrompts,
     Evidence,
-    Written,
     found_parts,
     perplexities,
 )
@@ -42,7 +42,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Found(AuditResult):
+class SearchResult(AuditResult):
     """The prompts that were found; document: everything found.json holds."""
 
     def files(self, pictures: Pictures) -> dict[str, bytes]:
@@ -60,7 +60,7 @@ class Found(AuditResult):
 
 def search(
     options: SearchOptions, progress: Progress | None = None, command: Sequence[str] = ()
-) -> Found:
+) -> SearchResult:
     """Search for prompts; what the run has already is not done again.
 
     command: what was typed, for the run's record.
@@ -75,16 +75,16 @@ def search(
     job = work.job
     with job.open() as run:
         job.request(run, [], options.images, work.settings())
-        cells = work.written()
+        cells = work.write_prompts()
         media = RunMedia(run, job)
         document = _document(work, run, cells, media)
-        found = Found(document, job.directory)
+        found = SearchResult(document, job.directory)
         pictures = Pictures(media.rows, ImageStore(job.directory / IMAGES))
         write_files(job.directory, found.files(pictures))
     return found
 
 
-def _document(work: Searching, run: Run, cells: Sequence[Written], media: RunMedia) -> Record:
+def _document(work: Searching, run: Run, cells: Sequence[CellPrompts], media: RunMedia) -> Record:
     """Everything found.json holds; the prompts' images are made and judged for it."""
     job, reader = work.job, work.reader
     texts = list(dict.fromkeys(text for cell in cells for text in cell.texts()))
@@ -98,7 +98,7 @@ def _document(work: Searching, run: Run, cells: Sequence[Written], media: RunMed
         answers={text: said[text][text] for text in taken},
         refused=refused,
         perplexities=read,
-        names={text: work.named(text) for text in texts},
+        names={text: work.find_named_axes(text) for text in texts},
     )
     notes = [*job.withheld_notes(run, "left out"), *job.notes()]
     return {

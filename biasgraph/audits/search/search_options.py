@@ -162,7 +162,7 @@ class SearchOptions(ModelOptions):
                 f"--least-tokens {self.least_tokens} is more than --most-tokens {self.most_tokens}"
             )
         self.lambdas()
-        self.wanted()
+        self.parse_targets()
 
     def lambdas(self) -> tuple[float, ...]:
         """The weights, each once, in their order. Raises InputError."""
@@ -180,7 +180,7 @@ class SearchOptions(ModelOptions):
             found.append(weight)
         return tuple(dict.fromkeys(found))
 
-    def wanted(self) -> dict[str, str]:
+    def parse_targets(self) -> dict[str, str]:
         """Axis -> attribute, as they were typed. Raises InputError."""
         found: dict[str, str] = {}
         also = (self.also,) if isinstance(self.also, str) else self.also

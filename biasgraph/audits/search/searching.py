@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from biasgraph.audits.search.found_document import Cell, Written
+from biasgraph.audits.search.found_document import Cell, CellPrompts
 from biasgraph.audits.search.kept_prompts import FoundPrompt, KeptPrompts
 from biasgraph.audits.search.probes_at_hand import find_probes
 from biasgraph.audits.search.prompt_search import Method, PromptSearch
@@ -81,7 +81,7 @@ class Searching:
             "search looks at a model at work, and a folder makes no images: name a generator "
             "with --model",
         )
-        wanted = options.wanted()
+        wanted = options.parse_targets()
         every = load_axis_set(options.axes or AXES)
         axes = every.only(wanted)
         places = {axis: _place(axes, axis, named) for axis, named in wanted.items()}
@@ -154,7 +154,7 @@ class Searching:
             "seed": self.job.seed,
         }
 
-    def written(self) -> list[Written]:
+    def write_prompts(self) -> list[CellPrompts]:
         """The prompts of every cell; those that the run has are not searched for again."""
         kept = KeptPrompts(self.job.directory)
         numbers = range(1, self.options.prompts + 1)
@@ -173,11 +173,11 @@ class Searching:
                         before = kept.keep(one, self._search(cell, number, taken))
                         shown.advance(1)
                     found.append(before)
-                done.append(Written(cell, found))
+                done.append(CellPrompts(cell, found))
         if self.curated is not None:
             texts = [text for text, _ in self.curated.prompts]
             found = [FoundPrompt(prompt=text) for text in dict.fromkeys(texts)]
-            done.append(Written(Cell(CURATED), found))
+            done.append(CellPrompts(Cell(CURATED), found))
         return done
 
     def _cells(self) -> Iterator[Cell]:
@@ -219,16 +219,16 @@ class Searching:
             latents=options.latents,
             race=options.scoring == "race",
             beam=options.beam(),
-            allowed=self.allowed,
+            allowed=self.allows,
             seed=self.job.seed,
         )
         if cell.method == PEZ:
             return search.hard_prompt(number)
-        return search.found(self._instruction(cell), cell.weight or 0.0, number, taken)
+        return search.find(self._instruction(cell), cell.weight or 0.0, number, taken)
 
-    def allowed(self, text: str) -> bool:
+    def allows(self, text: str) -> bool:
         """Whether a text may be written: it is natural, and the generator takes it."""
-        if self._refuses(self.named(text)) or repeats(text, self.options.no_repeat):
+        if self._refuses(self.find_named_axes(text)) or repeats(text, self.options.no_repeat):
             return False
         try:
             self.job.generator.check_prompts([text])
@@ -236,7 +236,7 @@ class Searching:
             return False
         return True
 
-    def named(self, text: str) -> list[str]:
+    def find_named_axes(self, text: str) -> list[str]:
         """The axes of the set that a text names."""
         return [axis.name for axis in self.every.axes if names_axis(text, axis)]
 

@@ -29,7 +29,7 @@ from biasgraph.causal.mitigation_trials import (
 from biasgraph.causal.tables import CodedImages, Codes
 from biasgraph.causal.validation import correlations, summarize_trials
 from biasgraph.data.result import Result, load
-from biasgraph.errors import InputError, did_you_mean, listed, printable, shown
+from biasgraph.errors import InputError, did_you_mean, list_words, printable, show_path
 from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.report.words import is_without_interventions
@@ -60,8 +60,8 @@ def validate(
     result = load(options.run)
     if is_without_interventions(result.document["graph"]):
         raise InputError(
-            f"{shown(options.run)} has no counterfactual images: nothing is predicted that could "
-            "be validated"
+            f"{show_path(options.run)} has no counterfactual images: nothing is predicted that "
+            "could be validated"
         )
     audits: Sequence[_Audit] = [_Audit.of(part) for part in result.prompts or (result,)]
     named = _name_axes(audits[0].evidence.axes, options.mitigated_axes)
@@ -80,7 +80,7 @@ def _name_axes(axes: Sequence[str], named: Sequence[str]) -> list[str]:
         if one not in axes:
             raise InputError(
                 f"--mitigated-axes: the run has no axis '{printable(one)}' (it has "
-                f"{listed(axes)}).{did_you_mean(one, axes)}"
+                f"{list_words(axes)}).{did_you_mean(one, axes)}"
             )
     return list(dict.fromkeys(named))
 

@@ -16,7 +16,7 @@ from biasgraph.data.findings import (
     Table,
     Text,
 )
-from biasgraph.report.words import clip, counted, name, named
+from biasgraph.report.words import clip, count_noun, list_names, name
 
 Record = Mapping[str, Any]
 
@@ -104,7 +104,7 @@ def _about(document: Record) -> str:
         for one in document["mitigations"]
     )
     return (
-        f"{counted(len(prompts), 'prompt')} of {name(graph['model'], 300)}. Mitigations tried: "
+        f"{count_noun(len(prompts), 'prompt')} of {name(graph['model'], 300)}. Mitigations tried: "
         f"{tried}. All images are split in halves {document['splits']} times, and a number of one "
         "half is set against one of the other: audits with half of the images."
     )
@@ -116,7 +116,7 @@ def _describe_images(document: Record, kind: str) -> str:
     if made is None:
         return ""
     known = document["mitigated_axes"] if kind == "other_model" else ()
-    meant = f", known to mitigate {named(known)}" if known else ""
+    meant = f", known to mitigate {list_names(known)}" if known else ""
     return f" ({made['images']:,} images of each, {name(made['model'], 300)}{meant})"
 
 

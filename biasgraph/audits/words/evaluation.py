@@ -51,7 +51,7 @@ from biasgraph.runs.other_images import OtherImages, pair_texts
 from biasgraph.runs.questions import count_questions
 from biasgraph.runs.record import installed_versions
 from biasgraph.runs.unloaded import load_or_name
-from biasgraph.runs.word_answers import said_yes, yes_beside_images
+from biasgraph.runs.word_answers import score_yes, yes_beside_images
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +168,9 @@ class _Evaluating:
                 "own mistakes would count as truth, and gradients would be right where they share "
                 "them; name another judge"
             )
-        if not any(len(one.ranked(axis)) > 1 for one in work.prompts for axis in one.reasons):
+        if not any(
+            len(one.words_to_rank(axis)) > 1 for one in work.prompts for axis in one.reasons
+        ):
             raise InputError(
                 "no prompt has two words that are ranked along the same axis, so no ranking could "
                 "be wrong: give prompts such as 'a chef in a kitchen'"
@@ -181,7 +183,7 @@ class _Evaluating:
             require_yes_no(model)
         subjects = {
             strip_brackets(typed)[0]: find_subject(typed)
-            for typed, _ in options.words.listed().prompts
+            for typed, _ in options.words.list_prompts().prompts
             if strip_brackets(typed)[0] != typed
         }
         return cls(options, work, truth, asking, subjects)
@@ -252,7 +254,7 @@ class _Evaluating:
         if len(words) < 2:
             return scored
         for model in job.language_models.values():
-            kept = partial(said_yes, run.directory, model, require_yes_no(model))
+            kept = partial(score_yes, run.directory, model, require_yes_no(model))
             scored.append(language_model_scores(model, prompt, words, axis, kept))
         if self.asking is not None and (own := self._beside(run, job, prompt, words, axis)):
             scored.append(own)

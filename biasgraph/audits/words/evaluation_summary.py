@@ -7,7 +7,7 @@ from typing import Any
 
 from biasgraph.audits.words.ranked_words import LEAST
 from biasgraph.data.findings import Banner, Bar, Cell, Facts, ScreenPart, Sentences, Table, Text
-from biasgraph.report.words import counted, name
+from biasgraph.report.words import count_noun, name
 from biasgraph.runs.progress import duration
 
 Record = Mapping[str, Any]
@@ -71,7 +71,7 @@ def summarize_plan(document: Record) -> Iterator[ScreenPart]:
             ("Prompts", f"{len(document['removals']):,}"),
             ("Axes", ", ".join(document["axes"])),
             ("Images", f"{document['images']:,}, of which only what the run lacks is made"),
-            ("Followed", f"{counted(document['followed'], 'image')}, step by step"),
+            ("Followed", f"{count_noun(document['followed'], 'image')}, step by step"),
             ("Questions", f"{document['questions']:,}, to the judge of the truth"),
             ("Time", f"{pace}, without gradients"),
             ("Directory", document["directory"]),
@@ -92,7 +92,7 @@ def bars(document: Record) -> Iterator[tuple[str, list[Bar]]]:
         pairs = max((row["pairs"] for row in rows), default=0)
         which = f"largest influence at least {least:g}" if least else "all pairs"
         yield (
-            f"Top-1, {which} ({counted(pairs, 'pair')} of prompt and axis)",
+            f"Top-1, {which} ({count_noun(pairs, 'pair')} of prompt and axis)",
             [Bar(row["method"], row["accuracy"], row["low"], row["high"]) for row in rows],
         )
 
@@ -108,8 +108,8 @@ def caption(document: Record) -> str:
 
 def _origin(document: Record) -> Iterator[tuple[str, str]]:
     settings, counts = document["settings"], document["counts"]
-    followed = counted(settings["gradient_images"], "image")
-    left_out = counted(settings["images"], "image")
+    followed = count_noun(settings["gradient_images"], "image")
+    left_out = count_noun(settings["images"], "image")
     yield "Generator", name(document["model"])
     yield "Gradients", f"{name(document['vqa'])}, {followed} of each prompt"
     of = "of each prompt, and of the prompt without each word, from the same seeds"
@@ -145,11 +145,11 @@ def _remarks(document: Record) -> Iterator[str]:
     quiet, prompts = counts["pairs_nothing_stands_out"], counts["prompts_nothing_stands_out"]
     if quiet:
         yield (
-            f"In {counted(quiet, 'pair')} no word stands out from chance by removal"
-            + (f", in {counted(prompts, 'prompt')} along no axis" if prompts else "")
+            f"In {count_noun(quiet, 'pair')} no word stands out from chance by removal"
+            + (f", in {count_noun(prompts, 'prompt')} along no axis" if prompts else "")
             + ": there is hardly a truth to be right about."
         )
     few = counts["pairs_without_words"] + counts["pairs_with_one_word"]
     if few:
-        yield f"In {counted(few, 'pair')} fewer than two words are ranked; they count nowhere."
+        yield f"In {count_noun(few, 'pair')} fewer than two words are ranked; they count nowhere."
     yield NOISY

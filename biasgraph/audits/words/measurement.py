@@ -45,7 +45,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class WordsFound(AuditResult):
+class WordsResult(AuditResult):
     """The influences of words; document: everything words.json holds."""
 
     def frame(self) -> pd.DataFrame:
@@ -69,7 +69,7 @@ class WordsFound(AuditResult):
 
 def measure(
     options: WordsOptions, progress: Progress | None = None, command: Sequence[str] = ()
-) -> WordsFound:
+) -> WordsResult:
     """Measure the influence of the prompts' words; what the run has already is not done again.
 
     command: what was typed, for the run's record.
@@ -92,7 +92,7 @@ def measure(
             options.seed,
             options.gradients,
         )
-        found = WordsFound(work.document(run, influences), job.directory)
+        found = WordsResult(work.document(run, influences), job.directory)
         write_files(job.directory, found.files())
     return found
 
@@ -159,7 +159,7 @@ class Work:
         )
         vqa = model_judge_of(spec, options.vqa, "words")
         axes = choose_axes(options.axes, options.axis)
-        listed = options.listed()
+        listed = options.list_prompts()
         prompts: dict[str, ShortPrompts] = {}
         for text, place in listed.prompts:
             with at_place(place):

@@ -110,7 +110,7 @@ class WordsOptions(ModelOptions):
         named = {name: getattr(self, name) for name in ("every", "score", "join")}
         return GradientSettings(**{name: one for name, one in named.items() if one is not None})
 
-    def listed(self) -> PromptList:
+    def list_prompts(self) -> PromptList:
         """The prompts, each with its place for messages; raises InputError as `PromptList.of`."""
         if self.prompts is not None:
             return PromptList.of(self.prompts)

@@ -17,7 +17,7 @@ from biasgraph.data.findings import (
 from biasgraph.data.word_influence import WordInfluence
 from biasgraph.methods.gradbias import KEEP, MEASURED
 from biasgraph.methods.word_findings import marked_text
-from biasgraph.report.words import counted, name, with_interval
+from biasgraph.report.words import count_noun, name, with_interval
 from biasgraph.runs.progress import duration
 
 Record = Mapping[str, Any]
@@ -179,6 +179,6 @@ def _remarks(document: Record) -> Iterator[str]:
     if short:
         yield (
             f"Pairs without an answer on both sides were left out, of "
-            f"{counted(len(short), 'word')}."
+            f"{count_noun(len(short), 'word')}."
         )
     yield KEEP[document["settings"]["by"]]

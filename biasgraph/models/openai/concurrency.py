@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Work was given up because other work failed."""
 
 
@@ -60,5 +60,5 @@ def run_side_by_side(
     finally:
         stop.set()
     if failures:
-        raise next((e for e in failures if not isinstance(e, Stopped)), failures[0])
+        raise next((e for e in failures if not isinstance(e, StoppedError)), failures[0])
     return [outcomes[place] for place in range(len(items))]

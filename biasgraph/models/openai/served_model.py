@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from biasgraph.errors import ModelError, did_you_mean, printable
 from biasgraph.models.openai.budget import Budget
-from biasgraph.models.openai.concurrency import Stopped, run_side_by_side
+from biasgraph.models.openai.concurrency import StoppedError, run_side_by_side
 from biasgraph.models.openai.error_responses import (
     ErrorResponse,
     document_of,
@@ -308,14 +308,14 @@ class ServedModel:
             self._silent_until = max(self._silent_until, time.monotonic() + asked)
             pause = asked + pause * random.random()
         if stop.wait(pause):
-            raise Stopped
+            raise StoppedError
 
     def _keep_silent(self, stop: threading.Event) -> None:
         """Wait for as long as the server asked for. Raises Stopped."""
         while not stop.is_set() and (left := self._silent_until - time.monotonic()) > 0:
             stop.wait(left)
         if stop.is_set():
-            raise Stopped
+            raise StoppedError
 
     @property
     def _who(self) -> str:

@@ -37,7 +37,7 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class _Failed(Exception):
+class _ErrorStatus(Exception):
     """A response with an error status, read already."""
 
     def __init__(self, response: Response) -> None:
@@ -135,7 +135,7 @@ class Server:
         try:
             with self._deadline.after(self.whole), create(**parameters, **options) as response:
                 return self._read(response, kind, held)
-        except _Failed as failed:
+        except _ErrorStatus as failed:
             return failed.response
         except openai.APIStatusError as error:  # a redirection that leads nowhere
             return Response(error.status_code, b"", dict(error.response.headers))
@@ -146,7 +146,7 @@ class Server:
         except (NoResponse, BiasgraphError):
             raise
         except Exception as error:  # of whichever HTTP library the client is built on
-            raise self._broken("the response broke off", error) from error
+            raise self._describe_break("the response broke off", error) from error
 
     def fetch(self, url: str, held: ExitStack) -> Response:
         """A file that a response points to; no key is sent along.
@@ -174,7 +174,7 @@ class Server:
         except NoResponse:
             raise
         except Exception as error:
-            raise self._broken("the picture did not arrive", error) from error
+            raise self._describe_break("the picture did not arrive", error) from error
 
     @cached_property
     def _own_addresses(self) -> list[Address]:
@@ -297,7 +297,7 @@ class Server:
         """
         if response.status_code >= 400:
             with ExitStack() as held:
-                raise _Failed(self._read(response, "chat", held))
+                raise _ErrorStatus(self._read(response, "chat", held))
 
     def _read(self, response: Any, kind: str, held: ExitStack) -> Response:
         """The whole response; one without an end is cut off. Raises NoResponse."""
@@ -336,9 +336,9 @@ class Server:
             )
         if isinstance(error, openai.APITimeoutError):
             return NoResponse(f"no response within {self.whole:g} s", reached=True)
-        return self._broken("the connection broke off", cause or error)
+        return self._describe_break("the connection broke off", cause or error)
 
-    def _broken(self, what: str, error: BaseException) -> NoResponse:
+    def _describe_break(self, what: str, error: BaseException) -> NoResponse:
         if isinstance(error, TimeUp) or "Timeout" in type(error).__name__:
             return NoResponse(f"no whole response within {self.whole:g} s", reached=True)
         return NoResponse(f"{what} ({self._describe_error(error)})", reached=True)

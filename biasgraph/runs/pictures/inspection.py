@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from biasgraph.errors import InputError, listed, printable, shown
+from biasgraph.errors import InputError, list_words, printable, show_path
 from biasgraph.io.json_files import StrictModel, check, parse_json
 from biasgraph.io.text_files import read_regular
 from biasgraph.models.image_files import REDUCED, THREADS, Look, lift_pixel_limit, read_picture
@@ -31,7 +31,7 @@ MOST = 2**63
 Size = Annotated[int, Field(ge=-1, lt=MOST)]
 
 
-class _Seen(StrictModel):
+class _FileRecord(StrictModel):
     bytes: Size
     mtime_ns: Annotated[int, Field(ge=-MOST, lt=MOST)]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None
@@ -41,12 +41,12 @@ class _Seen(StrictModel):
     remarks: list[str]
 
 
-class _Inspected(StrictModel):
+class _InspectionFile(StrictModel):
     schema_: Annotated[Literal["biasgraph-pictures/1"], Field(alias="schema")]
     folder: str
     max_pixels: int
     images: dict[str, str]
-    files: dict[str, _Seen]
+    files: dict[str, _FileRecord]
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def count_files(paths: Sequence[str]) -> str:
 
 def describe_left_out(reason: str, paths: Sequence[str]) -> str:
     """That files do not count, with the first names."""
-    return f"{count_files(paths)} left out: {reason} ({listed(paths, NAMED)})"
+    return f"{count_files(paths)} left out: {reason} ({list_words(paths, NAMED)})"
 
 
 def read_inspection(run: Path, root: Path, max_pixels: int) -> dict[str, SeenFile]:
@@ -141,15 +141,15 @@ def read_paths(run: Path) -> dict[str, str]:
     try:
         return dict(_read(run).images)
     except OSError as error:
-        raise InputError(f"cannot read {shown(run / PICTURES)}: {error.strerror}") from None
+        raise InputError(f"cannot read {show_path(run / PICTURES)}: {error.strerror}") from None
 
 
-def _read(run: Path) -> _Inspected:
+def _read(run: Path) -> _InspectionFile:
     """The file of a run; raises OSError, and InputError where it is damaged."""
-    source = shown(run / PICTURES)
+    source = show_path(run / PICTURES)
     data = parse_json(read_regular(run / PICTURES), source)
-    check(_Inspected, data, source)
-    return _Inspected.model_validate(data)
+    check(_InspectionFile, data, source)
+    return _InspectionFile.model_validate(data)
 
 
 def inspect_files(
@@ -178,7 +178,7 @@ def inspect_files(
         for path in files
         if (before := known.get(path)) is not None
         and before.look.sha256 is not None
-        and _touched(root / path) == (before.bytes, before.mtime_ns)
+        and _stamp(root / path) == (before.bytes, before.mtime_ns)
     }
     new = [path for path in files if path not in seen]
     if new:
@@ -203,14 +203,14 @@ def _looks(
 
 def _look(root: Path, max_pixels: int, kept: KeptPictures | None, path: str) -> SeenFile:
     file = root / path
-    size, mtime_ns = _touched(file)
+    size, mtime_ns = _stamp(file)
     look, picture = read_picture(file, max_pixels)
     if kept is not None and picture is not None and REDUCED in look.remarks:
         kept.keep(look.seed, picture)
     return SeenFile(look, size, mtime_ns)
 
 
-def _touched(file: Path) -> tuple[int, int]:
+def _stamp(file: Path) -> tuple[int, int]:
     try:
         status = file.stat()
     except OSError:

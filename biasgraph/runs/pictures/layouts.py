@@ -11,7 +11,7 @@ from pathlib import Path
 
 from biasgraph.data.axes import Axis, AxisSet
 from biasgraph.data.file_names import RECORD
-from biasgraph.errors import InputError, did_you_mean, listed, printable, shown
+from biasgraph.errors import InputError, did_you_mean, list_words, printable, show_path
 from biasgraph.io.text_files import at_place
 from biasgraph.runs.pictures.listing import NO_SET, TOO_DEEP, Listing, join
 
@@ -119,14 +119,14 @@ def read_folders(listing: Listing, axes: AxisSet, prompt: str | None) -> Layout:
         if folders[folder] == CONTROL and match_name(CONTROL, names) is None:
             sets += _control_sets(listing, folder)
         else:
-            with at_place(shown(listing.root / folder)):
+            with at_place(show_path(listing.root / folder)):
                 axis = find_axis(folder, axes)
             sets += _attribute_sets(listing, folder, axis)
     return Layout(listing.root, axes, {prompt: tuple(sets)}, (), listing.left_out)
 
 
 def _attribute_sets(listing: Listing, folder: str, axis: Axis) -> list[PictureSet]:
-    here = shown(listing.root / folder)
+    here = show_path(listing.root / folder)
     if loose := listing.pictures(folder):
         raise InputError(
             f"{here} contains pictures such as {printable(os.path.basename(loose[0]))} outside "
@@ -137,7 +137,7 @@ def _attribute_sets(listing: Listing, folder: str, axis: Axis) -> list[PictureSe
         path = join(folder, name)
         if not listing.holds_pictures(path):
             continue
-        with at_place(shown(listing.root / path)):
+        with at_place(show_path(listing.root / path)):
             attribute = find_attribute(name, axis)
         if attribute in sets:
             raise InputError(f"{here} has two folders for the attribute '{attribute}'")
@@ -155,7 +155,7 @@ def _control_sets(listing: Listing, folder: str) -> list[PictureSet]:
         if not listing.holds_pictures(path):
             continue
         if match_name(name, [own.control or "" for own in sets]):
-            here = shown(listing.root / folder)
+            here = show_path(listing.root / folder)
             raise InputError(f"{here} has two folders called '{printable(name)}'")
         listing.leave_out_below(TOO_DEEP, path)
         sets.append(PictureSet("", "", tuple(listing.pictures(path)), control=name))
@@ -164,7 +164,7 @@ def _control_sets(listing: Listing, folder: str) -> list[PictureSet]:
 
 def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[str]) -> None:
     """Refuse folders of pictures that no ``initial/`` stands beside."""
-    root = shown(listing.root)
+    root = show_path(listing.root)
     if (listing.root / RECORD).is_file():
         raise InputError(
             f"{root} is a run: lay its images out with "
@@ -178,14 +178,14 @@ def _refuse_without_initial(listing: Listing, axes: AxisSet, folders: Sequence[s
     ]
     if whole:
         raise InputError(
-            f"{root} contains a folder for each of several prompts ({listed(whole, SHOWN)}): name "
-            f"one of them, or write a {MANIFEST} that covers all"
+            f"{root} contains a folder for each of several prompts ({list_words(whole, SHOWN)}): "
+            f"name one of them, or write a {MANIFEST} that covers all"
         )
     if full:
         typo = next((hint for name in full if (hint := did_you_mean(name, [INITIAL]))), "")
         raise InputError(
             f"{root} has no folder '{INITIAL}' with the pictures of the prompt itself beside "
-            f"{listed(full, SHOWN)}.{typo}"
+            f"{list_words(full, SHOWN)}.{typo}"
         )
     if not listing.pictures():
         raise InputError(

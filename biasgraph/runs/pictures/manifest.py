@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from biasgraph.data.axes import AxisSet
-from biasgraph.errors import InputError, did_you_mean, listed, printable, shown
+from biasgraph.errors import InputError, did_you_mean, list_words, printable, show_path
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import at_place, read_bytes
 from biasgraph.models.image_files import SUFFIXES
@@ -78,11 +78,11 @@ def read_manifest(file: Path, listing: Listing, axes: AxisSet, prompt: str | Non
     """
     rows = _rows(file, axes)
     files = _Files(listing, frozenset(row.path for row in rows))
-    groups = _by_initial(rows, axes, prompt, shown(file))
+    groups = _by_initial(rows, axes, prompt, show_path(file))
     prompts = {initial: tuple(_sets(group, files)) for initial, group in groups.items()}
     if not any(pictures.files for sets in prompts.values() for pictures in sets):
         missing = f": {printable(files.missing[0])} is the first" if files.missing else ""
-        raise InputError(f"none of the pictures in {shown(file)} exists{missing}")
+        raise InputError(f"none of the pictures in {show_path(file)} exists{missing}")
     if file.name.lower() == MANIFEST:  # it is the whole folder's
         _leave_out_others(listing, [row.path for row in rows])
     return Layout(listing.root, axes, prompts, tuple(files.missing), listing.left_out)
@@ -104,7 +104,7 @@ def _stem(path: str) -> str:
 
 
 def _rows(file: Path, axes: AxisSet) -> list[Row]:
-    source = shown(file)
+    source = show_path(file)
     table = CsvFile(read_bytes(file), source, COLUMNS)
     for name in NEEDED:
         if name not in table.columns:
@@ -141,7 +141,7 @@ def _row(cells: Mapping[str, str], place: Callable[[], str], axes: AxisSet) -> R
     role, path = cells["role"].lower(), cells["path"].replace("\\", "/")
     if role not in ROLES:
         raise InputError(
-            f"the role '{printable(cells['role'])}' is none of {listed(ROLES)}."
+            f"the role '{printable(cells['role'])}' is none of {list_words(ROLES)}."
             f"{did_you_mean(role, ROLES)}"
         )
     if not path and not cells["withheld"]:
@@ -173,7 +173,7 @@ def _by_initial(
         return {prompt: list(rows)}
     wanted = None if prompt is None else strip_brackets(prompt)[0]
     if wanted is not None and wanted not in initials:
-        known = listed([f"'{initial}'" for initial in initials], SHOWN)
+        known = list_words([f"'{initial}'" for initial in initials], SHOWN)
         raise InputError(
             f"{source} has no prompt '{printable(wanted)}' (it has {known})."
             f"{did_you_mean(wanted, initials)}"

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import yaml
 
 from biasgraph.data.axes import AxisSet, load_axis_set
-from biasgraph.errors import InputError, listed, printable, shown
+from biasgraph.errors import InputError, list_words, printable, show_path
 from biasgraph.models.folder import FolderGenerator, generator, withheld_seed
 from biasgraph.models.inference_options import ModelOptions, Spec
 from biasgraph.prompts.controls import rewordings
 from biasgraph.prompts.counterfactuals import Prompt, PromptPlan, plan_prompts
 from biasgraph.prompts.subject import Subject
-from biasgraph.runs.ledger_rows import Given
+from biasgraph.runs.ledger_rows import GivenPicture
 from biasgraph.runs.pictures.inspection import (
     NAMED,
     PICTURES,
@@ -65,7 +65,7 @@ class PictureSets:
 
     axes: AxisSet
     plans: tuple[PromptPlan, ...]
-    given: Mapping[str, Sequence[Given]]
+    given: Mapping[str, Sequence[GivenPicture]]
     generator: FolderGenerator
     inspection: Inspection
     notes: tuple[str, ...]
@@ -162,7 +162,7 @@ def read_picture_sets(
     known = read_inspection(run, root, made_by.max_pixels)
     kept = None if plans_only else made_by.kept
     inspection = inspect_files(root, files, made_by.max_pixels, known, progress, kept)
-    plans, given, again = [], dict[str, list[Given]](), list[str]()
+    plans, given, again = [], dict[str, list[GivenPicture]](), list[str]()
     for text, own in prompts.items():
         once = [_once(pictures, inspection, again) for pictures in own]
         plan, pictures_of = _plan(text or name_of(spec), once, chosen, inspection)
@@ -170,7 +170,7 @@ def read_picture_sets(
         given |= pictures_of
     if not any(given.values()):
         raise InputError(
-            f"{shown(root)} contains no readable picture: "
+            f"{show_path(root)} contains no readable picture: "
             + ("; ".join(inspection.notes()) or "its folders are empty")
         )
     made_by.files = {
@@ -191,8 +191,8 @@ def _refuse_missing_controls(layout: Layout, controls: int | None) -> None:
     there = max(sum(one.control is not None for one in own) for own in layout.prompts.values())
     if controls is not None and controls > there:
         raise InputError(
-            f"--controls {controls}: {shown(layout.root)} has {there} sets of neutral rewordings; "
-            f"put them into folders of {CONTROL}/, or name them in a {MANIFEST}"
+            f"--controls {controls}: {show_path(layout.root)} has {there} sets of neutral "
+            f"rewordings; put them into folders of {CONTROL}/, or name them in a {MANIFEST}"
         )
 
 
@@ -219,7 +219,7 @@ def _once(pictures: PictureSet, inspection: Inspection, again: list[str]) -> Pic
 
 def _plan(
     text: str, sets: Sequence[PictureSet], axes: AxisSet, inspection: Inspection
-) -> tuple[PromptPlan, dict[str, list[Given]]]:
+) -> tuple[PromptPlan, dict[str, list[GivenPicture]]]:
     """The plan of one initial prompt, and its pictures by prompt id."""
     planned = _plan_prompt(text, axes)
     texts = {(made.axis, made.attribute): made.text for made in planned.counterfactuals}
@@ -250,11 +250,14 @@ def _plan(
     plan = replace(planned, counterfactuals=counterfactuals, controls=controls)
     given = {
         row.id: [
-            Given(inspection.seen[path].look.seed, printable(path))
+            GivenPicture(inspection.seen[path].look.seed, printable(path))
             for path in pictures.files
             if inspection.is_picture(path)
         ]
-        + [Given(withheld_seed(why), f"withheld: {printable(why)}") for why in pictures.withheld]
+        + [
+            GivenPicture(withheld_seed(why), f"withheld: {printable(why)}")
+            for why in pictures.withheld
+        ]
         for row, pictures in zip(prompt_rows(plan.prompts), sets, strict=True)
     }
     return plan, given
@@ -274,6 +277,6 @@ def _describe_left_out(layout: Layout) -> list[str]:
     if layout.missing:
         some = len(layout.missing)
         pictures = "1 picture" if some == 1 else f"{some:,} pictures"
-        names = listed(layout.missing, NAMED)
+        names = list_words(layout.missing, NAMED)
         notes.append(f"{pictures} listed in the manifest not found ({names})")
     return notes + [describe_left_out(reason, paths) for reason, paths in layout.left_out.items()]

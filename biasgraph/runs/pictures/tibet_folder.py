@@ -54,7 +54,7 @@ GATES = {
 
 
 @dataclass(frozen=True)
-class Described:
+class TibetPrompts:
     """What the JSON says: the initial prompt, and the counterfactuals of each axis.
 
     Attributes:
@@ -131,7 +131,7 @@ def _sets(
 # The JSON
 
 
-def _read_description(listing: Listing) -> Described:
+def _read_description(listing: Listing) -> TibetPrompts:
     """What a JSON file in the folder or beside it says of this folder."""
     root = listing.root
     candidates = [*sorted(root.glob("*.json")), root.parent / f"{root.name}.json"]
@@ -146,7 +146,7 @@ def _read_description(listing: Listing) -> Described:
     )
 
 
-def _entry(path: Path, name: str) -> Described | None:
+def _entry(path: Path, name: str) -> TibetPrompts | None:
     """What a JSON file says of the folder `name`; None where it speaks of something else."""
     source = printable(str(path))
     try:
@@ -172,7 +172,7 @@ def _is_entry(data: object) -> bool:
     return isinstance(data, dict) and "initial_prompt" in data and "result" in data
 
 
-def _check(data: Mapping[str, Any], source: str) -> Described:
+def _check(data: Mapping[str, Any], source: str) -> TibetPrompts:
     prompt, axes = data["initial_prompt"], data["result"]
     if not isinstance(prompt, str) or not prompt.strip():
         raise InputError(f"{source}: 'initial_prompt' must be text")
@@ -188,13 +188,13 @@ def _check(data: Mapping[str, Any], source: str) -> Described:
     asked = data.get("questions")
     told = isinstance(asked, list) and len(asked) == len(axes)
     questions = dict(zip(axes, map(str, asked), strict=True)) if told and asked else {}
-    return Described(source, prompt.strip(), axes, questions)
+    return TibetPrompts(source, prompt.strip(), axes, questions)
 
 
 # Declared axes
 
 
-def _match_axes(told: Described, axes: AxisSet) -> dict[str, list[tuple[str, str]]]:
+def _match_axes(told: TibetPrompts, axes: AxisSet) -> dict[str, list[tuple[str, str]]]:
     """JSON's axis -> the declared axis and attribute of each of its counterfactuals."""
     names = [axis.name for axis in axes.axes]
     arms = {}
@@ -204,7 +204,7 @@ def _match_axes(told: Described, axes: AxisSet) -> dict[str, list[tuple[str, str
             axis = axes.axis(known or name)
         except InputError as error:
             raise InputError(f"{told.source}: {error} {WITHOUT}") from None
-        arms[name] = [(axis.name, _said(text, axis, axes, told.source)) for text in texts]
+        arms[name] = [(axis.name, _read_attribute(text, axis, axes, told.source)) for text in texts]
         repeated = [arm for arm in arms[name] if arms[name].count(arm) > 1]
         if repeated:
             raise InputError(
@@ -213,7 +213,7 @@ def _match_axes(told: Described, axes: AxisSet) -> dict[str, list[tuple[str, str
     return arms
 
 
-def _said(text: str, axis: Axis, axes: AxisSet, source: str) -> str:
+def _read_attribute(text: str, axis: Axis, axes: AxisSet, source: str) -> str:
     """The attribute of an axis that a prompt says."""
     try:
         said = plan_prompts(text, axes.only([axis.name])).fixed.get(axis.name)
@@ -230,7 +230,7 @@ def _said(text: str, axis: Axis, axes: AxisSet, source: str) -> str:
 # Axes of the JSON's own
 
 
-def _own_axes(told: Described) -> AxisSet:
+def _own_axes(told: TibetPrompts) -> AxisSet:
     """An axis for each of the JSON's that has counterfactuals to choose between.
 
     What a counterfactual says otherwise than the initial prompt is an attribute.
@@ -254,7 +254,7 @@ def _own_axes(told: Described) -> AxisSet:
 
 
 def _own_axis(
-    name: str, subject: Subject, texts: Sequence[str], told: Described, head: int
+    name: str, subject: Subject, texts: Sequence[str], told: TibetPrompts, head: int
 ) -> Axis:
     said = [find_difference(told.prompt, text, head) for text in texts]
     names = make_distinct(

@@ -10,7 +10,7 @@ import pytest
 from biasgraph.audits.mining.genetic_search import Candidate, SearchSettings, best, search
 from biasgraph.audits.mining.prompt_writer import Proposal
 from biasgraph.errors import InputError
-from biasgraph.methods.mining_objectives import Scored
+from biasgraph.methods.mining_objectives import PromptScore
 
 
 class Numbers:
@@ -35,12 +35,12 @@ class Worth:
         self.left, self.without = most, without
         self.populations: list[list[str]] = []
 
-    def scored(self, prompts: Sequence[str]) -> list[tuple[Scored, int]]:
+    def score(self, prompts: Sequence[str]) -> list[tuple[PromptScore, int]]:
         taken = list(prompts)[: self.left]
         self.left -= len(taken)
         self.populations.append(taken)
         return [
-            (Scored(None if text in self.without else float(text.split(".")[0])), 3)
+            (PromptScore(None if text in self.without else float(text.split(".")[0])), 3)
             for text in taken
         ]
 
@@ -93,7 +93,7 @@ def test_more_mutations_than_the_population_holds_are_refused() -> None:
 def test_the_best_of_all_are_in_order_and_ties_keep_the_earlier() -> None:
     values = [0.5, None, 0.2, 0.2, 0.9]
     candidates = [
-        Candidate(number, str(number), 1, "initial", None, Scored(value), 3)
+        Candidate(number, str(number), 1, "initial", None, PromptScore(value), 3)
         for number, value in enumerate(values)
     ]
     assert [one.number for one in best(candidates, 3, lower=True)] == [2, 3, 0]

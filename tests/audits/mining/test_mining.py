@@ -18,7 +18,7 @@ from biasgraph.audits.mining.mining import Mining, mine
 from biasgraph.audits.mining.mining_options import MineOptions
 from biasgraph.commands import main
 from biasgraph.errors import InputError
-from biasgraph.methods.mining_objectives import Needs, Scored
+from biasgraph.methods.mining_objectives import Needs, PromptScore
 from biasgraph.models.diffusers import DiffusersGenerator
 from tests.command_line import read_document, refusal
 from tests.kill_trials import kill_trials
@@ -306,9 +306,9 @@ class Varied:
     def needs(self, prompt: str) -> Needs:
         return Needs(variations=True)
 
-    def evaluate(self, population: Sequence[Any], media: Any) -> list[Scored]:
+    def evaluate(self, population: Sequence[Any], media: Any) -> list[PromptScore]:
         missed = [{"text": "a red barn " * 30, "similarity": 0.1}, {"text": "a", "similarity": 0.2}]
-        return [Scored(len(one.prompt) / 100, "", {"missed": missed}) for one in population]
+        return [PromptScore(len(one.prompt) / 100, "", {"missed": missed}) for one in population]
 
 
 class Writer:

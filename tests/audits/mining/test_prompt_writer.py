@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from biasgraph.audits.mining.prompt_writer import Dropped, PromptWriter, Proposal
+from biasgraph.audits.mining.prompt_writer import DroppedPrompt, PromptWriter, Proposal
 from biasgraph.errors import InputError, ModelError, printable
 from biasgraph.models.base import Message, Setting
 from biasgraph.models.json_chat import BrokenOff, ReplyError
@@ -148,7 +148,7 @@ def test_a_dropped_mutation_names_its_parent(tmp_path: Path) -> None:
     writer, _ = writer_of(tmp_path, reply("A chef!", "a chef running"))
     assert texts(writer.mutations("a chef", 3, 1)) == ["a chef running"]
     assert writer.take_dropped() == [
-        Dropped("A chef!", "mutation", 3, "the same words as 'a chef'")
+        DroppedPrompt("A chef!", "mutation", 3, "the same words as 'a chef'")
     ]
 
 

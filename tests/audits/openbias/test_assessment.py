@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from biasgraph.audits.openbias.assessment import assess_biases
-from biasgraph.methods.bias_knowledge import Filtered, KnownBias
+from biasgraph.methods.bias_knowledge import FilteredCaption, KnownBias
 
 SHAPE = KnownBias(
     "shape",
@@ -16,7 +16,7 @@ SHAPE = KnownBias(
     ("round", "square", "flat"),
     (),
     {"a table": "What is it?", "a plate": "What is the plate?", "a box": "What is it?"},
-    (Filtered("a round box", "the caption says 'round', or a synonym of it"),),
+    (FilteredCaption("a round box", "the caption says 'round', or a synonym of it"),),
 )
 
 

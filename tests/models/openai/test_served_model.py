@@ -15,7 +15,7 @@ import pytest
 from biasgraph.errors import ModelError
 from biasgraph.models.openai.budget import Budget
 from biasgraph.models.openai.completions import ChatReply, Turn, chat_request
-from biasgraph.models.openai.concurrency import Stopped, run_side_by_side
+from biasgraph.models.openai.concurrency import StoppedError, run_side_by_side
 from biasgraph.models.openai.journal import BudgetSpent, Journal
 from biasgraph.models.openai.served_model import Patience, Request, ServedModel
 from biasgraph.models.openai.server import Response, Server
@@ -260,7 +260,7 @@ def test_failures_of_work_side_by_side() -> None:
         if number == 3:
             raise ValueError("three")
         if stop.wait(0.2 if number < 3 else 0):
-            raise Stopped
+            raise StoppedError
         return number
 
     with pytest.raises(ValueError, match="three"):
