@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +21,13 @@ from biasgraph.data.answers import Answers
 from biasgraph.data.axes import AxisSet
 from biasgraph.data.file_names import PROMPTS
 from biasgraph.data.result import Result
-from biasgraph.data.result_tables import KnownTables
+from biasgraph.data.result_tables import KnownTables, PromptTables, RowsByPrompt
 from biasgraph.io.folder_names import folder_name
 from biasgraph.models.registry import traits_of
 from biasgraph.runs.job import TOY
 from biasgraph.runs.record import installed_versions
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from biasgraph.runs.progress import Progress
 
 Record = Mapping[str, Any]
@@ -90,12 +87,12 @@ def analyze_answers(
     analyses, whole = _weigh(
         coding.images, options.analysis_settings(), declared, trust, progress, several=several
     )
-    described = _Description(answers, declared, {**origin, **trust.record()}, about_prompts)
-    results = tuple(
-        described.of_prompt(images.prompt, analysis, several=several)
-        for images, analysis in zip(coding.images, analyses, strict=True)
-    )
-    return results[0] if whole is None else described.of_sum(whole, results)
+    described = _Description(declared, {**origin, **trust.record()}, about_prompts)
+    if whole is None:
+        own, counts = analyses[0], frames.counts_frame(analyses[0].counts)
+        document = _document(own, described.of_prompt(coding.images[0].prompt, several=False))
+        return Result(document, KnownTables(frames.pairs_frame(own.pairs), counts, answers.frame))
+    return _describe_sum(described, [one.prompt for one in coding.images], analyses, whole, answers)
 
 
 def _weigh(
@@ -137,14 +134,14 @@ def _counting(progress: Progress | None, what: str, total: int) -> Iterator[Call
 
 @dataclass(frozen=True)
 class _Description:
-    """Makes results of analyses. origin: what every graph says of where it comes from."""
+    """What graphs say of where they come from. origin: what every graph says."""
 
-    answers: Answers
     declared: DeclaredIdeals
     origin: dict[str, Any]
     about_prompts: Mapping[str, Record]
 
-    def of_prompt(self, prompt: str, analysis: Analysis, *, several: bool) -> Result:
+    def of_prompt(self, prompt: str, *, several: bool) -> dict[str, Any]:
+        """What the graph of a prompt says."""
         where = " (in the answers about all prompts)" if several else ""
         notes = [f"{note}{where}" for note in self.origin["notes"]]
         origin = {
@@ -155,34 +152,37 @@ class _Description:
         }
         if several:
             origin.pop("adaptive", None)  # the pairs of the sum decide where images go
-        return _result(analysis, origin, self.answers.frame.iloc[self._rows[prompt]])
+        return origin
 
-    @cached_property
-    def _rows(self) -> Mapping[Any, Any]:
-        """Where the answers about each prompt stand."""
-        return self.answers.frame.groupby("prompt", observed=True).indices
-
-    def of_sum(self, whole: Analysis, results: tuple[Result, ...]) -> Result:
-        prompts = [str(result.document["graph"]["prompt"]) for result in results]
+    def of_sum(self, prompts: Sequence[str], *, intervened: bool) -> dict[str, Any]:
+        """What the graph of their sum says."""
         notes = [*self.origin["notes"], *self.declared.remarks(prompts)]
-        if "no_interventions" not in whole.graph["flags"]:
-            notes.append(NOTE)
-        total = _result(whole, {**self.origin, "notes": notes}, self.answers.frame)
-        for part, result in zip(total.document["graph"]["prompts"], results, strict=True):
-            part["subject"] = result.document["graph"]["subject"]
-            part["directory"] = f"{PROMPTS}/{folder_name(part['prompt'])}"
-        return replace(total, prompts=results)
+        return {**self.origin, "notes": [*notes, NOTE] if intervened else notes}
 
 
-def _result(analysis: Analysis, origin: Record, answers: pd.DataFrame) -> Result:
-    return Result(
-        _document(analysis, origin),
-        KnownTables(
-            pairs=frames.pairs_frame(analysis.pairs),
-            counts=frames.counts_frame(analysis.counts),
-            answers=answers.reset_index(drop=True),
-        ),
+def _describe_sum(
+    described: _Description,
+    prompts: Sequence[str],
+    analyses: Sequence[Analysis],
+    whole: Analysis,
+    answers: Answers,
+) -> Result:
+    counts = frames.counts_frame(whole.counts)
+    rows = RowsByPrompt(counts), RowsByPrompt(answers.frame)
+    parts = tuple(
+        Result(
+            _document(analysis, described.of_prompt(prompt, several=True)),
+            PromptTables(prompt, frames.pairs_frame(analysis.pairs), *rows),
+        )
+        for prompt, analysis in zip(prompts, analyses, strict=True)
     )
+    intervened = "no_interventions" not in whole.graph["flags"]
+    document = _document(whole, described.of_sum(prompts, intervened=intervened))
+    for about, part in zip(document["graph"]["prompts"], parts, strict=True):
+        about["subject"] = part.document["graph"]["subject"]
+        about["directory"] = f"{PROMPTS}/{folder_name(about['prompt'])}"
+    tables = KnownTables(frames.pairs_frame(whole.pairs), counts, answers.frame)
+    return Result(document, tables, prompts=parts)
 
 
 def _document(analysis: Analysis, origin: Record) -> dict[str, Any]:

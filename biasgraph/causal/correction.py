@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from biasgraph.causal.intervals import Interval
-from biasgraph.causal.resampling import resample
+from biasgraph.causal.resampling import Resamples, resample
 from biasgraph.causal.rows import CorrectedAnswers, NodeRow, PairRow
 from biasgraph.causal.settings import TAIL, AnalysisSettings, generator
 from biasgraph.causal.tables import Counts, Floats, Pool
@@ -191,7 +191,7 @@ class CorrectedTarget:
         errors = Unmixing.of(confusion(labelled))
         replicates = settings.bootstrap
         drawn_errors = Unmixing.of(resampled_confusions(labelled, replicates, rng))
-        drawn = resample(initial, replicates, rng).sum(axis=1) / initial.sum()
+        drawn = Resamples.of(initial, replicates, rng).total / initial.sum()
         goal, drawn_goal = ideal.shares, ideal.draws(replicates, rng)
         if ideal.reference is not None and ideal.judged:  # it has the same errors
             goal, drawn_goal = errors.shares(goal), drawn_errors.shares(drawn_goal)
@@ -233,7 +233,7 @@ class CorrectedTarget:
         sizes = arms.sum(axis=(0, 2))
         pooled = self.settings.mix == "pooled"
         weights = sizes / sizes.sum() if pooled else np.full(len(sizes), 1 / len(sizes))
-        drawn = resample(arms, self.settings.bootstrap, rng).sum(axis=1)
+        drawn = Resamples.of(arms, self.settings.bootstrap, rng).total
 
         def distance(counts: Counts, errors: Unmixing, ideal: Floats) -> Floats:
             shares = errors.for_sets().shares(counts / sizes[:, None])

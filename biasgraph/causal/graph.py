@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -38,14 +39,21 @@ class Analysis:
         pairs: Every ordered pair of axes, the diagonal included.
         links: The pairs that are edges, with their table and mediation checks.
         graph: The graph's own attributes, in plain JSON types.
-        counts: The rows of tables.csv.
+        answered: The images, with unknown answers still unknown.
     """
 
     nodes: list[NodeRow]
     pairs: list[PairRow]
     links: list[LinkRow]
     graph: dict[str, Any]
-    counts: list[CountRow]
+    answered: Sequence[CodedImages]
+
+    @property
+    def counts(self) -> Iterator[CountRow]:
+        """The rows of tables.csv, made one by one: those of many prompts are many."""
+        return chain.from_iterable(
+            counts_rows(images, Tallies.of(images)) for images in self.answered
+        )
 
     def node_link(self) -> dict[str, Any]:
         """The document of graph.json: `networkx.node_link_graph(data, edges="links")` reads it."""
@@ -170,9 +178,8 @@ def assemble(
         answered: The images as they were answered, with unknown answers still unknown.
     """
     connected = [_connect(node, x, pairs, links, pool.total) for x, node in enumerate(nodes)]
-    counts = [row for images in answered for row in counts_rows(images, Tallies.of(images))]
     graph = {**about, **_graph(pool, ideals, pairs, links, settings)}
-    return Analysis(connected, pairs, links, graph, counts)
+    return Analysis(connected, pairs, links, graph, answered)
 
 
 def _connect(

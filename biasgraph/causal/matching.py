@@ -8,7 +8,9 @@ the expectation over all subsets of that size removes the difference without add
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,9 @@ from scipy.special import gammaln, ndtr
 from biasgraph.causal.settings import MetricName
 from biasgraph.causal.tables import Counts, Floats
 from biasgraph.causal.transport import Ideal
+
+Cells = npt.NDArray[Any]
+"""Counts or shares."""
 
 NORMAL_VARIANCE = 25.0  # from here on the normal form is within 1e-4 of the exact expectation
 NEGLIGIBLE = 9.0  # standard deviations around the mean, beyond which counts are not reckoned with
@@ -53,25 +58,78 @@ def matched_distance(
     if ideal.metric == "cost":
         return _by_drawing(counts, samples, ideal, shares, rng)
     sizes = counts[0].sum(axis=-1, dtype=np.int64)
-    scale, counts, shares = as_gaps(counts, shares, ideal.metric)
+    successes, targets = (gap_terms(one, ideal.metric) for one in (counts, shares))
     gaps = [
-        expected_gaps(counts[..., i], sizes, samples, shares[:, i]) for i in range(counts.shape[-1])
+        expected_gaps(successes[..., i], sizes, samples, targets[:, i])
+        for i in range(targets.shape[1])
     ]
-    return np.asarray(scale * np.sum(gaps, axis=0)) + np.zeros(len(counts))
+    return _sum_gaps(gaps, ideal)
 
 
-def as_gaps(counts: Counts, shares: Floats, metric: MetricName) -> tuple[float, Counts, Floats]:
-    """What W1 is a sum over: scale, (..., g) counts and (..., g) shares.
+def matched_distance_in_blocks(
+    read: Callable[[], Iterable[Counts]],
+    sizes: Counts,
+    samples: Counts,
+    ideal: Ideal,
+    shares: Floats,
+) -> Floats:
+    """`matched_distance` of so many groups that they are not held together; for no cost matrix.
 
-    W1 is scale * sum |counts / n - shares|: over attributes (nominal, and values against a uniform
-    ideal) or over cumulated attributes (ordinal, index). A cost matrix has no such sum.
+    Args:
+        read: Reads the groups, as (B, j, k) of some after the others, each time it is called.
+        sizes: (J,) images in each group.
+        samples: (J,) how many images to take from each.
+        ideal: What to measure the distance to, and by which metric.
+        shares: (B, k) ideals.
+
+    Returns:
+        (B,) expected distances.
     """
-    k = counts.shape[-1]
+    targets, m = gap_terms(shares, ideal.metric), int(samples.sum())
+    mean, variance = np.zeros((2, *targets.shape))
+    for groups, successes in _each_block(read, ideal.metric):
+        for i in range(targets.shape[1]):
+            moments = _moments(successes[..., i], sizes[groups], samples[groups])
+            mean[:, i], variance[:, i] = mean[:, i] + moments[0], variance[:, i] + moments[1]
+    few = np.flatnonzero(variance.min(axis=0) < NORMAL_VARIANCE)
+    blocks = [successes[..., few] for _, successes in _each_block(read, ideal.metric)]
+    exact = np.concatenate(blocks, axis=1)
+    gaps = _normal_gaps(mean, np.sqrt(variance), m, targets)
+    for place, i in enumerate(few.tolist()):
+        gaps[:, i] = expected_gaps(exact[..., place], sizes, samples, targets[:, i])
+    return _sum_gaps(list(gaps.T), ideal)
+
+
+def _each_block(
+    read: Callable[[], Iterable[Counts]], metric: MetricName
+) -> Iterator[tuple[slice, Counts]]:
+    """Which groups a block has, and its `gap_terms`."""
+    start = 0
+    for counts in read():
+        stop = start + counts.shape[1]
+        yield slice(start, stop), gap_terms(counts, metric)
+        start = stop
+
+
+def _sum_gaps(gaps: Sequence[Floats], ideal: Ideal) -> Floats:
+    return np.asarray(gap_scale(ideal.metric, len(ideal.shares)) * np.sum(gaps, axis=0))
+
+
+def gap_scale(metric: MetricName, k: int) -> float:
+    """What the sum of |counts / n - shares| over `gap_terms` is multiplied by to be W1."""
     scale = {"nominal": 1 / 2, "values": 1 / k, "index": 1.0, "ordinal": 1 / max(k - 1, 1)}
+    return scale[metric]
+
+
+def gap_terms(cells: Cells, metric: MetricName) -> Cells:
+    """What W1 is a sum over, of counts or shares (..., k).
+
+    Attributes (nominal, and values against a uniform ideal), or cumulated attributes (ordinal,
+    index). A cost matrix has no such sum.
+    """
     if metric in ("index", "ordinal"):
-        cumulated = counts.cumsum(axis=-1, dtype=counts.dtype)
-        counts, shares = cumulated[..., :-1], shares.cumsum(axis=-1)[..., :-1]
-    return scale[metric], counts, shares
+        return cells.cumsum(axis=-1, dtype=cells.dtype)[..., :-1]
+    return cells
 
 
 def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Floats) -> Floats:
@@ -94,11 +152,10 @@ def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Fl
         return np.asarray(np.abs(successes.sum(axis=1) / m - targets))
     if successes.sum() > len(successes) * sizes.sum() / 2:  # count the rarer of with and without
         successes, targets = sizes.astype(successes.dtype) - successes, 1 - targets
-    mean, deviation = _moments(successes, sizes, samples)
+    mean, variance = _moments(successes, sizes, samples)
+    deviation = np.sqrt(variance)
     if deviation.min() ** 2 >= NORMAL_VARIANCE:
-        z = (mean - targets * m) / deviation
-        density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-        return np.asarray(deviation * (2 * density + z * (2 * ndtr(z) - 1)) / m)
+        return _normal_gaps(mean, deviation, m, targets)
     margin = NEGLIGIBLE * (deviation + 1)
     highest = min(m, math.ceil((mean + margin).max()))
     chosen, which = targets[:1], np.zeros(len(targets), dtype=np.intp)
@@ -115,8 +172,14 @@ def expected_gaps(successes: Counts, sizes: Counts, samples: Counts, targets: Fl
     return np.asarray(np.einsum("bh,hb->b", probabilities, gaps[:, which]))
 
 
+def _normal_gaps(mean: Floats, deviation: Floats, m: int, targets: Floats) -> Floats:
+    z = (mean - targets * m) / deviation
+    density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    return np.asarray(deviation * (2 * density + z * (2 * ndtr(z) - 1)) / m)
+
+
 def _moments(successes: Counts, sizes: Counts, samples: Counts) -> tuple[Floats, Floats]:
-    """(B,) means and standard deviations of the sum of H, in blocks of (B, J) successes."""
+    """(B,) means and variances of the sum of H, in blocks of (B, J) successes."""
     spread = samples * (sizes - samples) / np.maximum(sizes - 1, 1)
     mean, variance = np.empty((2, len(successes)))
     step = max(1, BLOCK // len(sizes))
@@ -125,7 +188,7 @@ def _moments(successes: Counts, sizes: Counts, samples: Counts) -> tuple[Floats,
         shares = successes[block] / sizes
         mean[block] = (shares * samples).sum(axis=1)
         variance[block] = (shares * (1 - shares) * spread).sum(axis=1)
-    return mean, np.sqrt(variance)
+    return mean, variance
 
 
 def hypergeometric(successes: Counts, size: int, sample: int, h: Counts) -> Floats:

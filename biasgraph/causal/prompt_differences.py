@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from biasgraph.causal.independence import adjust_p, independence
 from biasgraph.causal.intervals import ROUNDING, Interval
-from biasgraph.causal.matching import as_gaps, hypergeometric
+from biasgraph.causal.matching import gap_scale, gap_terms, hypergeometric
 from biasgraph.causal.nodes import NULL_DRAWS
 from biasgraph.causal.resampling import PSEUDO, resample
 from biasgraph.causal.rows import Ends, NodeRow, NullBand, PromptsTest, flag
@@ -244,7 +244,8 @@ def unleaning(counts: Counts, n: int, ideal: Ideal) -> Floats:
         n: How many images.
         ideal: What to measure the distance to.
     """
-    scale, gaps, shares = as_gaps(counts, ideal.shares, ideal.metric)
+    gaps, shares = (gap_terms(one, ideal.metric) for one in (counts, ideal.shares))
+    scale = gap_scale(ideal.metric, len(ideal.shares))
     each = [_cross_gaps(gaps[:, i], n, float(shares[i])) for i in range(gaps.shape[1])]
     return np.asarray(scale * np.sum(each, axis=0)) + np.zeros(len(counts))
 

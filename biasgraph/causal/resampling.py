@@ -7,7 +7,10 @@ whose answers are any of the attributes (STATISTICS (k), 1; Agresti and Coull 19
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ Take = Sequence[Mapping[Arm | None, int]] | None
 
 PSEUDO = 2.0
 BLOCK = 4_000_000  # cells of the replicates x images matrix held at once
+HELD = 10_000_000  # resampled counts of many prompts held at once
 
 
 def resample(
@@ -26,7 +30,6 @@ def resample(
     replicates: int,
     rng: np.random.Generator,
     pseudo: float = PSEUDO,
-    dtype: npt.DTypeLike = np.int64,
 ) -> Counts:
     """(replicates, P, ..., k) multinomial resamples of sets of answers, sizes kept.
 
@@ -36,15 +39,72 @@ def resample(
         rng: To draw with.
         pseudo: How many answers more, over all prompts and evenly over attributes, the shares are
             taken from, so that attributes never seen may appear.
-        dtype: Of the resamples; a small one, see `smallest_type`, for those of many prompts.
     """
+    return _draw(counts, replicates, rng, pseudo / len(counts), np.int64)
+
+
+def _draw(
+    counts: Counts, replicates: int, rng: np.random.Generator, pseudo: float, dtype: npt.DTypeLike
+) -> Counts:
+    """As `resample`, with `pseudo` answers more in each set."""
     sets = counts.reshape(-1, counts.shape[-1])
     n = sets.sum(axis=-1)
-    shares = smooth(sets, pseudo / len(counts))
+    shares = smooth(sets, pseudo)
     drawn = np.empty((replicates, *sets.shape), dtype=dtype)
     for place, (size, p) in enumerate(zip(n, shares, strict=True)):
         drawn[:, place] = rng.multinomial(size, p, size=replicates)
     return drawn.reshape(replicates, *counts.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Resamples:
+    """What `resample` draws of the sets of P prompts; of many prompts, it is not held together.
+
+    Attributes:
+        counts: (P, ..., k) what is resampled.
+        replicates: How many are drawn, B.
+        total: (B, ..., k) their sums over prompts.
+    """
+
+    counts: Counts
+    replicates: int
+    total: Counts
+    _rng: np.random.Generator
+    _held: Counts | None
+
+    @classmethod
+    def of(cls, counts: Counts, replicates: int, rng: np.random.Generator) -> Resamples:
+        """Draw all of them once."""
+        before = copy.deepcopy(rng)
+        total = np.zeros((replicates, *counts.shape[1:]), dtype=np.int64)
+        block = total[:, None]
+        for block in _draw_blocks(counts, replicates, rng):
+            total += block.sum(axis=1, dtype=np.int64)
+        held = block if block.shape[1] == len(counts) else None
+        return cls(counts, replicates, total, before, held)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether they are few enough to be one block."""
+        return self._held is not None
+
+    def blocks(self) -> Iterator[Counts]:
+        """All of them, (B, p, ..., k) of some prompts after the others; the same each time."""
+        if self._held is not None:
+            return iter([self._held])
+        return _draw_blocks(self.counts, self.replicates, copy.deepcopy(self._rng))
+
+    def all(self) -> Counts:
+        """(B, P, ..., k) all of them."""
+        return np.concatenate(list(self.blocks()), axis=1)
+
+
+def _draw_blocks(counts: Counts, replicates: int, rng: np.random.Generator) -> Iterator[Counts]:
+    dtype, cells = smallest_type(counts), replicates * math.prod(counts.shape[1:])
+    step = max(1, HELD // cells)
+    for start in range(0, len(counts), step):
+        block = counts[start : start + step]
+        yield _draw(block, replicates, rng, PSEUDO / len(counts), dtype)
 
 
 def smallest_type(counts: Counts) -> np.dtype[Any]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from biasgraph.causal.fields import change
 from biasgraph.causal.intervals import ROUNDING, Interval
-from biasgraph.causal.matching import matched_distance
+from biasgraph.causal.matching import matched_distance, matched_distance_in_blocks
 from biasgraph.causal.near_ideal import Errors
-from biasgraph.causal.resampling import resample, smallest_type, smooth
+from biasgraph.causal.resampling import Resamples, smallest_type, smooth
 from biasgraph.causal.rows import PairRow, Sign, flag
 from biasgraph.causal.settings import SHIFT_ALPHA, AnalysisSettings, SignRule
 from biasgraph.causal.tables import Counts, Floats, mix_arms
@@ -24,14 +25,13 @@ class TargetDraws:
     """Bootstrap replicates of one target's initial images, shared by every intervention.
 
     Attributes:
-        counts: (B, P, k), each of P prompts resampled by itself, in the smallest type that holds
-            them: of many prompts, this is what memory is for.
+        sets: Of P prompts (P, 1, k), each resampled by itself.
         shares: Resampled ideals (B, k), or the ideal (k,).
         distances: (B,) of the summed counts.
         errors: Of the distance.
     """
 
-    counts: Counts
+    sets: Resamples
     shares: Floats
     distances: Floats
     errors: Errors
@@ -41,13 +41,13 @@ class TargetDraws:
         cls, initial: Counts, ideal: Ideal, replicates: int, rng: np.random.Generator
     ) -> TargetDraws:
         """Resample the (P, k) answers of P prompts."""
-        counts = resample(initial, replicates, rng, dtype=smallest_type(initial))
+        sets = Resamples.of(initial[:, None], replicates, rng)
         shares = ideal.draws(replicates, rng)
         total = initial.sum(axis=0)
         n = int(total.sum())
-        distances = ideal.distance(counts.sum(axis=1) / n, shares)
+        distances = ideal.distance(sets.total[:, 0] / n, shares)
         errors = Errors.of(distances, smooth(total), n, ideal, shares, rng)
-        return cls(counts, shares, distances, errors)
+        return cls(sets, shares, distances, errors)
 
 
 def images_of_mixture(sizes: Counts | Floats, mix: str) -> float:
@@ -90,13 +90,13 @@ def measure_sensitivity(
     before, after = distances_to_ideal(initial, arms, ideal, settings.mix)
     value = before - after
     flags = []
-    mitigated = resample(arms, settings.bootstrap, rng, dtype=smallest_type(arms))
-    distances = ideal.distance(mix_arms(mitigated.sum(axis=1), settings.mix), draws.shares)
+    matched = Matching.of(initial.sum(axis=1), arms.sum(axis=2))
+    mitigated = Resamples.of(arms, settings.bootstrap, rng)
+    distances = ideal.distance(mix_arms(mitigated.total, settings.mix), draws.shares)
     errors = _errors_of_mixture(distances, arms.sum(axis=0), ideal, draws.shares, settings, rng)
     pairs = [(one, other) for one in draws.errors.cases for other in errors.cases]
     others = [one - other for one, other in pairs[1:]]
     interval = Interval.of(value, draws.distances - distances, others, settings.tail)
-    matched = Matching.of(initial.sum(axis=1), arms.sum(axis=2))
     if matched.by_arm:
         flags.append("unequal_arms")
     point = low = high = probability = None
@@ -104,7 +104,7 @@ def measure_sensitivity(
         flags.append("too_few_to_match")
     else:
         point = float(matched.difference(initial[None], arms[None], ideal, ideal.shares, rng)[0])
-        cloud = matched.difference(draws.counts, mitigated, ideal, draws.shares, rng)
+        cloud = matched.difference_of(draws.sets, mitigated, ideal, draws.shares, rng)
         low, high, probability = _describe_matched(point, cloud, settings.tail)
     return change(
         flag(row, *flags),
@@ -210,16 +210,59 @@ class Matching:
         self, initial: Counts, arms: Counts, ideal: Ideal, shares: Floats, rng: np.random.Generator
     ) -> Floats:
         """(B,) matched IS of initial (B, P, k) and arms (B, P, J, k)."""
-        if not self.by_arm:
-            together = smallest_type(arms[0].sum(axis=1))
-            arms = arms.sum(axis=2, keepdims=True, dtype=together)
-        before = self._distance(initial, self.initial, ideal, shares, rng)
-        groups = arms.reshape(len(arms), -1, arms.shape[-1])
-        return np.asarray(before - self._distance(groups, self.arms.ravel(), ideal, shares, rng))
+        before, kept = _groups(initial[:, :, None], self.initial[:, None])
+        distance = matched_distance(before, kept, ideal, rng, shares=shares)
+        after, kept = _groups(arms, self.arms)
+        return distance - matched_distance(after, kept, ideal, rng, shares=shares)
 
-    @staticmethod
-    def _distance(
-        groups: Counts, kept: Counts, ideal: Ideal, shares: Floats, rng: np.random.Generator
+    def difference_of(
+        self,
+        initial: Resamples,
+        arms: Resamples,
+        ideal: Ideal,
+        shares: Floats,
+        rng: np.random.Generator,
     ) -> Floats:
-        groups, kept = groups[:, kept > 0], kept[kept > 0]
-        return matched_distance(groups, kept, ideal, rng, shares=shares)
+        """(B,) matched IS of resamples of initial (P, 1, k) and arms (P, J, k)."""
+        before = _distance_of(initial, self.initial[:, None], ideal, shares, rng)
+        return before - _distance_of(arms, self.arms, ideal, shares, rng)
+
+
+def _groups(sets: Counts, kept: Counts) -> tuple[Counts, Counts]:
+    """The groups (B, G, k) of sets (B, P, J, k) to take images from, and how many, (G,).
+
+    Args:
+        sets: Of each prompt.
+        kept: (P, 1) of all sets of a prompt together, or (P, J) of each.
+    """
+    if kept.shape[1] == 1:
+        together = smallest_type(sets[0].sum(axis=1))
+        sets = sets.sum(axis=2, keepdims=True, dtype=together)
+    groups, samples = sets.reshape(len(sets), -1, sets.shape[-1]), kept.ravel()
+    return groups[:, samples > 0], samples[samples > 0]
+
+
+def _distance_of(
+    sets: Resamples, kept: Counts, ideal: Ideal, shares: Floats, rng: np.random.Generator
+) -> Floats:
+    """(B,) expected distances of the images kept, (P, 1) or (P, J), of resamples of (P, J, k).
+
+    Those of many prompts are read in blocks, but for a cost matrix, whose subsets are drawn.
+    """
+    if ideal.metric == "cost" or sets.is_held:
+        groups, samples = _groups(sets.all(), kept)
+        return matched_distance(groups, samples, ideal, rng, shares=shares)
+    if kept.sum() == sets.counts.sum():  # no image is left out
+        together = sets.total.sum(axis=1, keepdims=True)
+        return matched_distance(together, np.array([kept.sum()]), ideal, rng, shares=shares)
+    given, samples = _groups(sets.counts[None], kept)
+
+    def read() -> Iterator[Counts]:
+        start = 0
+        for block in sets.blocks():
+            stop = start + block.shape[1]
+            yield _groups(block, kept[start:stop])[0]
+            start = stop
+
+    every = np.broadcast_to(shares, (sets.replicates, len(ideal.shares)))
+    return matched_distance_in_blocks(read, given[0].sum(axis=-1), samples, ideal, every)

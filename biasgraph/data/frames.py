@@ -8,7 +8,7 @@ them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,9 +116,12 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return frame[[name for name in frame.columns if name not in parts]]
 
 
-def counts_frame(rows: Sequence[CountRow]) -> pd.DataFrame:
+def counts_frame(rows: Iterable[CountRow]) -> pd.DataFrame:
     """The counts behind every table, as tables.csv has them."""
-    cells = {name: [getattr(row, name) for row in rows] for name in TABLE_COLUMNS}
+    cells: dict[str, list[Any]] = {name: [] for name in TABLE_COLUMNS}
+    for row in rows:
+        for name, column in cells.items():
+            column.append(getattr(row, name))
     # Objects from the start: a column of texts would make each of them anew.
     frame = pd.DataFrame(cells, dtype=object)
     return frame.assign(count=frame["count"].astype("int64"))

@@ -16,7 +16,14 @@ from biasgraph.data import graph_document as graphs
 from biasgraph.data.answers import Answers
 from biasgraph.data.file_names import ANSWERS, BY_PROMPT, GRAPH, PAIRS, PROMPTS, RECORD, TABLES
 from biasgraph.data.pair_cells import PAIR_COLUMNS
-from biasgraph.data.result_tables import IntactTables, KnownTables, PairRecords, ResultTables
+from biasgraph.data.result_tables import (
+    IntactTables,
+    KnownTables,
+    PairRecords,
+    PromptTables,
+    ResultTables,
+    RowsByPrompt,
+)
 from biasgraph.errors import InputError, did_you_mean, printable, show_path
 from biasgraph.io.csv_files import CsvFile, to_csv
 from biasgraph.io.json_files import check, parse_json, to_json
@@ -197,25 +204,21 @@ def load(directory: str | Path) -> Result:
     document = read_document(folder)
     folders = _prompt_folders_of(folder, document)
     answers, counts = read_answers(folder, document), _counts(folder, document)
-    result = _result(folder, document, answers.frame, counts)
-    about = result.answers.groupby("prompt", observed=True).indices if folders else {}
-    counted = result.tables.groupby("prompt").indices if folders else {}
+    pairs = _read_all_pairs(folder, document)
+    result = Result(document, KnownTables(pairs, counts, answers.frame), folder)
+    if not folders:
+        return result
+    rows = RowsByPrompt(counts), RowsByPrompt(answers.frame)
 
     def part(name: str) -> Result:
         own = read_document(folder / name)
-        prompt = own["graph"]["prompt"]
-        try:
-            return _result(
-                folder / name,
-                own,
-                result.answers.iloc[about[prompt]].reset_index(drop=True),
-                result.tables.iloc[counted[prompt]].reset_index(drop=True),
-            )
-        except KeyError:
+        tables = PromptTables(own["graph"]["prompt"], _read_all_pairs(folder / name, own), *rows)
+        if not all(one.has(tables.prompt) for one in rows):
             raise InputError(
                 f"{show_path(folder)} is damaged: {ANSWERS} or {TABLES} has no rows about the "
                 f"prompt of {printable(name)}"
-            ) from None
+            )
+        return Result(own, tables, folder / name)
 
     return replace(result, prompts=tuple(part(name) for name in folders))
 
@@ -248,9 +251,7 @@ def _prompt_folders_of(folder: Path, document: graphs.Document) -> list[str]:
         ) from None
 
 
-def _result(
-    folder: Path, document: graphs.Document, answers: pd.DataFrame, counts: pd.DataFrame
-) -> Result:
+def _read_all_pairs(folder: Path, document: graphs.Document) -> pd.DataFrame:
     pairs = read_pairs(folder)
     due = {*product([node["id"] for node in document["nodes"]], repeat=2)}
     if len(pairs) != len(due) or {*zip(pairs["source"], pairs["target"], strict=True)} != due:
@@ -258,7 +259,7 @@ def _result(
             f"{show_path(folder / PAIRS)} is damaged: it has not one row for each pair of the "
             f"axes of {GRAPH}"
         )
-    return Result(document, KnownTables(pairs, counts, answers), folder)
+    return pairs
 
 
 def read_answers(folder: Path, document: graphs.Document) -> Answers:

@@ -51,9 +51,46 @@ class KnownTables:
 
     def pair_records(self) -> PairRecords:
         """The rows of `pairs`."""
-        cells = self.pairs.astype(object)
-        records = cells.where(cells.notna(), None).to_dict("records")
-        return [{str(name): value for name, value in record.items()} for record in records]
+        return _records_of(self.pairs)
+
+
+class RowsByPrompt:
+    """A table about several prompts; rows about one are cut out whenever they are asked for."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame, self._places = frame, frame.groupby("prompt", observed=True).indices
+
+    def has(self, prompt: str) -> bool:
+        """Whether there are rows about a prompt."""
+        return prompt in self._places
+
+    def about(self, prompt: str) -> pd.DataFrame:
+        """The rows about a prompt that has some."""
+        return self._frame.iloc[self._places[prompt]].reset_index(drop=True)
+
+
+@dataclass(frozen=True, eq=False)
+class PromptTables:
+    """Tables in memory, of one of several prompts, which share those of counts and answers."""
+
+    prompt: str
+    pairs: pd.DataFrame
+    every_count: RowsByPrompt
+    every_answer: RowsByPrompt
+
+    @property
+    def counts(self) -> pd.DataFrame:
+        """The counts behind it."""
+        return self.every_count.about(self.prompt)
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        """The answers table."""
+        return self.every_answer.about(self.prompt)
+
+    def pair_records(self) -> PairRecords:
+        """The rows of `pairs`."""
+        return _records_of(self.pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +153,12 @@ class IntactTables:
         return [
             dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
         ]
+
+
+def _records_of(pairs: pd.DataFrame) -> PairRecords:
+    cells = pairs.astype(object)
+    records = cells.where(cells.notna(), None).to_dict("records")
+    return [{str(name): value for name, value in record.items()} for record in records]
 
 
 def _pairs_file(folder: Path) -> CsvFile:
