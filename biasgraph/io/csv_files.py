@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 DELIMITERS = (",", ";", "\t")
 _RISKY = re.compile(r"'*[=+\-@\t\r\n]")
+ROWS = 100_000  # written at once
 _QUOTED = re.compile('[,;\t"\r\n]')
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 """NUL and lone surrogates: no CSV file in UTF-8 can hold them."""
@@ -63,13 +64,18 @@ def map_texts(column: pd.Series, change: Callable[[str], str | None]) -> pd.Seri
 def to_csv(frame: pd.DataFrame) -> bytes:
     """`frame` as CSV in UTF-8: text cells protected, missing cells empty, numbers exact.
 
-    Each distinct cell is formatted once, which makes it several times faster than pandas' writer;
-    and unlike Python's it quotes a carriage return, which would end the row when read back.
+    Each distinct cell is formatted once in a block of rows, which makes it several times faster
+    than pandas' writer; and unlike Python's it quotes a carriage return, which would end the row
+    when read back.
     """
-    columns = [_cells(frame[name]) for name in frame.columns]
-    rows = map(",".join, zip(*columns, strict=True))
     heading = ",".join(_cell(str(name)) for name in frame.columns)
-    return "\n".join([heading, *rows, ""]).encode("utf-8")
+    blocks = [frame.iloc[start : start + ROWS] for start in range(0, len(frame), ROWS)]
+    return b"".join([f"{heading}\n".encode(), *map(_lines, blocks)])
+
+
+def _lines(frame: pd.DataFrame) -> bytes:
+    columns = [_cells(frame[name]) for name in frame.columns]
+    return "\n".join([*map(",".join, zip(*columns, strict=True)), ""]).encode()
 
 
 def _cells(column: pd.Series) -> npt.NDArray[np.object_]:
