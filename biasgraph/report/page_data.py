@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -21,7 +19,6 @@ from biasgraph.report.graph_summary import graph_facts
 from biasgraph.report.lead import explain_untested, lead
 from biasgraph.report.picture_data import LOST, describe_unlisted, picture_data
 from biasgraph.report.power_words import say_needed
-from biasgraph.report.prompt_tables import by_axis
 from biasgraph.report.provenance import graph_provenance
 from biasgraph.report.thumbnails import CONTROLS, Thumbnails
 
@@ -93,7 +90,6 @@ def _context(
         }
         for prompt in graph.get("prompts") or ()
     ]
-    names = Counter(one["prompt"] for one in listed)  # long prompts may begin alike
     return {
         "title": title_of(document),
         "quoted": graph["prompt"] is not None,
@@ -116,13 +112,8 @@ def _context(
         "mediation": list(words.mediation(links, graph)),
         "undetermined": list(verdict_words.describe_undetermined(document, pairs)),
         "caveats": [*caveats(document), *judge_words.caveats_of_graph(graph)],
-        "compared": [
-            {"title": part.title, "table": {"kind": part.part.kind, **asdict(part.part)}}
-            for part in (by_axis(nodes, prompts) if prompts else ())
-        ],
         "several": bool(prompts),
         "places": [prompt["href"] for prompt in listed],
-        "hrefs": {one["prompt"]: one["href"] for one in listed if names[one["prompt"]] == 1},
         "provenance": graph_provenance(graph),
         "needed": None if links else say_needed(document, pairs),
         "untested": explain_untested() if words.is_without_interventions(graph) else None,

@@ -9,6 +9,7 @@ from biasgraph.causal.flags import STATUS_WORDS
 from biasgraph.report import words
 from biasgraph.report.lead import say_links
 from biasgraph.report.power_words import times_as_many
+from biasgraph.report.prompt_tables import titles_by_axis
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 Record = Mapping[str, Any]
 
 TOO_FEW = "too few images"
+DIGITS = 6  # of the ends of intervals
 
 
 def prompt_grid(result: Result, hrefs: Sequence[str | None]) -> dict[str, Any] | None:
@@ -27,19 +29,23 @@ def prompt_grid(result: Result, hrefs: Sequence[str | None]) -> dict[str, Any] |
 
     Returns:
         ``reach``, the largest distance in a cell; ``rows``, each with its label, what is said of
-        its edges and its cells; ``sum``, such cells of all prompts together. None for one prompt.
+        its edges and its cells; ``sum``, such cells of all prompts together; ``tables``, the places
+        and titles of the axes whose prompts are compared, most different first. None for one
+        prompt.
     """
     if not result.prompts:
         return None
     rows = [_row(part, href) for part, href in zip(result.prompts, hrefs, strict=True)]
     known = [cell["w1"] for row in rows for cell in row["cells"] if cell["w1"] is not None]
     nodes = result.document["nodes"]
+    places = {node["id"]: place for place, node in enumerate(nodes)}
     return {
         "reach": max([*known, 0.1]),
         "rows": rows,
         "sum": [_cell(node) for node in nodes],
         "ideals": [node["ideal"] for node in nodes],
         "differ": [_differ(node) for node in nodes],
+        "tables": [(places[axis], title) for axis, title in titles_by_axis(nodes)],
     }
 
 
@@ -83,21 +89,27 @@ def edges_words(document: Record, pairs: Sequence[Record]) -> tuple[str, str]:
 
 
 def _cell(node: Record) -> dict[str, Any]:
-    """What a prompt's images show on an axis; what is undefined is null with a reason in `why`."""
+    """What a prompt's images show on an axis; what is undefined is null with a reason in `why`.
+
+    Pages have many: intervals are rounded to what is shown of them, and shares left to the counts.
+    """
     initial, most = node["initial"], words.majority(node)
     place = None if most is None else node["attributes"].index(most[0])
     intervals = node.get("distribution_ci")
     return {
         "w1": node["w1"],
-        "ci": node["w1_ci"],
+        "ci": _round(node["w1_ci"]),
         "near": node["near_ideal"],
-        "shares": initial["distribution"],
+        "counts": initial["counts"],
         "most": place,
-        "most_ci": intervals[place] if intervals and place is not None else None,
-        "valid": initial["n_valid"],
+        "most_ci": _round(intervals[place]) if intervals and place is not None else None,
         "total": initial["n_total"],
         "why": None if node["w1"] is not None else STATUS_WORDS["insufficient"],
     }
+
+
+def _round(ends: Sequence[float] | None) -> list[float] | None:
+    return None if ends is None else [round(end, DIGITS) for end in ends]
 
 
 def _differ(node: Record) -> str:

@@ -54,15 +54,14 @@ def most_different(nodes: Sequence[Record], prompts: Sequence[Record]) -> parts.
     return parts.Table(("Prompt", *map(words.name, shown)), rows, caption)
 
 
-def by_axis(nodes: Sequence[Record], prompts: Sequence[Record]) -> list[parts.Details]:
-    """For each axis, a table of what every prompt shows, those where prompts differ most first.
+def titles_by_axis(nodes: Sequence[Record]) -> list[tuple[str, str]]:
+    """Each axis whose prompts were compared, and how they differ, most different first.
 
     Args:
         nodes: Of the sum.
-        prompts: The document of each prompt's own graph.
     """
     ranked = sorted(_pick_tested(nodes), key=lambda node: -_differ(node))
-    return [parts.Details(_title(node), _of_axis(node, prompts)) for node in ranked]
+    return [(node["id"], _title(node)) for node in ranked]
 
 
 def _pick_tested(nodes: Sequence[Record]) -> list[Record]:
@@ -92,31 +91,7 @@ def _title(node: Record) -> str:
     if test["method"] is not None:
         told = f"prompts against one another: p = {words.p_value(test['p_adjusted'])}"
         told += "" if v is None else f", V = {v}"
-    mean = words.with_ci(node["w1_mean_prompt"], node["w1_mean_prompt_ci"])
+    mean = "not defined: too few valid answers"
+    if node["w1_mean_prompt"] is not None:
+        mean = str(words.with_ci(node["w1_mean_prompt"], node["w1_mean_prompt_ci"]))
     return f"{words.name(node['id'])}: {told}; mean distance of a prompt {mean}"
-
-
-def _of_axis(node: Record, prompts: Sequence[Record]) -> parts.Table:
-    attributes = [words.label(attribute) for attribute in node["attributes"]]
-    place = next(i for i, own in enumerate(prompts[0]["nodes"]) if own["id"] == node["id"])
-    rows = []
-    for prompt, own in [
-        *((document["graph"]["prompt"], document["nodes"][place]) for document in prompts),
-        (None, node),
-    ]:
-        initial = own["initial"]
-        shares = initial["distribution"] or [None] * len(attributes)
-        cells = [
-            None if share is None else f"{words.percent(share)} ({count:,})"
-            for share, count in zip(shares, initial["counts"], strict=True)
-        ]
-        rows.append(
-            (
-                "all prompts together" if prompt is None else words.label(prompt),
-                *cells,
-                f"{initial['n_valid']:,} of {initial['n_total']:,}",
-                words.with_ci(own["w1"], own["w1_ci"]),
-            )
-        )
-    columns = ("Prompt", *attributes, "Valid answers", "Distance to the ideal")
-    return parts.Table(columns, rows, numeric=tuple(range(1, len(columns))))

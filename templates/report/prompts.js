@@ -2,17 +2,24 @@
 (function (biasgraph) {
   "use strict";
 
-  const { el, svg, name, shown, percent, whole, growing } = biasgraph.dom;
+  const { el, svg, name, shown, percent, whole, withInterval, growing } = biasgraph.dom;
   const { model } = biasgraph;
   const found = model.prompts;
   if (!found) return;
   const byId = (id) => document.getElementById(id);
   const ROWS = 50; // drawn at a time
+  const NAMED = 5; // prompts that a dot names
   const size = model.axes.length;
   const heads = [];
-  const lines = found.rows.map((row, place) => ({ ...row, place }));
+  const lines = found.rows.map((row, place) => ({ ...row, place, cells: row.cells.map(counted) }));
+  const together = found.sum.map(counted);
   let ranked = lines;
   let at = [0, 0]; // the cell that the Tab key reaches
+
+  function counted(cell) {
+    const valid = cell.counts.reduce((sum, one) => sum + one, 0);
+    return { ...cell, valid, shares: valid ? cell.counts.map((one) => one / valid) : null };
+  }
 
   // What a cell says, in a sentence; the same for eyes and for screen readers.
   function words(label, cell, i) {
@@ -54,7 +61,10 @@
     line.hidden = false;
     line.replaceChildren(...[text, row.href && " ", row.href && el("a", { href: row.href }, "Its report")].filter(Boolean));
     for (const dot of document.querySelectorAll(".dot.here")) dot.classList.remove("here");
-    for (const dot of document.querySelectorAll(`.dot[data-prompt="${row.place}"]`)) {
+    for (const chart of document.querySelectorAll("#multiples svg")) {
+      const { shares } = row.cells[chart.dataset.axis];
+      const dot = shares && chart.querySelector(`.dot[data-at="${at100(shares[chart.dataset.attribute])}"]`);
+      if (!dot) continue;
       dot.classList.add("here");
       dot.parentNode.append(dot); // above the others
     }
@@ -116,7 +126,7 @@
 
   function grid() {
     const all = el("tr", null, el("th", { scope: "row" }, "all together"),
-      found.sum.map((cell, i) => el("td", { class: `sum ${look(cell)}`, title: words("All prompts together", cell, i) },
+      together.map((cell, i) => el("td", { class: `sum ${look(cell)}`, title: words("All prompts together", cell, i) },
         cell.w1 === null ? "n/d" : shown(cell.w1, 2).replace(/^0/, ""))), el("td"));
     const table = el("table", { class: "grid" },
       el("thead", null, el("tr", null,
@@ -137,25 +147,68 @@
     ];
   }
 
-  // One axis: a line for each attribute, a dot for each prompt.
+  // Where a share stands: prompts within a third of a percent are one dot.
+  function at100(share) {
+    return Math.round(share * 300) / 3;
+  }
+
+  // One axis: a line for each attribute; the more prompts have a share, the larger its dot.
   function multiple(axis, i) {
     const [left, wide, high] = [6, 220, 22];
     const x = (share) => left + share * (wide - 2 * left);
-    const of = (a) => found.rows.filter((row) => row.cells[i].shares !== null).map((row) => row.cells[i].shares[a]);
+    const seen = lines.filter((row) => row.cells[i].shares !== null);
     const chart = (attribute, a) => {
-      const shares = of(a);
-      const ends = shares.length ? `from ${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}` : "no valid answers";
-      const whole = found.sum[i].shares;
+      const shares = seen.map((row) => row.cells[i].shares[a]);
+      const ends = shares.length ? `from ${percent(least(shares))} to ${percent(-least(shares.map((one) => -one)))}` : "no valid answers";
+      const whole = together[i].shares;
       return el("div", { class: "bar-row" }, el("span", { class: "bar-label" }, name(attribute)),
-        svg("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": `${axis.label}, ${attribute}: ${ends} of a prompt’s images; ideal ${percent(found.ideals[i][a])}` },
+        svg("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "data-axis": i, "data-attribute": a, "aria-label": `${axis.label}, ${attribute}: ${ends} of a prompt’s images; ideal ${percent(found.ideals[i][a])}` },
           svg("line", { class: "base", x1: left, x2: wide - left, y1: high / 2, y2: high / 2 }),
           svg("line", { class: "ideal", x1: x(found.ideals[i][a]), x2: x(found.ideals[i][a]), y1: 1, y2: high - 1 }),
           whole && svg("line", { class: "whole", x1: x(whole[a]), x2: x(whole[a]), y1: 3, y2: high - 3 }),
-          found.rows.map((row, place) => row.cells[i].shares && svg("circle", { class: "dot", "data-prompt": place, cx: x(row.cells[i].shares[a]), cy: high / 2, r: 4 },
-            svg("title", null, `${row.label}: ${percent(row.cells[i].shares[a])} ${attribute}`)))));
+          dots(seen, i, a).map(([place, rows, radius]) => svg("circle", { class: "dot", "data-at": place, cx: x(place / 100), cy: high / 2, r: radius },
+            svg("title", null, told(rows, attribute, i, a))))));
     };
     return el("figure", null, el("h3", null, name(axis.label)), axis.attributes.map(chart),
       el("figcaption", { class: "note" }, found.differ[i]));
+  }
+
+  function least(values) {
+    return values.reduce((low, one) => Math.min(low, one), Infinity);
+  }
+
+  function dots(rows, i, a) {
+    const places = new Map();
+    for (const row of rows) {
+      const place = at100(row.cells[i].shares[a]);
+      if (!places.has(place)) places.set(place, []);
+      places.get(place).push(row);
+    }
+    const most = Math.max(...[...places.values()].map((all) => all.length));
+    const radius = (all) => (most === 1 ? 4 : 2 + 6 * Math.sqrt(all.length / most));
+    return [...places].map(([place, all]) => [place, all, radius(all).toFixed(1)]);
+  }
+
+  function told(rows, attribute, i, a) {
+    const named = rows.slice(0, NAMED).map((row) => `${row.label}: ${percent(row.cells[i].shares[a])} ${attribute}`);
+    return [...named, rows.length > NAMED ? `and ${(rows.length - NAMED).toLocaleString("en")} more` : []].flat().join("\n");
+  }
+
+  // The numbers of an axis: a row for each prompt, drawn when the table is opened.
+  function numbers(i, title) {
+    const { attributes } = model.axes[i];
+    const heads = [...attributes, "Valid answers", "Distance to the ideal"];
+    const row = (label, cell) => el("tr", null, el("th", { scope: "row" }, label),
+      cell.counts.map((count, a) => el("td", { class: "num" }, cell.shares === null ? "–" : `${percent(cell.shares[a])} (${count.toLocaleString("en")})`)),
+      el("td", { class: "num" }, `${cell.valid.toLocaleString("en")} of ${cell.total.toLocaleString("en")}`),
+      el("td", { class: "num" }, withInterval(cell.w1, ...(cell.ci || [null, null]), { reason: cell.why, brief: true })));
+    const rows = el("tbody");
+    const table = el("table", null,
+      el("thead", null, el("tr", null, el("th", { scope: "col" }, "Prompt"), heads.map((one) => el("th", { scope: "col", class: "num" }, name(one))))),
+      rows, el("tfoot", null, row("all prompts together", together[i])));
+    const drawn = growing(rows, (one) => row(one.href ? el("a", { href: one.href }, name(one.label)) : name(one.label), one.cells[i]), ROWS);
+    const open = ({ target }) => target.open && drawn.show(lines);
+    return el("details", { ontoggle: open }, el("summary", null, name(title)), el("div", { class: "scroll tall", tabindex: 0 }, table));
   }
 
   byId("grid").append(grid());
@@ -163,4 +216,6 @@
   rows.show(ranked);
   reachable(0, 0);
   growing(byId("multiples"), (i) => multiple(model.axes[i], i), 12).show(model.axes.map((_, i) => i));
+  document.querySelector("#compared .compared").append(...found.tables.map(([i, title]) => numbers(i, title)));
+  byId("compared").hidden = !found.tables.length;
 })(window.biasgraph);

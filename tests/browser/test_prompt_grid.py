@@ -12,6 +12,7 @@ import pytest
 
 import biasgraph as package
 from biasgraph.data.result import load
+from biasgraph.report import words
 from tests.answer_tables import librarian_table
 from tests.browser.conftest import Open, biasgraph, contrast, fits
 from tests.hostile import MARKUP
@@ -138,7 +139,8 @@ def test_charts_have_a_dot_for_each_prompt_that_was_seen(page: Any, run: Path) -
     charts = page.locator("#multiples svg")
     assert charts.count() == sum(len(node["attributes"]) for node in document["nodes"])
     seen = [p for p in load(run).prompts if p.document["nodes"][0]["initial"]["distribution"]]
-    assert charts.first.locator(".dot").count() == len(seen)
+    dots = charts.first.locator(".dot title").all_text_contents()
+    assert len("\n".join(dots).split("\n")) == len(seen)
     cell(page, "a cook", 1).hover()
     lit = page.locator(".dot.here")
     assert lit.count() == charts.count()
@@ -146,6 +148,35 @@ def test_charts_have_a_dot_for_each_prompt_that_was_seen(page: Any, run: Path) -
     share = max(seen[0].document["nodes"][0]["initial"]["distribution"])
     assert re.search(r"male: from \d+.% to \d+.%", charts.first.get_attribute("aria-label"))
     assert 0 <= share <= 1
+
+
+def test_the_numbers_of_an_axis_are_a_table(page: Any, run: Path) -> None:
+    document, parts = load(run).document, load(run).prompts
+    page.locator("#compared > summary").click()
+    assert page.locator("#compared tbody tr").count() == 0, "rows are drawn when it is opened"
+    first = page.locator("#compared .compared > details").first
+    first.locator("summary").click()
+    title = first.locator("summary").inner_text()
+    axis = words.plain(title).partition(":")[0]
+    place = [node["id"] for node in document["nodes"]].index(axis)
+    for part, row in zip(parts, first.locator("tbody tr").all(), strict=True):
+        node = part.document["nodes"][place]
+        label, *shares, valid, distance = row.locator("th, td").all_inner_texts()
+        assert label == part.document["graph"]["prompt"]
+        assert valid == f"{node['initial']['n_valid']} of {node['initial']['n_total']}"
+        if node["w1"] is None:
+            assert distance.startswith("not defined")
+            continue
+        initial = node["initial"]
+        assert [share.replace("\u00a0", " ") for share in shares] == [
+            f"{percent(share)} % ({count})"
+            for share, count in zip(initial["distribution"], initial["counts"], strict=True)
+        ]
+        low, high = node["w1_ci"]
+        assert distance == f"{node['w1']:.3f} [{low:.3f}, {high:.3f}]"
+    assert first.locator("tfoot th").inner_text() == "all prompts together"
+    with page.expect_navigation():
+        first.locator("tbody a").first.click()
 
 
 @pytest.mark.parametrize("width", [1440, 768, 390])

@@ -18,6 +18,7 @@ from biasgraph.report.graph_summary import ReportInput, summarize
 from biasgraph.report.lead import describe_seen
 from biasgraph.report.page import report_html
 from tests.hostile import MARKUP
+from tests.report.test_page import model_of
 from tests.sampled import sampled
 from tests.screens import one_line, screen_of
 
@@ -135,14 +136,19 @@ def test_parquet_has_the_prompts(result: biasgraph.Result, tmp_path: Path) -> No
 
 
 def test_the_page_has_a_table_for_each_axis(result: biasgraph.Result) -> None:
-    page = report_html(result).decode()
-    assert page.count("; mean distance of a prompt ") == 4
-    first = page[page.index("<details><summary>") :]
-    assert words.plain(first).startswith("<details><summary>gender: prompts against")
-    assert "<bdi>a nurse</bdi>" in first and "96\u00a0% (46)" in first
-    assert "No counterfactual images were given" in page and "No edge was found" not in page
+    page = report_html(result)
+    found = model_of(page)["prompts"]
+    titles = [title for _, title in found["tables"]]
+    assert len(titles) == 4 and all("; mean distance of a prompt " in title for title in titles)
+    assert words.plain(titles[0]).startswith("gender: prompts against")
+    place = [one["id"] for one in result.document["nodes"]].index("gender")
+    assert found["tables"][0][0] == place and found["sum"][place]["counts"] == [96, 96]
+    counts = {row["label"]: row["cells"][place]["counts"] for row in found["rows"]}
+    assert counts["a nurse"] == [2, 46] and counts["an engineer"] == [46, 2]
+    assert "No counterfactual images were given" in page.decode()
+    assert "No edge was found" not in page.decode()
     [part, *_] = result.prompts
-    assert "Prompt by prompt" not in report_html(part).decode()
+    assert model_of(report_html(part))["prompts"] is None
 
 
 @pytest.mark.parametrize("name", sampled(MARKUP))
@@ -151,8 +157,8 @@ def test_hostile_prompts_and_axes_are_harmless(name: str) -> None:
     table = table[table["target"] == "gender"].replace({"a nurse": name, "gender": f"x{name}"})
     found = biasgraph.analyze(table, bootstrap=100)
     assert "\x1b" not in screen(found)
-    page = report_html(found).decode()
-    section = page.partition('id="multiples-title"')[2].partition("</section>")[0]
-    assert section.count("<bdi>") > 8 and "mean distance of a prompt" in section
+    page = report_html(found)
+    [[_, title]] = model_of(page)["prompts"]["tables"]
+    assert "mean distance of a prompt" in title and "\x1b" not in title
     if "<" in name and name != "a & b < c > d":
-        assert name not in section
+        assert name not in page.decode()

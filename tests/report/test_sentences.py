@@ -62,6 +62,12 @@ NONE = re.compile(
 )
 
 
+OPPOSITE = re.compile(
+    r" The average of the (\d+) prompts, each by itself, moves the other way "
+    r"\(mean IS ([+-][\d.]+)\)\."
+)
+
+
 def answers_of(
     before: Sequence[int], arms: Sequence[Sequence[int]], prompt: str = "a thing"
 ) -> pd.DataFrame:
@@ -289,6 +295,14 @@ class Recount:
     def hold_pair(self, pair: Json) -> None:
         """What is said of a pair is what its verdict allows, with its numbers."""
         text = words.plain(verdict_words.about_pair(pair, self.document)).replace("\u00a0", " ")
+        if found := OPPOSITE.search(text):
+            mean = pair["is_mean_prompt"]
+            assert pair["is"] * mean < 0 and found.groups() == (
+                str(pair["n_mean_prompts"]),
+                f"{mean:+.3f}",
+            )
+        assert bool(found) == (verdict_words.is_found(pair) and "opposite_mean" in pair["flags"])
+        text = OPPOSITE.sub("", text)
         source, target, verdict = pair["source"], pair["target"], pair["verdict"]
         settings = self.document["graph"]["settings"]
         if not verdict_words.is_found(pair):
@@ -417,6 +431,15 @@ def test_each_verdict_is_told_with_its_numbers(verdict: str) -> None:
         "common_shift": "1 common shift",
     }
     assert edges == ("1 edge" if found else wanted[verdict]) and words.plain(why) in said
+
+
+def test_a_finding_says_that_the_average_prompt_moves_the_other_way() -> None:
+    arms = [[40, 8], [20, 28]]
+    tables = [answers_of([40, 8], arms, "a nurse"), answers_of([8, 40], arms, "a cook")]
+    found = Recount(biasgraph.analyze(pd.concat(tables), bootstrap=200))
+    [pair] = [one for one in found.between if "opposite_mean" in one["flags"]]
+    assert OPPOSITE.search(words.plain(verdict_words.about_pair(pair, found.document)))
+    found.hold_pair(pair)
 
 
 def test_a_sentence_that_says_more_is_found() -> None:
