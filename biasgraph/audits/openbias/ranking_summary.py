@@ -119,7 +119,7 @@ def caveats(document: Record) -> Iterator[str]:
 
 def _title(document: Record) -> str:
     number = words.count_noun(len(document["biases"]), "bias", "biases")
-    return words.plain(f"{number} of {words.name(document['model'], 80)}")
+    return words.plain(f"{number} proposed for {words.name(document['model'], 80)}")
 
 
 def _origin(document: Record) -> list[parts.ScreenPart]:
