@@ -91,12 +91,15 @@ def matched_distance_in_blocks(
         for i in range(targets.shape[1]):
             moments = _moments(successes[..., i], sizes[groups], samples[groups])
             mean[:, i], variance[:, i] = mean[:, i] + moments[0], variance[:, i] + moments[1]
-    few = np.flatnonzero(variance.min(axis=0) < NORMAL_VARIANCE)
+    many = variance.min(axis=0) >= NORMAL_VARIANCE
+    gaps = np.empty_like(mean)
+    gaps[:, many] = _normal_gaps(mean[:, many], np.sqrt(variance[:, many]), m, targets[:, many])
+    few = np.flatnonzero(~many).tolist()
+    if not few:
+        return _sum_gaps(list(gaps.T), ideal)
     blocks = [successes[..., few] for _, successes in _each_block(read, ideal.metric)]
-    exact = np.concatenate(blocks, axis=1)
-    gaps = _normal_gaps(mean, np.sqrt(variance), m, targets)
-    for place, i in enumerate(few.tolist()):
-        gaps[:, i] = expected_gaps(exact[..., place], sizes, samples, targets[:, i])
+    for i, exact in zip(few, np.moveaxis(np.concatenate(blocks, axis=1), -1, 0), strict=True):
+        gaps[:, i] = expected_gaps(exact, sizes, samples, targets[:, i])
     return _sum_gaps(list(gaps.T), ideal)
 
 

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
+from biasgraph.causal import resampling
 from biasgraph.causal.graph import analyze
-from biasgraph.causal.resampling import image_counts, pool_counts, resample, smooth
+from biasgraph.causal.resampling import Resamples, image_counts, pool_counts, resample, smooth
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.causal.tables import CodedImages, Counts, Pool, Variable
 from tests.causal.worlds import audit, codes, column, independent, variables
@@ -54,6 +55,22 @@ def test_every_arm_has_the_pseudo_answers_of_its_prompt() -> None:
     expected = 48 * (0.5 / 49), 24.0, 16 * (16.5 / 17)
     found = drawn[:, [0, 0, 1], [0, 1, 0], 1].mean(axis=0)
     assert found == pytest.approx(expected, abs=0.08)
+
+
+@pytest.mark.parametrize("held", [10_000_000, 30_000, 1], ids=["all", "some", "each"])
+def test_resamples_of_many_prompts_are_the_same_in_blocks(
+    monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    counts = rng(1).integers(0, 300, (7, 2, 3))
+    whole, other = rng(), rng()
+    drawn = resample(counts, 1_000, whole)
+    monkeypatch.setattr(resampling, "HELD", held)
+    sets = Resamples.of(counts, 1_000, other)
+    assert (sets.total == drawn.sum(axis=1)).all()
+    assert other.random() == whole.random(), "what is drawn afterwards is the same, too"
+    assert [len(list(sets.blocks())) for _ in range(2)] == [{1: 7, 30_000: 2}.get(held, 1)] * 2
+    assert (sets.all() == drawn).all() and (sets.all() == drawn).all()
+    assert sets.is_held == (held == 10_000_000) and sets.all().dtype == np.uint16
 
 
 def test_no_answers_stay_none() -> None:

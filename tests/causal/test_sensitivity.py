@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from biasgraph.causal import resampling
 from biasgraph.causal.intervals import Interval
 from biasgraph.causal.rows import PairRow, Sign
 from biasgraph.causal.sensitivity import (
@@ -59,6 +60,34 @@ def direction(
     p = shift_p(np.array([initial]), np.array([arms]), options, rng, stratified=False)
     row = replace(measure(initial, arms, ideal, options, seed), shift_p=p)
     return claim_direction(row, options.sign)
+
+
+@pytest.mark.parametrize("metric", ["nominal", "ordinal", "index", "values", "cost"])
+@pytest.mark.parametrize("images", [3, 90], ids=["few", "many"])
+@pytest.mark.parametrize("lost", [0, 0.6], ids=["arms alike", "arms that lost answers"])
+@pytest.mark.parametrize("initial", [1, 5], ids=["fewer initial images", "more initial images"])
+def test_prompts_in_blocks_come_to_the_same(
+    monkeypatch: pytest.MonkeyPatch, metric: MetricName, images: int, lost: float, initial: int
+) -> None:
+    """Of subsets of few images the exact expectation is taken, of many the normal one."""
+    rng = np.random.default_rng(3)
+    shares = rng.dirichlet(np.ones(3), (6, 3))
+    sizes = np.round(images * np.array([1, 1, 1 - lost])).astype(int)
+    after = np.array(
+        [[rng.multinomial(*one) for one in zip(sizes, arms, strict=True)] for arms in shares]
+    )
+    before = np.array([rng.multinomial(images * initial, arms[0]) for arms in shares])
+    found = []
+    for held in (10_000_000, 1):
+        monkeypatch.setattr(resampling, "HELD", held)
+        rng, ideal = np.random.default_rng(0), uniform(3, metric)
+        draws = TargetDraws.of(before, ideal, QUICK.bootstrap, rng)
+        assert draws.sets.is_held == (held > 1)
+        row = measure_sensitivity(pair(ideal), before, after, ideal, draws, QUICK, rng)
+        assert ("unequal_arms" in row.flags) == bool(lost)
+        found.append([value for value in vars(row).values() if isinstance(value, float)])
+    assert len(found[0]) == 13
+    assert found[1] == pytest.approx(found[0], abs=1e-12)
 
 
 # What BiasConnect prints in fig. 3, at 48 images for each prompt.
