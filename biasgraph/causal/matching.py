@@ -8,7 +8,7 @@ the expectation over all subsets of that size removes the difference without add
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -59,10 +59,9 @@ def matched_distance(
         return _by_drawing(counts, samples, ideal, shares, rng)
     sizes = counts[0].sum(axis=-1, dtype=np.int64)
     successes, targets = (gap_terms(one, ideal.metric) for one in (counts, shares))
-    gaps = [
-        expected_gaps(successes[..., i], sizes, samples, targets[:, i])
-        for i in range(targets.shape[1])
-    ]
+    gaps = np.empty_like(targets)
+    for i in range(targets.shape[1]):
+        gaps[:, i] = expected_gaps(successes[..., i], sizes, samples, targets[:, i])
     return _sum_gaps(gaps, ideal)
 
 
@@ -96,11 +95,11 @@ def matched_distance_in_blocks(
     gaps[:, many] = _normal_gaps(mean[:, many], np.sqrt(variance[:, many]), m, targets[:, many])
     few = np.flatnonzero(~many).tolist()
     if not few:
-        return _sum_gaps(list(gaps.T), ideal)
+        return _sum_gaps(gaps, ideal)
     blocks = [successes[..., few] for _, successes in _each_block(read, ideal.metric)]
     for i, exact in zip(few, np.moveaxis(np.concatenate(blocks, axis=1), -1, 0), strict=True):
         gaps[:, i] = expected_gaps(exact, sizes, samples, targets[:, i])
-    return _sum_gaps(list(gaps.T), ideal)
+    return _sum_gaps(gaps, ideal)
 
 
 def _each_block(
@@ -114,8 +113,9 @@ def _each_block(
         start = stop
 
 
-def _sum_gaps(gaps: Sequence[Floats], ideal: Ideal) -> Floats:
-    return np.asarray(gap_scale(ideal.metric, len(ideal.shares)) * np.sum(gaps, axis=0))
+def _sum_gaps(gaps: Floats, ideal: Ideal) -> Floats:
+    """(B,) distances of gaps (B, g); 0 where there is one attribute, and so none of them."""
+    return np.asarray(gap_scale(ideal.metric, len(ideal.shares)) * np.sum(gaps.T, axis=0))
 
 
 def gap_scale(metric: MetricName, k: int) -> float:

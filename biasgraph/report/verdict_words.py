@@ -68,8 +68,8 @@ def finding(pair: Record, document: Record) -> str:
     claim = f"{_claim(pair, document['graph']['settings'])}."
     if "opposite_mean" in pair["flags"]:
         claim += (
-            f" The average of the {pair['n_mean_prompts']} prompts, each by itself, moves the other "
-            f"way (mean IS {pair['is_mean_prompt']:+.3f})."
+            f" The average of the {pair['n_mean_prompts']} prompts, each by itself, moves the "
+            f"other way (mean IS {pair['is_mean_prompt']:+.3f})."
         )
     pictures = in_pictures(pair, document)
     return f"{pictures} {claim}" if pictures else claim
