@@ -177,14 +177,13 @@ def _pair(pair: Record, document: Record) -> dict[str, Any]:
 
 
 def _counts(result: Result) -> Counts:
-    frame = result.tables
-    keys = ["axis", "attribute", "target", "answer"]
-    cells = frame[keys].fillna("").map(_key).assign(count=frame["count"])
-    cells.loc[frame["role"] == "control", ["axis", "attribute"]] = CONTROLS
-    summed = cells.groupby(keys, sort=False)["count"].sum().reset_index()
+    names = ["role", "axis", "attribute", "target", "answer", "count"]
+    frame = result.tables[names].fillna("")
     counts: dict[tuple[str, str, str], dict[str, int]] = {}
-    for axis, attribute, target, answer, count in summed.itertuples(index=False):
-        counts.setdefault((axis, attribute, target), {})[answer] = int(count)
+    for role, x, a, y, answer, count in zip(*map(frame.get, names), strict=True):
+        axis, attribute = CONTROLS if role == "control" else (_key(x), _key(a))
+        of_target = counts.setdefault((axis, attribute, _key(y)), {})
+        of_target[_key(answer)] = of_target.get(_key(answer), 0) + int(count)
     return counts
 
 
