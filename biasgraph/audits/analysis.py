@@ -62,7 +62,7 @@ def analyze_answers(
         `Result.prompts`.
 
     Raises:
-        InputError: As `code_images`, `Declared.of`, `Trust.of` and `causal.graph.analyze` do.
+        InputError: As `code_images`, `DeclaredIdeals.of`, `Trust.of` and `causal.graph.analyze` do.
     """
     coding = code_images(answers, axes, options.unlisted)
     variables = coding.images[0].variables
@@ -91,7 +91,8 @@ def analyze_answers(
     if whole is None:
         own, counts = analyses[0], frames.counts_frame(analyses[0].counts)
         document = _document(own, described.of_prompt(coding.images[0].prompt, several=False))
-        return Result(document, KnownTables(frames.pairs_frame(own.pairs), counts, answers.frame))
+        rows = answers.frame.reset_index(drop=True)
+        return Result(document, KnownTables(frames.pairs_frame(own.pairs), counts, rows))
     return _describe_sum(described, [one.prompt for one in coding.images], analyses, whole, answers)
 
 
@@ -167,8 +168,8 @@ def _describe_sum(
     whole: Analysis,
     answers: Answers,
 ) -> Result:
-    counts = frames.counts_frame(whole.counts)
-    rows = RowsByPrompt(counts), RowsByPrompt(answers.frame)
+    counts, answered = frames.counts_frame(whole.counts), answers.frame.reset_index(drop=True)
+    rows = RowsByPrompt(counts), RowsByPrompt(answered)
     parts = tuple(
         Result(
             _document(analysis, described.of_prompt(prompt, several=True)),
@@ -181,7 +182,7 @@ def _describe_sum(
     for about, part in zip(document["graph"]["prompts"], parts, strict=True):
         about["subject"] = part.document["graph"]["subject"]
         about["directory"] = f"{PROMPTS}/{folder_name(about['prompt'])}"
-    tables = KnownTables(frames.pairs_frame(whole.pairs), counts, answers.frame)
+    tables = KnownTables(frames.pairs_frame(whole.pairs), counts, answered)
     return Result(document, tables, prompts=parts)
 
 

@@ -85,6 +85,9 @@ def matched_distance_in_blocks(
         (B,) expected distances.
     """
     targets, m = gap_terms(shares, ideal.metric), int(samples.sum())
+    if (samples == sizes).all():
+        taken = sum(successes.sum(axis=1) for _, successes in _each_block(read, ideal.metric))
+        return _sum_gaps(np.abs(taken / m - targets), ideal)
     mean, variance = np.zeros((2, *targets.shape))
     for groups, successes in _each_block(read, ideal.metric):
         for i in range(targets.shape[1]):
@@ -105,17 +108,19 @@ def matched_distance_in_blocks(
 def _each_block(
     read: Callable[[], Iterable[Counts]], metric: MetricName
 ) -> Iterator[tuple[slice, Counts]]:
-    """Which groups a block has, and its `gap_terms`."""
+    """Which groups a block has, and its `gap_terms`; a block may have none."""
     start = 0
     for counts in read():
         stop = start + counts.shape[1]
-        yield slice(start, stop), gap_terms(counts, metric)
+        if stop > start:
+            yield slice(start, stop), gap_terms(counts, metric)
         start = stop
 
 
 def _sum_gaps(gaps: Floats, ideal: Ideal) -> Floats:
     """(B,) distances of gaps (B, g); 0 where there is one attribute, and so none of them."""
-    return np.asarray(gap_scale(ideal.metric, len(ideal.shares)) * np.sum(gaps.T, axis=0))
+    terms = np.sum(np.ascontiguousarray(gaps.T), axis=0)  # one after the other
+    return np.asarray(gap_scale(ideal.metric, len(ideal.shares)) * terms)
 
 
 def gap_scale(metric: MetricName, k: int) -> float:

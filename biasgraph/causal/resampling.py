@@ -96,6 +96,8 @@ class Resamples:
 
     def all(self) -> Counts:
         """(B, P, ..., k) all of them."""
+        if self._held is not None:
+            return self._held
         return np.concatenate(list(self.blocks()), axis=1)
 
 

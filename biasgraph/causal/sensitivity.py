@@ -265,4 +265,5 @@ def _distance_of(
             start = stop
 
     every = np.broadcast_to(shares, (sets.replicates, len(ideal.shares)))
-    return matched_distance_in_blocks(read, given[0].sum(axis=-1), samples, ideal, every)
+    sizes = given[0].sum(axis=-1, dtype=np.int64)
+    return matched_distance_in_blocks(read, sizes, samples, ideal, every)

@@ -11,7 +11,7 @@ from typing import Literal
 from biasgraph.methods.concepts import words_of
 
 Kind = Literal["injected", "deleted", "dampened", "augmented", "unchanged"]
-Scored = tuple[str, float | None]
+PromptShare = tuple[str, float | None]
 """A prompt and its share of the target attribute; None where it has none."""
 
 
@@ -40,7 +40,7 @@ class WordShift:
 
 
 def word_shifts(
-    found: Sequence[Scored], baseline: Sequence[Scored], opening: str = ""
+    found: Sequence[PromptShare], baseline: Sequence[PromptShare], opening: str = ""
 ) -> list[WordShift]:
     """Every word that is no stop word, those whose occurrences changed most first.
 

@@ -93,5 +93,5 @@ def _title(node: Record) -> str:
         told += "" if v is None else f", V = {v}"
     mean = "not defined: too few valid answers"
     if node["w1_mean_prompt"] is not None:
-        mean = str(words.with_ci(node["w1_mean_prompt"], node["w1_mean_prompt_ci"]))
+        mean = words.with_ci(node["w1_mean_prompt"], node["w1_mean_prompt_ci"])
     return f"{words.name(node['id'])}: {told}; mean distance of a prompt {mean}"

@@ -66,10 +66,11 @@ def is_found(pair: Record) -> bool:
 def finding(pair: Record, document: Record) -> str:
     """An edge or a common shift: what it means in pictures, and what may be said of it."""
     claim = f"{_claim(pair, document['graph']['settings'])}."
-    if "opposite_mean" in pair["flags"]:
+    if pair["sign"] in CLAIMS and "opposite_mean" in pair["flags"]:
+        prompts = count_noun(pair["n_mean_prompts"], "prompt")
         claim += (
-            f" The average of the {pair['n_mean_prompts']} prompts, each by itself, moves the "
-            f"other way (mean IS {pair['is_mean_prompt']:+.3f})."
+            f" The mean IS of {prompts} measured one by one points the other way "
+            f"({pair['is_mean_prompt']:+.3f})."
         )
     pictures = in_pictures(pair, document)
     return f"{pictures} {claim}" if pictures else claim

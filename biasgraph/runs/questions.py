@@ -75,7 +75,7 @@ class AxisQuestion:
 
     @classmethod
     def from_record(cls, axis: str, asked: Mapping[str, Any]) -> AxisQuestion:
-        """The questions of which `asked` returned this, read back from JSON.
+        """The questions whose `wording` returned this, read back from JSON.
 
         Raises InputError where it did not.
         """

@@ -11,12 +11,12 @@
   const NAMED = 5; // prompts that a dot names
   const size = model.axes.length;
   const heads = [];
-  const lines = found.rows.map((row, place) => ({ ...row, place, cells: row.cells.map(counted) }));
-  const together = found.sum.map(counted);
+  const lines = found.rows.map((row, place) => ({ ...row, place, cells: row.cells.map(withShares) }));
+  const together = found.sum.map(withShares);
   let ranked = lines;
   let at = [0, 0]; // the cell that the Tab key reaches
 
-  function counted(cell) {
+  function withShares(cell) {
     const valid = cell.counts.reduce((sum, one) => sum + one, 0);
     return { ...cell, valid, shares: valid ? cell.counts.map((one) => one / valid) : null };
   }
@@ -167,7 +167,7 @@
           svg("line", { class: "ideal", x1: x(found.ideals[i][a]), x2: x(found.ideals[i][a]), y1: 1, y2: high - 1 }),
           whole && svg("line", { class: "whole", x1: x(whole[a]), x2: x(whole[a]), y1: 3, y2: high - 3 }),
           dots(seen, i, a).map(([place, rows, radius]) => svg("circle", { class: "dot", "data-at": place, cx: x(place / 100), cy: high / 2, r: radius },
-            svg("title", null, told(rows, attribute, i, a))))));
+            svg("title", null, dotTitle(rows, attribute, i, a))))));
     };
     return el("figure", null, el("h3", null, name(axis.label)), axis.attributes.map(chart),
       el("figcaption", { class: "note" }, found.differ[i]));
@@ -184,31 +184,31 @@
       if (!places.has(place)) places.set(place, []);
       places.get(place).push(row);
     }
-    const most = Math.max(...[...places.values()].map((all) => all.length));
-    const radius = (all) => (most === 1 ? 4 : 2 + 6 * Math.sqrt(all.length / most));
-    return [...places].map(([place, all]) => [place, all, radius(all).toFixed(1)]);
+    const scale = Math.log(Math.max(8, lines.length));
+    return [...places].map(([place, all]) => [place, all, (3 + (6 * Math.log(all.length)) / scale).toFixed(1)]);
   }
 
-  function told(rows, attribute, i, a) {
+  function dotTitle(rows, attribute, i, a) {
     const named = rows.slice(0, NAMED).map((row) => `${row.label}: ${percent(row.cells[i].shares[a])} ${attribute}`);
-    return [...named, rows.length > NAMED ? `and ${(rows.length - NAMED).toLocaleString("en")} more` : []].flat().join("\n");
+    const all = rows.length > 1 ? [`${rows.length.toLocaleString("en")} prompts`] : [];
+    return [...all, ...named, ...(rows.length > NAMED ? ["\u2026"] : [])].join("\n");
   }
 
   // The numbers of an axis: a row for each prompt, drawn when the table is opened.
   function numbers(i, title) {
     const { attributes } = model.axes[i];
-    const heads = [...attributes, "Valid answers", "Distance to the ideal"];
+    const columns = [...attributes, "Valid answers", "Distance to the ideal"];
     const row = (label, cell) => el("tr", null, el("th", { scope: "row" }, label),
       cell.counts.map((count, a) => el("td", { class: "num" }, cell.shares === null ? "–" : `${percent(cell.shares[a])} (${count.toLocaleString("en")})`)),
       el("td", { class: "num" }, `${cell.valid.toLocaleString("en")} of ${cell.total.toLocaleString("en")}`),
       el("td", { class: "num" }, withInterval(cell.w1, ...(cell.ci || [null, null]), { reason: cell.why, brief: true })));
     const rows = el("tbody");
     const table = el("table", null,
-      el("thead", null, el("tr", null, el("th", { scope: "col" }, "Prompt"), heads.map((one) => el("th", { scope: "col", class: "num" }, name(one))))),
+      el("thead", null, el("tr", null, el("th", { scope: "col" }, "Prompt"), columns.map((one) => el("th", { scope: "col", class: "num" }, name(one))))),
       rows, el("tfoot", null, row("all prompts together", together[i])));
     const drawn = growing(rows, (one) => row(one.href ? el("a", { href: one.href }, name(one.label)) : name(one.label), one.cells[i]), ROWS);
     const open = ({ target }) => target.open && drawn.show(lines);
-    return el("details", { ontoggle: open }, el("summary", null, name(title)), el("div", { class: "scroll tall", tabindex: 0 }, table));
+    return el("details", { ontoggle: open }, el("summary", null, title), el("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": title }, table));
   }
 
   byId("grid").append(grid());

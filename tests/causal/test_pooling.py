@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from biasgraph.causal import graph as graphs
+from biasgraph.causal import resampling
 from biasgraph.causal.baseline import UNIFORM, Baseline
 from biasgraph.causal.mediation import ASSUMPTIONS
 from biasgraph.causal.pooling import analyze_global
@@ -143,6 +144,22 @@ def test_a_sum_that_moves_against_every_prompt_is_flagged() -> None:
     assert one["edge"] and "opposite_mean" in found.links[0]["flags"]
     alike = pair(pooled([prompt(f"p{i}", [40, 8], arms) for i in range(2)]))
     assert "opposite_mean" not in alike["flags"]
+
+
+def test_prompts_are_summed_alike_however_many_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the one that is held has no interventions, or too few answers to match."""
+    arms = [[40, 8], [20, 28]]
+    prompts = [
+        prompt("a nurse", [0, 0], [[0, 0], [0, 0]], (0, 0)),
+        prompt("a cook", [40, 8], arms),
+        prompt("a pilot", [1, 0], [[9, 1], [3, 8]], (1, 0)),
+        prompt("a ghost", [40, 8], [[0, 0], [0, 0]]),
+    ]
+    together = pair(pooled(prompts))
+    monkeypatch.setattr(resampling, "HELD", 1)
+    each = pair(pooled(prompts))
+    assert each.pop("flags") == together.pop("flags") and together["is_matched"] is not None
+    assert each == pytest.approx(together, abs=1e-12)
 
 
 @pytest.mark.slow(reason="hundreds of draws")

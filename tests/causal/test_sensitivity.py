@@ -66,8 +66,14 @@ def direction(
 @pytest.mark.parametrize("images", [3, 90], ids=["few", "many"])
 @pytest.mark.parametrize("lost", [0, 0.6], ids=["arms alike", "arms that lost answers"])
 @pytest.mark.parametrize("initial", [1, 5], ids=["fewer initial images", "more initial images"])
+@pytest.mark.parametrize("without", [0, 1, 4], ids=["all", "all but one", "two"])
 def test_prompts_in_blocks_come_to_the_same(
-    monkeypatch: pytest.MonkeyPatch, metric: MetricName, images: int, lost: float, initial: int
+    monkeypatch: pytest.MonkeyPatch,
+    metric: MetricName,
+    images: int,
+    lost: float,
+    initial: int,
+    without: int,
 ) -> None:
     """Of subsets of few images the exact expectation is taken, of many the normal one."""
     rng = np.random.default_rng(3)
@@ -76,6 +82,7 @@ def test_prompts_in_blocks_come_to_the_same(
     after = np.array(
         [[rng.multinomial(*one) for one in zip(sizes, arms, strict=True)] for arms in shares]
     )
+    after[-without or len(after) :] = 0
     before = np.array([rng.multinomial(images * initial, arms[0]) for arms in shares])
     found = []
     for held in (10_000_000, 1):

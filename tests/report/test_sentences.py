@@ -63,8 +63,7 @@ NONE = re.compile(
 
 
 OPPOSITE = re.compile(
-    r" The average of the (\d+) prompts, each by itself, moves the other way "
-    r"\(mean IS ([+-][\d.]+)\)\."
+    r" The mean IS of (\d+) prompts? measured one by one points the other way \(([+-][\d.]+)\)\."
 )
 
 

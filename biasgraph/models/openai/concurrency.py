@@ -25,7 +25,7 @@ def run_side_by_side(
 
     Args:
         work: Called with an item and an event; once that is set it should not begin anything new,
-            and may raise Stopped.
+            and may raise StoppedError.
         items: What to work on.
         at_a_time: How many items are worked on at a time, at most.
     """

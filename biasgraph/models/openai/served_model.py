@@ -197,7 +197,8 @@ class ServedModel:
     def one(self, request: Request[Read], stop: threading.Event | None = None) -> Read:
         """What the response to a request says, from the journal or from the server.
 
-        Raises ModelError (BudgetSpent among them); Stopped when `stop` is set between attempts.
+        Raises ModelError (BudgetSpent among them), and StoppedError when `stop` is set between
+        attempts.
         """
         key = self.key(request)
         stored = self.journal.find(key)
@@ -311,7 +312,7 @@ class ServedModel:
             raise StoppedError
 
     def _keep_silent(self, stop: threading.Event) -> None:
-        """Wait for as long as the server asked for. Raises Stopped."""
+        """Wait for as long as the server asked for. Raises StoppedError."""
         while not stop.is_set() and (left := self._silent_until - time.monotonic()) > 0:
             stop.wait(left)
         if stop.is_set():
