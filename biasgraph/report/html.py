@@ -11,6 +11,7 @@ import base64
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from biasgraph.report import words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 FOLDER = "report"
 FIRST = ("dom.js",)
@@ -31,6 +33,7 @@ SCRIPTS = ("theme.js", "curves.js", "graph.js", "legend.js", "charts.js")
 STYLES = ("base.css",)
 DIGEST = "biasgraph-digest"
 DOCTYPE = b"<!doctype html>"
+_SEPARATOR = re.compile(r"(?<=[:/_-])(?=\S)")
 _HEAD = 4096  # bytes of a page in which its digest stands
 
 
@@ -170,8 +173,19 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"visible": words.visible, "with_interval": _with_interval}
+    environment.filters |= {
+        "visible": words.visible,
+        "breakable": _breakable,
+        "with_interval": _with_interval,
+    }
     return environment
+
+
+def _breakable(name: str) -> Markup:
+    """A long name, escaped, that breaks behind its separators; dom.js has the same rule."""
+    from markupsafe import Markup
+
+    return Markup("<wbr>").join(_SEPARATOR.split(name))
 
 
 def _with_interval(bar: findings.Bar | findings.Number) -> str:

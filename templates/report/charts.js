@@ -50,7 +50,7 @@
       const words = shares === null ? null
         : `${percent(shares[i])}, interval ${percent(intervals[i][0])} to ${percent(intervals[i][1])}, ideal ${percent(ideal[i])}`;
       return el("div", { class: "bar-row", role: "listitem" },
-        el("span", { class: "bar-label" }, name(label)),
+        el("span", { class: "bar-label" }, typeof label === "string" ? name(label) : label),
         el("span", { class: "track", role: "img", "aria-label": words || "not defined" },
           shares && span("fill", 0, shares[i]),
           bounds && bounds[i][1] > bounds[i][0] && span("bounds", bounds[i][0], bounds[i][1]),

@@ -62,9 +62,11 @@
     return { show, reach: (place) => place >= count && reach(place + 1) };
   }
 
-  // A name that somebody else chose; its writing direction stays inside.
+  // A name that somebody else chose; its writing direction stays inside. A long one breaks behind
+  // its separators: html.py has the same rule.
   function name(text) {
-    return el("bdi", { title: text.length > 20 ? text : null }, text);
+    const pieces = text.split(/(?<=[:/_-])(?=\S)/);
+    return el("bdi", { title: text.length > 20 ? text : null }, pieces.map((piece, i) => [i > 0 && el("wbr"), piece]));
   }
 
   // A number as the page shows it, with the whole number behind it; or that it is not defined.

@@ -177,6 +177,27 @@ def fits(page: Any) -> bool:
     return bool(wide[0] <= wide[1])
 
 
+BROKEN = """all => all.flatMap((one) => {
+  const found = [];
+  const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    for (const { 0: word, index } of texts.currentNode.data.matchAll(/[^\\s:/_-]+/g)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, index);
+      range.setEnd(texts.currentNode, index + word.length);
+      const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+      if (lines.size > 1) found.push(word);
+    }
+  }
+  return found;
+})"""
+
+
+def broken_words(page: Any, selector: str) -> list[str]:
+    """The words that go on in another line, where none of their separators is."""
+    return list(page.locator(selector).evaluate_all(BROKEN))
+
+
 def resize(page: Any, width: int, height: int) -> None:
     """Make a window another size, and wait until its page has heard of it."""
     page.set_viewport_size({"width": width, "height": height})

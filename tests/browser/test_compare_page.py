@@ -13,7 +13,7 @@ from biasgraph.audits.compare.comparison import compare_results
 from biasgraph.audits.compare.gates import Gate
 from biasgraph.report.comparison_summary import is_clear
 from tests.answer_tables import librarian_table
-from tests.browser.conftest import SMALL, Open, biasgraph
+from tests.browser.conftest import SMALL, Open, biasgraph, broken_words
 from tests.hostile import HOSTILE, UNWRITABLE
 from tests.shared_runs import copy_run
 
@@ -284,6 +284,15 @@ def test_gates_toy_and_links(page: Any, run: Path, comparison: Path) -> None:
         assert (report / "report.html").exists()
         href = links.nth(link).evaluate("one => one.href")
         assert href == (report / "report.html").as_uri().replace("&", "%26")
+
+
+@pytest.mark.parametrize("width", [360, 390, 768])
+def test_names_break_behind_their_separators(open_page: Open, comparison: Path, width: int) -> None:
+    page = open_page(comparison / "compare.html", width=width)
+    page.evaluate("biasgraph.page.pick({ pair: 1 })")
+    names = "table.side th, table.ranking th"
+    assert "sandbox:stereotyped" in " ".join(page.locator(names).all_inner_texts())
+    assert broken_words(page, names) == []
 
 
 @pytest.mark.parametrize("width", [360, 1600])

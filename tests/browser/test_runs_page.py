@@ -15,8 +15,10 @@ import biasgraph as package
 from biasgraph.audits.run_server import RunServer
 from biasgraph.commands import main
 from tests.answer_tables import librarian_table
-from tests.browser.conftest import DARK, Open, contrast, fits
+from tests.browser.conftest import DARK, Open, broken_words, contrast, fits
 from tests.hostile import HOSTILE, UNWRITABLE
+
+LONG = "diffusers:stable-research/stable-diffusion_sandbox"
 
 pytestmark = pytest.mark.slow(reason="a page of its own; the report's is tried in test_report.py")
 
@@ -33,7 +35,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("unfinished", "broken"):
         (runs / name).mkdir()
     (runs / "broken" / "graph.json").write_text("{}")
-    record = {"generator": {"spec": "shop:v9"}, "judges": {}, "builds": []}
+    record = {"generator": {"spec": LONG}, "judges": {}, "builds": []}
     (runs / "unfinished" / "run.json").write_text(json.dumps(record))
     assert main(["view", str(runs), "--static", str(folder / "pages" / "runs.html")]) == 0
     return folder / "pages" / "runs.html"
@@ -101,6 +103,8 @@ def test_the_page_fits_and_the_table_scrolls(open_page: Open, file: Path, width:
     first = page.locator("#runs tbody th").first.bounding_box()
     page.locator(".scroll").evaluate("one => { one.scrollLeft = 10000 }")
     assert page.locator("#runs tbody th").first.bounding_box()["x"] == first["x"]
+    assert LONG in page.locator("#runs").inner_text()
+    assert broken_words(page, "#runs bdi") == []
     assert fits(page)
 
 
