@@ -227,12 +227,16 @@
     function write() {
       const narrow = container.clientWidth < NARROW;
       const taken = [];
+      const points = pointsOfEdges();
+      const isCrossed = (spot) => points.some((point) => !apart(spot.box, { ...point, w: 1, h: 1 }));
       const faded = (node) => Boolean(bright && !bright.has(node.id));
       for (const node of [...data.nodes].sort((a, b) => faded(a) - faded(b))) {
         const text = written[node.id];
         const isFree = (spot) => taken.every((other) => (rotated ? Math.hypot(spot.x - other.x, spot.y - other.y) > spot.px : apart(spot.box, other.box)));
         const whole = placeOfName(node, scale, narrow);
-        const spot = isFree(whole) ? whole : placeOfName(node, scale, narrow, 1); // the name alone
+        const other = narrow && !rotated && Math.abs(node.y) < Math.abs(node.x) * 0.4 && isCrossed(whole) ? placeOfName(node, scale, narrow, 2, true) : whole;
+        const spot = [...(other === whole || isCrossed(other) ? [] : [other]), whole].find(isFree)
+          || placeOfName(node, scale, narrow, 1); // the name alone
         const free = isFree(spot);
         text.classList.toggle("dim", faded(node));
         text.classList.toggle("covered", !free);
@@ -240,7 +244,13 @@
         taken.push(spot);
         setName(text, node, spot);
       }
-      writeNumbers(taken, narrow ? 11 : 12.5);
+      writeNumbers(taken, points, narrow ? 11 : 12.5);
+    }
+
+    // Places on the edges that are drawn.
+    function pointsOfEdges() {
+      const drawn = [...items.children].flatMap((item) => (item.dataset.pair === undefined ? [] : [byId.get(Number(item.dataset.pair))]));
+      return drawn.flatMap((edge) => [...Array(25).keys()].map((i) => ({ id: edge.id, ...onScreen(edge, i / 24) })));
     }
 
     function setName(text, node, { x, y, px, align, turn, lines }) {
@@ -257,7 +267,7 @@
     }
 
     // Where a node's name stands: its anchor, turn and lines, and of level names the box.
-    function placeOfName(node, s, narrow, lines = 2) {
+    function placeOfName(node, s, narrow, lines = 2, flipped = false) {
       const px = narrow || rotated ? 12 : 14.5;
       const gap = node.size * s + 7;
       const long = Math.hypot(node.x, node.y) || 1;
@@ -271,7 +281,7 @@
       const aside = !narrow && Math.abs(ux) > Math.abs(uy) * (size > 10 ? 0.1 : 0.4);
       const x = node.x * s + (aside ? Math.sign(ux) * gap : 0);
       const high = px * (lines > 1 ? 0.9 : 0.5);
-      const y = node.y * s + (aside ? uy * high : uy < -0.01 ? -gap - high : gap + high);
+      const y = node.y * s + (aside ? uy * high : uy < -0.01 !== flipped ? -gap - high : gap + high);
       const w = lengthOf(node, px, lines) / 2;
       return { px, x, y, align: !aside ? "middle" : ux > 0 ? "start" : "end", turn: 0, lines,
         box: { x: x + (aside ? Math.sign(ux) * w : 0), y, w, h: px * (lines > 1 ? 1.25 : 0.65) } };
@@ -287,11 +297,9 @@
       return Math.max(name, measure.measureText(node.detail).width);
     }
 
-    function writeNumbers(places, px) {
+    function writeNumbers(places, points, px) {
       const taken = [...places.map((one) => one.box).filter(Boolean),
         ...data.nodes.map((node) => ({ x: node.x * scale, y: node.y * scale, w: node.size * scale + 3, h: node.size * scale + 3 }))];
-      const paths = [...items.children].flatMap((item) => (item.dataset.pair === undefined ? [] : [byId.get(Number(item.dataset.pair))]));
-      const points = paths.flatMap((edge) => [...Array(25).keys()].map((i) => ({ id: edge.id, ...onScreen(edge, i / 24) })));
       measure.font = `600 ${px}px ${getComputedStyle(container).fontFamily}`;
       numbers.replaceChildren(...[...strong].sort((a, b) => Math.abs(b.is) - Math.abs(a.is)).flatMap((edge) => {
         if (edge.is === null) return [];
