@@ -68,7 +68,7 @@ class Rounds:
         """What a reader should know: the pairs that are open, and why no more images were made."""
         if not self.open:
             return []
-        pairs = [f"{printable(source)} -> {printable(target)}" for source, target in self.open]
+        pairs = [f"{printable(source)} → {printable(target)}" for source, target in self.open]
         several = "s are" if len(pairs) > 1 else " is"
         why = {
             "max_images": "at the last look",

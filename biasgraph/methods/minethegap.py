@@ -271,7 +271,7 @@ class _Scoring:
             reached = [value for value in ceilings.values() if value is not None]
             numbers["score_null"] = float(np.mean(reached)) if reached else None
         order = sorted(known, key=lambda prompt: (known[prompt], prompt))
-        caption = "Prompts, most biased first"
+        caption = "Prompts, the lowest score first"
         if self.null:
             caption += "; the mark: images made from the variations"
         bars = [Bar(prompt, known[prompt], reference=ceilings.get(prompt)) for prompt in order]

@@ -31,7 +31,7 @@ STYLES = ("report.css", "pictures.css", "marked_text.css")
 SENTENCES = 1_000
 """Bytes for what the page says of its pictures."""
 
-LINKED = "The pictures are files of the run: this page shows them where it stands, not elsewhere."
+LINKED = "The pictures are files beside this page: a copy of the page alone does not show them."
 
 
 def report_html(result: Result, *, images: bool = True, links: bool = True) -> bytes:

@@ -37,7 +37,7 @@ def graph_provenance(graph: Record) -> dict[str, list[list[str]]]:
         "Versions": graph["versions"],
     }
     return {
-        title: [[name, words.label(str(text))] for name, text in group.items() if text is not None]
+        title: [[name, _say(text)] for name, text in group.items() if text is not None]
         for title, group in groups.items()
     }
 

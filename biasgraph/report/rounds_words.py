@@ -34,12 +34,13 @@ def describe_savings(graph: Record) -> str | None:
     against = ""
     if rounds["ended"] in ("decided", "max_images"):
         against = (
-            f", {rounds['images'] / rounds['fixed']:.0%} of the {rounds['fixed']:,} of a fixed "
-            f"{looks[-1]} of each prompt, whose errors are as rare"
+            f" ({rounds['images'] / rounds['fixed']:.0%} of the {rounds['fixed']:,} that a fixed "
+            f"{looks[-1]} of each prompt takes, with errors as rare)"
         )
     still = len(rounds["open"])
     state = "every pair is decided" if not still else f"{count_noun(still, 'pair')} open"
-    return f"{rounds['images']:,}{against}; {state} after {rounds['looks']} of {len(looks)} looks"
+    seen = f"{rounds['looks']} of {count_noun(len(looks), 'look')}"
+    return f"{rounds['images']:,}{against}; {state} after {seen}"
 
 
 def when_decided(graph: Record, pairs: Sequence[Record]) -> parts.Table:
