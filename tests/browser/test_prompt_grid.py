@@ -13,8 +13,9 @@ import pytest
 import biasgraph as package
 from biasgraph.data.result import load
 from biasgraph.report import words
+from biasgraph.report.page import report_files
 from tests.answer_tables import librarian_table
-from tests.browser.conftest import Open, biasgraph, contrast, fits
+from tests.browser.conftest import Open, biasgraph, broken_words, contrast, fits
 from tests.hostile import MARKUP
 from tests.report.test_prompt_tables import initial_table
 
@@ -183,6 +184,23 @@ def test_the_numbers_of_an_axis_are_a_table(page: Any, run: Path) -> None:
 @pytest.mark.parametrize("width", [1440, 768, 390])
 def test_it_fits(open_page: Open, run: Path, width: int) -> None:
     assert fits(open_page(run / "report.html", width=width))
+
+
+def test_a_table_of_prompts_has_their_whole_names(open_page: Open, tmp_path: Path) -> None:
+    prompts = ["an elementary school teacher of physics", "a cook"]
+    tables = [librarian_table(images=20, prompt=one, seed=i) for i, one in enumerate(prompts)]
+    result = package.analyze(pd.concat(tables), bootstrap=100)
+    (tmp_path / "report.html").write_bytes(report_files(result)["report.html"])
+    for width in (1440, 390):
+        page = open_page(tmp_path / "report.html", width=width)
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        names = page.locator("#compared tbody th bdi")
+        names.first.wait_for()
+        cut = names.evaluate_all("all => all.filter((one) => one.scrollWidth > one.clientWidth)")
+        assert cut == [] and broken_words(page, "#compared tbody th") == []
+        table = page.locator("#compared .scroll").first
+        table.evaluate("one => { one.scrollLeft = 1000 }")
+        assert names.first.bounding_box()["x"] >= table.bounding_box()["x"]
 
 
 def test_prompts_that_begin_alike_lead_each_to_its_own_report(
