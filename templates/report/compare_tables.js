@@ -10,6 +10,8 @@
   const interval = (pair) => pair || [null, null];
   const share = (value, words) => (value === null ? null : el("small", null, ` (${words ? `${words} ` : ""}`, el("data", { value: String(value) }, percent(value)), ")"));
   const classWords = (pair) => pair.class || "not comparable";
+  const CLASSES = { "undecided in the other": "an edge in one graph, undecided in the other", "in both": "an edge in both graphs, not changed", "in neither": "an edge in neither graph" };
+  const verdictOf = (pair) => CLASSES[pair.class] || classWords(pair);
 
   // One number of each run on one line; band: what chance alone reaches.
   function runLine(title, rows, digits, high) {
@@ -81,7 +83,7 @@
         el("td", { class: `class ${pair.class === "changed" ? "changed" : ""}` }, classWords(pair)),
         el("td", { class: "num" }, pair.n_initial === null ? "" : [count(pair.n_initial), " + ", count(pair.n_interventions), pair.at_common_size && el("small", null, " the smaller run’s")]));
     });
-    const verdicts = found.comparisons.map((comparison, i) => (found.comparisons.length > 1 ? `${label(comparison.run)}: ` : "") + classWords(model.changes[i][k])).join("; ");
+    const verdicts = found.comparisons.map((comparison, i) => (found.comparisons.length > 1 ? `${label(comparison.run)}: ` : "") + verdictOf(model.changes[i][k])).join("; ");
     return panel(head, verdicts, [
       table(["Run", "IS in its own graph", "p", "Edge"], rows),
       el("h3", null, "Change from the baseline"),
@@ -124,10 +126,10 @@
       ...(several ? [{ title: "Run", text: (one) => one.run }] : []),
       { title: "Diversifying", text: (one) => axes[Math.floor(one.k / size)].label },
       { title: "changes", text: (one) => axes[one.k % size].label },
-      { title: "IS, baseline", value: (one) => one.pair.is_baseline, show: (one) => number(one.pair.is_baseline, why(one.pair, { signed: true })) },
-      { title: "IS, run", value: (one) => one.pair.is_run, show: (one) => number(one.pair.is_run, why(one.pair, { signed: true })) },
+      { title: "IS, baseline", key: "is_baseline", value: (one) => one.pair.is_baseline, show: (one) => number(one.pair.is_baseline, why(one.pair, { signed: true })) },
+      { title: "IS, run", key: "is_run", value: (one) => one.pair.is_run, show: (one) => number(one.pair.is_run, why(one.pair, { signed: true })) },
       { title: "Change", value: (one) => one.pair.difference, show: (one) => withInterval(one.pair.difference, ...interval(one.pair.difference_ci), why(one.pair, { signed: true })) },
-      { title: "p adjusted", value: (one) => one.pair.p_adjusted, show: (one) => pValue(one.pair.p_adjusted, one.pair.reason, true) },
+      { title: "p adjusted", key: "p_adjusted", value: (one) => one.pair.p_adjusted, show: (one) => pValue(one.pair.p_adjusted, one.pair.reason, true) },
       { title: "Verdict", text: (one) => classWords(one.pair) },
     ];
     const order = ["changed", "undecided in the other", "in both", "in neither", "not comparable"];
@@ -135,9 +137,9 @@
     const rows = new Map(all.map((one) => [one, el("tr", { class: one.pair.class === "changed" ? "changed" : one.pair.class === "in neither" ? "pruned" : null, onclick: () => pick({ pair: one.k }) },
       columns.map((column, i) => (i === 0
         ? el("th", { scope: "row" }, el("button", { type: "button", class: "link" }, name(column.text(one))))
-        : el("td", { class: column.text ? "class" : "num" }, column.text ? name(column.text(one)) : column.show(one)))))]));
+        : el("td", { class: column.text ? "class" : "num", "data-key": column.key }, column.text ? name(column.text(one)) : column.show(one)))))]));
     const body = el("tbody", null, [...rows.values()]);
-    const heads = columns.map((column) => el("th", { scope: "col", "aria-sort": "none", class: column.text ? null : "num" }, el("button", { type: "button", onclick: () => sort(column) }, column.title)));
+    const heads = columns.map((column) => el("th", { scope: "col", "aria-sort": "none", class: column.text ? null : "num", "data-key": column.key }, el("button", { type: "button", onclick: () => sort(column) }, column.title)));
 
     function sort(column) {
       const head = heads[columns.indexOf(column)];
