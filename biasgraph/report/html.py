@@ -34,6 +34,9 @@ STYLES = ("base.css",)
 DIGEST = "biasgraph-digest"
 DOCTYPE = b"<!doctype html>"
 _SEPARATOR = re.compile(r"(?<=[:/_-])(?=\S)")
+_NUMBER = re.compile(
+    r"(\[[\d.,+% -]{1,30}\]|(?:\b[pV] = )?\d[\d.,]{0,9}(?:e-\d{2,3}| %)|\b[pV] = \d[\d.]{0,9})"
+)
 _HEAD = 4096  # bytes of a page in which its digest stands
 
 
@@ -176,6 +179,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "visible": words.visible,
         "breakable": _breakable,
+        "unbroken": _unbroken,
         "with_interval": _with_interval,
     }
     return environment
@@ -186,6 +190,15 @@ def _breakable(name: str) -> Markup:
     from markupsafe import Markup
 
     return Markup("<wbr>").join(_SEPARATOR.split(name))
+
+
+def _unbroken(sentence: str) -> Markup:
+    """A sentence, escaped, whose numbers stay in one line; dom.js has the same rule."""
+    from markupsafe import Markup
+
+    pieces = _NUMBER.split(sentence)
+    whole = Markup('<span class="unbroken">{}</span>')
+    return Markup("").join(whole.format(one) if i % 2 else one for i, one in enumerate(pieces))
 
 
 def _with_interval(bar: findings.Bar | findings.Number) -> str:

@@ -118,5 +118,6 @@ def _differ(node: Record) -> str:
     if test is None or test["method"] is None:
         return "The prompts cannot be compared."
     strength = test["cramers_v_corrected"]
-    v = "" if strength is None else f", V = {strength:.2f}"
-    return f"Prompts against one another: p = {words.p_value(test['p_adjusted'])}{v}."
+    v = "" if strength is None else f", V\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{strength:.2f}"
+    p = words.p_value(test["p_adjusted"])
+    return f"Prompts against one another: p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{p}{v}."

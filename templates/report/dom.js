@@ -69,6 +69,12 @@
     return el("bdi", { title: text.length > 20 ? text : null }, pieces.map((piece, i) => [i > 0 && el("wbr"), piece]));
   }
 
+  // A sentence whose numbers and intervals stay in one line; html.py has the same rule.
+  function unbroken(sentence) {
+    const pieces = sentence.split(/(\[[\d.,+% -]{1,30}\]|(?:\b[pV] = )?\d[\d.,]{0,9}(?:e-\d{2,3}| %)|\b[pV] = \d[\d.]{0,9})/);
+    return pieces.map((piece, i) => (i % 2 ? el("span", { class: "unbroken" }, piece) : piece));
+  }
+
   // A number as the page shows it, with the whole number behind it; or that it is not defined.
   function number(value, options) {
     const { digits = 3, signed = false, reason = null, brief = false } = options || {};
@@ -156,6 +162,6 @@
 
   window.biasgraph = {
     model: JSON.parse(document.getElementById("model").textContent),
-    dom: { el, svg, growing, name, number, withInterval, pValue, pText, shown, fixed, percent, whole, count, colour, csv, download },
+    dom: { el, svg, growing, name, unbroken, number, withInterval, pValue, pText, shown, fixed, percent, whole, count, colour, csv, download },
   };
 })();

@@ -2,7 +2,7 @@
 (function (biasgraph) {
   "use strict";
 
-  const { el, name, number, withInterval, pValue, pText, shown, percent, count } = biasgraph.dom;
+  const { el, name, unbroken, number, withInterval, pValue, pText, shown, percent, count } = biasgraph.dom;
   const { heatTable, shareBars, numberLine } = biasgraph.charts;
   const { model, looks, strip } = biasgraph;
   const nodes = model.document.nodes;
@@ -49,12 +49,12 @@
       el("p", { class: `verdict ${linked(pair) ? pair.sign || "undetermined" : "none"}` },
         own ? "Did naming the attributes work?" : verdict(pair)),
       own ? null : decided(pair),
-      el("p", null, pair.text),
+      el("p", null, unbroken(pair.text)),
       beforeAfter(pair, target),
       strips(pair, rows, source),
       table(pair, rows, source, target),
       el("details", { class: "more" }, el("summary", null, "Details: sensitivity, p and how sure that is"),
-        pair.evidence && el("p", null, pair.evidence),
+        pair.evidence && el("p", null, unbroken(pair.evidence)),
         effect(pair),
         heading("Test"),
         definitions(testRows(pair))),

@@ -2,7 +2,7 @@
 (function (biasgraph) {
   "use strict";
 
-  const { el, svg, name, shown, percent, whole, withInterval, growing } = biasgraph.dom;
+  const { el, svg, name, unbroken, shown, percent, whole, withInterval, growing } = biasgraph.dom;
   const { model } = biasgraph;
   const found = model.prompts;
   if (!found) return;
@@ -208,7 +208,7 @@
       rows, el("tfoot", null, row("all prompts together", together[i])));
     const drawn = growing(rows, (one) => row(one.href ? el("a", { href: one.href }, name(one.label)) : name(one.label), one.cells[i]), ROWS);
     const open = ({ target }) => target.open && drawn.show(lines);
-    return el("details", { ontoggle: open }, el("summary", null, title), el("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": title }, table));
+    return el("details", { ontoggle: open }, el("summary", null, unbroken(title)), el("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": title }, table));
   }
 
   byId("grid").append(grid());

@@ -198,6 +198,21 @@ def broken_words(page: Any, selector: str) -> list[str]:
     return list(page.locator(selector).evaluate_all(BROKEN))
 
 
+TAPPED = "button, select, summary, .choice, label:has(> input[type=checkbox])"
+SMALL_TARGETS = """all => all.filter((one) => one.checkVisibility())
+  .filter((one) => !one.closest("table, svg, .link, .shot"))
+  .filter((one) => Math.min(one.offsetHeight, one.offsetWidth) < 44)
+  .map((one) => `${one.textContent.trim()}: ${one.offsetWidth} x ${one.offsetHeight}`)"""
+
+
+def small_targets(page: Any) -> list[str]:
+    """What a finger may miss: everything to be tapped that is smaller than 44 pixels.
+
+    Tables are left out, where a row as a whole is tapped, and so are links in a sentence.
+    """
+    return list(page.locator(TAPPED).evaluate_all(SMALL_TARGETS))
+
+
 def resize(page: Any, width: int, height: int) -> None:
     """Make a window another size, and wait until its page has heard of it."""
     page.set_viewport_size({"width": width, "height": height})

@@ -13,7 +13,7 @@ from biasgraph.audits.compare.comparison import compare_results
 from biasgraph.audits.compare.gates import Gate
 from biasgraph.report.comparison_summary import is_clear
 from tests.answer_tables import librarian_table
-from tests.browser.conftest import SMALL, Open, biasgraph, broken_words
+from tests.browser.conftest import SMALL, Open, biasgraph, broken_words, small_targets
 from tests.hostile import HOSTILE, UNWRITABLE
 from tests.shared_runs import copy_run
 
@@ -70,12 +70,53 @@ def test_a_phone_shows_the_graphs(open_page: Open, comparison: Path) -> None:
     assert page.locator("#graphs svg").first.is_visible()
 
 
+def test_a_phone_shows_every_verdict_and_has_room_for_fingers(
+    open_page: Open, comparison: Path
+) -> None:
+    page = open_page(comparison / "compare.html", width=390)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    wide, seen = page.locator("#pairs").evaluate("one => [one.scrollWidth, one.clientWidth]")
+    assert wide <= seen
+    assert page.locator("#pairs td.class bdi").first.inner_text()
+    assert broken_words(page, "#pairs bdi") == []
+    page.evaluate("biasgraph.page.pick({ pair: 1 })")
+    assert small_targets(page) == []
+
+
 def test_every_axis_of_every_graph_keeps_its_name(open_page: Open, comparison: Path) -> None:
     for width in (1440, 768, 390):
         page = open_page(comparison / "compare.html", width=width)
         names = page.locator("#graphs .names > text:not(.covered) .name")
         assert names.count() == 3 * 4
         assert names.first.is_visible()
+
+
+CROSSED = """graph => {
+  const places = [...graph.querySelectorAll(".edge .line")].flatMap((path) => {
+    const steps = [...Array(40).keys()].map((i) => (path.getTotalLength() * i) / 39);
+    return steps.map((at) => path.getPointAtLength(at).matrixTransform(path.getScreenCTM()));
+  });
+  return [...graph.querySelectorAll(".names > text:not(.covered)")].filter((name) => {
+    const box = name.getBoundingClientRect();
+    const inside = ({ x, y }) => x > box.left && x < box.right && y > box.top && y < box.bottom;
+    return places.some(inside);
+  }).map((name) => name.textContent);
+}"""
+
+
+def test_an_arrow_from_below_does_not_run_through_a_name(open_page: Open, tmp_path: Path) -> None:
+    others = {name: (f"low {name}", f"high {name}") for name in "abcdef"}
+    pulls = {"gender": ("male", "female"), "clothing": ("formal", "casual")}
+    axes = dict([*[*others.items()][:5], *pulls.items(), *[*others.items()][5:]])
+    runs = [
+        package.analyze(librarian_table(images=60, axes=axes, seed=i), bootstrap=100)
+        for i in range(2)
+    ]
+    compare_results(runs).save(tmp_path)
+    page = open_page(tmp_path / "compare.html", width=390)
+    for graph in page.locator("#graphs figure").all()[:2]:
+        assert graph.locator(".edge").count() > 0
+        assert graph.evaluate(CROSSED) == []
 
 
 def click(page: Any, graph: int, selection: Json) -> None:

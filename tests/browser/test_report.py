@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import biasgraph
 from tests.answer_tables import librarian_table
-from tests.browser.conftest import DARK, Open
+from tests.browser.conftest import DARK, Open, small_targets
 
 Json = dict[str, Any]
 
@@ -455,6 +456,19 @@ def test_on_a_phone_the_matrix_stands_for_the_graph(
     page.wait_for_selector("#overview ~ #matrix-section")  # it has moved back
     places = page.locator("#overview, #matrix").evaluate_all(PLACES)
     assert places[0] < places[1]
+
+
+def test_on_a_phone_fingers_have_room_and_numbers_stay_whole(open_page: Open, run: Path) -> None:
+    page = open_page(run / "report.html", width=390)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    page.evaluate("biasgraph.page.pick({ pair: 1 })")
+    assert small_targets(page) == []
+    whole = page.locator("p .unbroken, li .unbroken").all_inner_texts()
+    told = page.locator(".lead, .strongest").all_inner_texts()
+    for interval in re.findall(r"\[[\d+-][^]]*\]", " ".join(told)):
+        assert interval in whole
+    lines = "all => all.every((one) => one.getClientRects().length === 1)"
+    assert page.locator(".unbroken").evaluate_all(lines)
 
 
 def test_sandbox_banner(page: Any, document: Json) -> None:
