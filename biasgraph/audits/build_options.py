@@ -37,8 +37,8 @@ class PromptOptions(Settings):
         metavar=TEXT,
     )
     prompts: str | Path | Sequence[str] | None = optional(
-        "Several prompts, a graph for each and one of them all: 'occupations', the 26 of the "
-        "paper, a file with a prompt on each line, or the directory of a `biasgraph mine` or "
+        "Several prompts, with a graph for each and one for all: 'occupations' (the 26 of the "
+        "paper), a file with a prompt on each line, or the directory of a `biasgraph mine` or "
         "`biasgraph search` run, for the prompts that it found.",
         kind=str,
         metavar="NAME|FILE|RUN",
@@ -73,9 +73,8 @@ class AnswersOptions(Settings):
     """A finished answers table."""
 
     answers: str | Path | pd.DataFrame | None = optional(
-        "Analyse a finished answers table (CSV or Parquet) instead: no model does any work. "
-        "Columns: model, prompt, role, axis, attribute, image, target, answer[, "
-        "confidence][, judge].",
+        "Analyse an existing answers table (CSV or Parquet) instead; no model runs. Columns: "
+        "model, prompt, role, axis, attribute, image, target, answer[, confidence][, judge].",
         metavar="FILE",
     )
 
@@ -97,14 +96,14 @@ class AxesOptions(Settings):
         usual="uniform, also for axes that the file does not name",
     )
     reference: str | Path | Mapping[str, Mapping[str, int]] | None = optional(
-        "A real-world distribution as the ideal, resampled with everything else: photographs "
+        "Use a real-world distribution as the ideal, resampled with everything else: photographs "
         "(judged by --vqa), the initial images of a run, an answers table, or counts as YAML "
         "'axis: {attribute: count}' or CSV (axis, attribute, count).",
         metavar="FOLDER|RUN|FILE",
     )
     correct: str | Path | None = optional(
-        "Add numbers corrected for the judge's errors, by agreement.json of `biasgraph agreement` "
-        "or by labels (CSV). Assumes the same error rates in all images.",
+        "Add numbers corrected for the judge's errors, using agreement.json of `biasgraph "
+        "agreement` or labels (CSV). Assumes the same error rates in all images.",
         metavar="FILE",
     )
     unlisted: Literal["error", "unknown"] | None = optional(
@@ -118,8 +117,8 @@ class AnalysisOptions(Settings):
     """Decisions of the analysis; see `biasgraph.causal.settings.AnalysisSettings`."""
 
     preset: Literal["default", "paper"] | None = optional(
-        "The decisions below at once: biasgraph's own, or the literal reading of BiasConnect. An "
-        "explicit option overrides the preset."
+        "Set all decisions below at once: biasgraph's own, or the literal reading of BiasConnect. "
+        "An explicit option overrides the preset."
     )
     alpha: float | None = optional(
         "A pair of axes is an edge if p is at most this.",
@@ -133,12 +132,12 @@ class AnalysisOptions(Settings):
     )
     global_test: Literal["cmh", "pooled"] | None = optional(
         "In the graph of several prompts: compare interventions within each prompt "
-        "(Cochran-Mantel-Haenszel), or in the sum of all.",
+        "(Cochran-Mantel-Haenszel), or in the sum of all prompts.",
         usual="cmh",
     )
     fdr: Literal["bh", "by"] | None = optional(
-        "Decide on edges by the false discovery rate (.05; Benjamini-Hochberg or -Yekutieli) "
-        "instead of --alpha."
+        "Decide edges by the false discovery rate (.05; Benjamini-Hochberg or -Yekutieli) instead "
+        "of --alpha."
     )
     metric: Literal["nominal", "ordinal", "index", "values", "cost"] | None = optional(
         "Ground metric of the distance to the ideal, for all axes.", usual="each axis's own"
@@ -151,7 +150,7 @@ class AnalysisOptions(Settings):
         "Draw null tables where expected counts are low (auto), or never.", usual="auto"
     )
     min_valid: int | None = optional(
-        "Fewest valid answers that each set of images needs.", low=1, usual="16"
+        "The fewest valid answers that each set of images needs.", low=1, usual="16"
     )
     yates: bool | None = optional(
         "Yates's correction of 2x2 tables.", flags=("--yates/--no-yates",), usual="off"
@@ -166,12 +165,14 @@ class AnalysisOptions(Settings):
         usual="matched",
     )
     delta: float | None = optional(
-        "An edge whose |IS| is bounded below this is said to leave its target's distance alone.",
+        "An edge whose |IS| is bounded below this is reported as hardly changing its target's "
+        "distance to the ideal.",
         low=0,
         usual="0.05",
     )
     min_v: float | None = optional(
-        "A pair without an edge whose V is bounded below this is said to have no link above it.",
+        "A pair without an edge whose V is bounded below this is reported as having no link above "
+        "it.",
         low=0,
         usual="0.3",
     )
@@ -211,8 +212,8 @@ class FindingOptions(MethodOptions):
     """The methods whose findings hang on the nodes."""
 
     annotate: str | Sequence[str] | None = optional(
-        "Methods whose findings hang on the nodes (`biasgraph annotate --help` lists them), or "
-        "none.",
+        "Methods whose findings are added to the nodes (`biasgraph annotate --help` lists them), "
+        "or none.",
         metavar="METHOD,...",
         usual="on the sandbox all but gradbias, which makes further images; none elsewhere",
     )
@@ -249,7 +250,7 @@ class BuildOptions(
         RunOptions,
         "model",
         default=None,
-        help="The image generator, as backend:name, or folder:DIR, images made elsewhere.",
+        help="The image generator, as backend:name, or folder:DIR for images made elsewhere.",
     )
     vqa: str | None = optional(
         "The model that answers questions about the images.",
@@ -265,11 +266,11 @@ class BuildOptions(
         usual="48; all images in a folder",
     )
     controls: int | None = optional(
-        "Neutral rewordings of the prompt ('a certain librarian') whose images tell how far "
+        "Neutral rewordings of the prompt ('a certain librarian') whose images show how far "
         "wording alone moves an answer.",
         low=0,
         panel=AUDIT,
-        usual="2; as before in a run that is there; those of a folder",
+        usual="2; as before in an existing run; all in a folder",
     )
     embedder: str | None = optional(
         "The model that embeds images and texts in one space, for methods that compare them.",
@@ -284,8 +285,8 @@ class BuildOptions(
     )
     gates: Sequence[str] = option(
         "End with exit code 3 if an axis is too far from its ideal: 'gender>0.2' (the lower end "
-        "of its distance's 95 % interval is more), of several prompts in their sum, or "
-        "'each:gender>0.2' in any of them. Repeatable.",
+        "of the 95 % interval of its distance is above 0.2; with several prompts, in their sum), "
+        "or 'each:gender>0.2' (in any prompt). Repeatable.",
         default=(),
         metavar="GATE",
         panel=OUTPUT,

@@ -42,7 +42,7 @@ class OpenBiasOptions(RunOptions):
     images: int = reuse(RunOptions, "images", default=10, help="Images of each caption.")
     seed: int = reuse(RunOptions, "seed", default=0)
     overlap: float = option(
-        "Merge biases that share this part of their classes, of the smaller one's.",
+        "Merge biases that share at least this part of the classes of the smaller one.",
         default=0.75,
         panel=ANALYSIS,
     )
@@ -77,7 +77,7 @@ class ScoreOptions(RunOptions):
     )
     embedder: str | None = reuse(BuildOptions, "embedder", default=None, panel=SCORES)
     vary: str | Sequence[str] | None = optional(
-        "The axes whose combinations the images are compared with.",
+        "Compare the images with combinations of these axes.",
         metavar="AXIS,...",
         usual="gender and ethnicity, if the set has such axes",
     )
@@ -91,11 +91,11 @@ class ScoreOptions(RunOptions):
         RunOptions,
         "images",
         default=15,
-        help="Images of each prompt. Only scores of equally many images compare.",
+        help="Images of each prompt. Only scores from the same number of images can be compared.",
     )
     seed: int = reuse(RunOptions, "seed", default=0, help="Seed of the images.")
     null: bool = option(
-        "Make as many images of the variations and score them, too: what this model can do.",
+        "Also make and score as many images of the variations: the best this model can do.",
         default=False,
     )
     truth: str | Path | None = optional(
@@ -142,7 +142,7 @@ class CompareOptions(Settings):
         metavar="BASELINE RUN [RUN ...]",
     )
     common: bool = option(
-        "Leave out the axes, and of several prompts the prompts, that not all runs share.",
+        "Leave out axes, and in runs of several prompts also prompts, that not all runs share.",
         default=False,
     )
     gates: Sequence[str] = option(
@@ -155,8 +155,8 @@ class CompareOptions(Settings):
         repeat=True,
     )
     paired: bool = option(
-        "Image n of each run belongs to image n of the others, made from the same noise for "
-        "example: resample initial images together.",
+        "Image n of each run is paired with image n of the others, for example because both were "
+        "made from the same noise: resample initial images together.",
         default=False,
     )
     seed: int | None = optional("Seed of the resampling.", low=0, usual="BASELINE's")
@@ -168,7 +168,9 @@ class CheckOptions(Settings):
 
     only: Sequence[str] = reuse(AxesOptions, "only", default=(), panel=COMPARISON)
     sample: int | None = optional(
-        "Ask another judge about so many images only, those that `biasgraph label` takes.", low=1
+        "Ask another judge about this many images only, the same ones that `biasgraph label` "
+        "takes.",
+        low=1,
     )
     replicates: int = reuse(
         BuildOptions, "bootstrap", default=2000, panel=COMPARISON, flags=("--bootstrap",)
@@ -181,8 +183,8 @@ class LabelOptions(Settings):
     """Which images a page asks people about."""
 
     sample: int = option(
-        "How many images, evenly from the prompt's own, its rewordings' and those of every "
-        "counterfactual.",
+        "How many images to label, drawn evenly from those of the prompt, its rewordings and "
+        "every counterfactual.",
         default=50,
         low=1,
     )
@@ -207,27 +209,27 @@ class PlanOptions(Settings):
     run: Path = option("The directory of a finished run.", argument=True, metavar="RUN")
     targets: Path | None = optional(
         "The axes to bring closer to an ideal, as YAML: 'axis: {weight: 2, ideal: {attribute: "
-        "share}}'. Weight 1 and the run's own ideal unless given; axes that the file does not name "
+        "share}}'. Defaults: weight 1 and the run's own ideal; axes that the file does not name "
         "do not count.",
         metavar="FILE",
         panel=TARGETS,
         usual="all axes",
     )
     steps: int | None = optional(
-        "Plan at most so many interventions.",
+        "Plan at most this many interventions.",
         low=1,
         panel=TARGETS,
         usual="as many as gain more than chance",
     )
     verify: bool = option(
         "Make images with all planned axes set at once, with the run's own models, and compare "
-        "prediction and outcome. Only what the run lacks is made.",
+        "prediction and outcome. Only missing images are made.",
         default=False,
     )
     verify_images: int | None = optional(
         "Images for each combination of attributes.",
         low=1,
-        usual="as many as the run has for a prompt, but in all no more than the run has",
+        usual="as many as the run has for a prompt, but no more in all than the run has",
     )
     axes: str | None = reuse(AnnotateOptions, "axes", default=None, panel=CHECK)
     output: Path | None = reuse(
@@ -251,20 +253,20 @@ class RobustnessOptions(Settings):
 
     run: Path = option("The directory of a finished run.", argument=True, metavar="RUN")
     sizes: Sequence[str] = option(
-        "Audits of so many images of each prompt.",
+        "Draw audits of this many images of each prompt.",
         default=(),
         metavar="N,...",
-        usual="from one sixth to five sixths of those that RUN has",
+        usual="from one sixth to five sixths of the images in RUN",
     )
     draws: int = option("How many audits of each kind are drawn.", default=20, low=2)
     seed: int = option("Seed of the draws.", default=0, low=0)
     fresh_images: int | None = optional(
-        "Make so many further images of every prompt, with the run's own models, and compare the "
-        "run's with them. Only what the run lacks is made.",
+        "Make this many further images of every prompt, with the run's own models, and compare "
+        "the run's images with them. Only missing images are made.",
         low=1,
         high=9999,
         panel=FRESH,
-        usual="none is made",
+        usual="none",
     )
     axes: str | None = reuse(AnnotateOptions, "axes", default=None, panel=FRESH)
     output: Path | None = reuse(
@@ -301,14 +303,14 @@ class ValidateOptions(Settings):
 
     run: Path = option("The directory of a finished run.", argument=True, metavar="RUN")
     images: int | None = optional(
-        "Try a mitigation by fresh prompts: make so many further images of every prompt and "
-        "counterfactual, with the run's own models. Only what the run lacks is made.",
+        "Try a mitigation by fresh prompts: make this many further images of every prompt and "
+        "counterfactual, with the run's own models. Only missing images are made.",
         low=1,
-        usual="none is made",
+        usual="none",
     )
     mitigated_model: str | None = optional(
-        "Try another model as the mitigation: images of it, of the initial prompts alone, are "
-        "judged by the run's judge.",
+        "Try another model as the mitigation: the run's judge judges its images of the initial "
+        "prompts alone.",
         metavar="SPEC",
         usual="none",
     )
@@ -340,7 +342,7 @@ class PromptTableOptions(PromptOptions):
     only: str | Sequence[str] | None = reuse(AxesOptions, "only", default=None, panel=AUDIT)
     images: int = option("Images of each prompt.", default=48, low=1, high=9999)
     controls: int | None = reuse(BuildOptions, "controls", default=None, usual="2")
-    seed: int = option("The number that the images' seeds come from.", default=0, low=0)
+    seed: int = option("The number from which the images' seeds are derived.", default=0, low=0)
     target: Path = option(
         "The table to write; paths of images in it are relative to its folder.",
         metavar="FILE.csv",

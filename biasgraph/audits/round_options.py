@@ -17,22 +17,26 @@ class RoundOptions(Settings):
     """Images only where they still decide something."""
 
     until: Literal["decided"] | None = optional(
-        "Make images in rounds, each only of prompts whose pairs are still open: until every pair "
-        "is an edge with a direction, or one whose |IS| is below --delta, or has no link above "
+        "Make images in rounds, only of prompts whose pairs are still open, until every pair is "
+        "an edge with a direction, is an edge whose |IS| is below --delta, or has no link above "
         "--min-v.",
         usual="a fixed number of images of each prompt, --images",
     )
     decide: Literal["edges", "directions"] | None = optional(
-        "Stop at an edge at once, or once its direction is known as well.", usual="directions"
+        "Stop when an edge is found, or only when its direction is known as well.",
+        usual="directions",
     )
     max_images: int | None = optional(
-        f"The most images of a prompt, which cuts the looks at {', '.join(map(str, LOOKS))}.",
+        f"The most images of a prompt; of the looks at {', '.join(map(str, LOOKS))}, later ones "
+        "are left out.",
         low=LOOKS[0],
         high=LOOKS[-1],
         usual=str(LOOKS[-1]),
     )
     budget_images: int | None = optional(
-        "Begin no round that would bring all prompts' images beyond this.", low=1, usual="no bound"
+        "Begin no round that would bring the images of all prompts above this.",
+        low=1,
+        usual="no limit",
     )
 
     def check_rounds(self, others: dict[str, object], sign: str, *, pictured: bool) -> None:

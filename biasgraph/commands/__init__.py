@@ -24,7 +24,7 @@ COMMANDS = {
     "compare": "Compare the results in RUN [RUN ...] with the one in BASELINE.",
     "export": "Write the result in the directory RUN for other tools, and as figures for a paper.",
     "label": "Write a page on which people label what they see in images of RUN.",
-    "list": "List the runs under DIR (outputs), those built last first.",
+    "list": "List the runs under DIR (outputs), latest first.",
     "mine": "Search for prompts for which a model goes wrong (MineTheGap).",
     "minethegap": "MineTheGap: how well images span what their prompt may mean.",
     "models": "List the models that can be named in a spec, or try some.",
@@ -33,13 +33,13 @@ COMMANDS = {
     "probe": "Probes: what the middle of a denoiser says of the image to come (BGPS).",
     "prompts": "Write a table of what to generate: prompt, seed and file name of every image.",
     "report": "Write the interactive report of the result in the directory RUN.",
-    "robustness": "Try how stable the graph of RUN is with fewer images and a worse judge.",
+    "robustness": "Test how stable the graph of RUN is with fewer images and a worse judge.",
     "sandbox": "The built-in models: toys whose biases are known because they were planted.",
     "search": "Search for natural prompts that make images show an attribute (BGPS).",
     "show": "Show the graph in the directory RUN: axes, edges, and what could not be determined.",
-    "validate": "Check what the finished RUN predicts of mitigations against what they do.",
+    "validate": "Compare what the finished RUN predicts of mitigations with what they do.",
     "view": "Show all runs under DIR (outputs) as a page.",
-    "words": "Tell which words of a prompt carry a bias (GradBias).",
+    "words": "Find which words of a prompt carry a bias (GradBias).",
 }
 """Each is a module here with a command of its name, whose help begins with this line."""
 

@@ -22,9 +22,9 @@ from biasgraph.models.inference_options import ENGINE_OPTIONS, JUDGES, ModelOpti
     multiple=True,
     panel=COMPARISON,
     help="Another judge (clip:NAME, vlm:NAME ...), which answers the run's questions, or a CSV "
-    "file of labels (picture, question, answer) or of answers (image, target, answer). Repeatable: "
-    "labels, all together, are the truth, or else the first FILE, or else the first SPEC; the "
-    "others' agreement is measured beside it.",
+    "file of labels (picture, question, answer) or of answers (image, target, answer). "
+    "Repeatable: the truth is all labels together, or else the first FILE, or else the first "
+    "SPEC; the agreement of the others is measured, too.",
 )
 @options_from(CheckOptions)
 @output_option(

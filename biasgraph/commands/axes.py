@@ -100,7 +100,7 @@ def check_command(file: str, prompt: str | None, output: Output) -> None:
 def propose_command(prompt: str, target: Path, options: RunOptions, output: Output) -> None:
     """Let a language model propose axes for PROMPT (TIBET), to edit and build with.
 
-    Nothing else is made or asked. `biasgraph build --axes llm` does the same on its way.
+    Nothing else is made or asked. `biasgraph build --axes llm` includes this step.
     """
     from biasgraph.prompts.axis_check import AxisCheck
     from biasgraph.report.axis_set_summary import summarize_check

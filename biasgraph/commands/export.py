@@ -38,12 +38,12 @@ class ExportError(BiasgraphError):
 def export(run: Path, formats: str | None, columns: str, target: Path | None) -> None:
     """Write the result in the directory RUN for other tools, and as figures for a paper.
 
-    Of a run of many prompts, the global graph is exported, and the reports of all; for the graph
-    of one prompt, give its directory under RUN/prompts.
+    From a run of many prompts, the global graph and the reports of all prompts are exported; for
+    the graph of one prompt, give its directory under RUN/prompts.
 
-    A format that cannot be written is named, the others are written; the exit code is then the
-    one that this format alone would have ended with: 1 where a package is missing, 2 where the
-    result lacks what the format shows.
+    If a format cannot be written, it is named and the others are written. The exit code is then
+    the one that this format alone would give: 1 if a package is missing, 2 if the result lacks
+    what the format shows.
     """
     from biasgraph.data.result import load
     from biasgraph.errors import show_path

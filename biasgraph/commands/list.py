@@ -16,14 +16,14 @@ LIMIT = 50
 @click.command()
 @click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), default=Path("outputs"))
 @click.option(
-    "--all", "every", is_flag=True, help=f"List all runs, not only the {LIMIT} built last."
+    "--all", "every", is_flag=True, help=f"List all runs, not only the {LIMIT} latest ones."
 )
 @json_option
 def list(folder: Path, every: bool, output: Output) -> None:
-    """List the runs under DIR (outputs), those built last first.
+    """List the runs under DIR (outputs), latest first.
 
     Their prompt, model, judge, images and edges, and the axis whose initial images are furthest
-    from their ideal. No model is loaded; of a run that cannot be read, the reason is shown.
+    from their ideal. No model is loaded; if a run cannot be read, the reason is shown.
     """
     from biasgraph.audits.run_list import list_runs
     from biasgraph.errors import show_path

@@ -22,10 +22,10 @@ def probe() -> None:
 def train(options: ProbeOptions, output: Output) -> None:
     """Train linear probes of the axes on the denoiser's middle activations, one for each step.
 
-    Images of prompts and of their counterfactuals are made and judged, and their activations noted
-    in a second pass from the same seeds. Three in ten prompts are held out: the accuracy told for
-    each step is about prompts that the probe never saw. A rerun makes, asks and follows only what
-    is missing.
+    Images of prompts and of their counterfactuals are made and judged, and their activations are
+    recorded in a second pass from the same seeds. Three in ten prompts are held out: the accuracy
+    reported for each step is for prompts that the probe never saw. A rerun makes, asks and follows
+    only what is missing.
     """
     from biasgraph.audits.search.probe_summary import summarize_probes
     from biasgraph.audits.search.probe_training import train

@@ -14,7 +14,7 @@ from biasgraph.commands.click_options import output_option, run_argument
 @click.option(
     "--no-images",
     is_flag=True,
-    help="Leave the thumbnails out: for images that must not be passed on.",
+    help="Leave the thumbnails out, for images that must not be passed on.",
 )
 @output_option(
     "Where the page goes. Default: report.html in RUN, and those of its prompts.", "FILE"
@@ -22,8 +22,9 @@ from biasgraph.commands.click_options import output_option, run_argument
 def report(run: Path, no_images: bool, target: Path | None) -> None:
     """Write the interactive report of the result in the directory RUN.
 
-    One HTML file that works from the disk with the network off. The pictures of its findings are
-    in it, as far as 20 MB have room; all others are files of RUN and need it beside the page.
+    One HTML file that works from the disk with the network off. It contains the pictures of its
+    findings, up to 20 MB; all others are files of RUN and are shown only while RUN is beside the
+    page.
     """
     from biasgraph.data.result import load
     from biasgraph.errors import show_path

@@ -15,11 +15,11 @@ from biasgraph.commands.output import Output, output_options
 @options_from(RobustnessOptions)
 @output_options("robustness.json")
 def robustness(options: RobustnessOptions, output: Output) -> None:
-    """Try how stable the graph of RUN is with fewer images and a worse judge.
+    """Test how stable the graph of RUN is with fewer images and a worse judge.
 
-    Audits of fewer images are drawn from those of the run, without a shared image and beside the
-    whole, and answers are made wrong; what that changes in edges, verdicts and sensitivities is
-    counted. No model is called unless fresh images are asked for.
+    Audits of fewer images are drawn from the run's and compared, with one another where they share
+    no image and with the whole run; answers are also made wrong. The result counts how often
+    edges, verdicts and sensitivities change. No model is called unless fresh images are requested.
     """
     from biasgraph.audits.robustness.robustness_summary import summarize_robustness
     from biasgraph.audits.robustness.study import try_robustness

@@ -29,7 +29,7 @@ def sandbox() -> None:
 @click.option(
     "--world",
     type=click.Choice(["stereotyped", "debiased"]),
-    help="Which planted world to enumerate. Default: stereotyped.",
+    help="The planted world to enumerate. Default: stereotyped.",
 )
 @json_option
 def truth_command(run: Path | None, prompt: str | None, world: str | None, output: Output) -> None:
@@ -37,8 +37,8 @@ def truth_command(run: Path | None, prompt: str | None, world: str | None, outpu
 
     Every number is enumerated from the world's structural causal model: what an audit of
     infinitely many images would find if the generator had learnt its world exactly. With RUN, an
-    audit of the sandbox: beside what that audit found, and, for the occupations of which it was
-    measured, what the generator draws (2,000 images a prompt).
+    audit of the sandbox, the same beside what that audit found and, for the occupations where this
+    was measured, beside what the generator draws (2,000 images a prompt).
     """
     if (run is None) == (prompt is None) or (run is not None and world is not None):
         raise InputError("name a run, or a prompt by --prompt and its world by --world")

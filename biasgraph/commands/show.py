@@ -17,7 +17,7 @@ from biasgraph.commands.output import Output, output_options
     "sections",
     metavar="SECTION,...",
     help="What to show: settings, axes, prompts, findings, pairs, methods, images, caveats, or "
-    "all. Default: the most telling of them, in 30 lines.",
+    "all. Default: the most important ones, in 30 lines.",
 )
 @output_options()
 def show(run: Path, sections: str | None, output: Output) -> None:

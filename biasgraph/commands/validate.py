@@ -15,11 +15,11 @@ from biasgraph.commands.output import Output, output_options
 @options_from(ValidateOptions)
 @output_options("validation.json")
 def validate(options: ValidateOptions, output: Output) -> None:
-    """Check what the finished RUN predicts of mitigations against what they do.
+    """Compare what the finished RUN predicts of mitigations with what they do.
 
     Intersectional Sensitivity predicts what diversifying one axis does to another. Here axes are
-    diversified by other means, and the change of every distance is set beside its prediction, with
-    images that both sides do not share.
+    diversified by other means, and the change of every distance is compared with its prediction.
+    The two sides share no images.
     """
     from biasgraph.audits.validate.prediction_check import validate as check
     from biasgraph.audits.validate.validation_summary import summarize_validation

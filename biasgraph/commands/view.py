@@ -14,22 +14,22 @@ import rich_click as click
     "target",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write the page to a file, which works offline and links to the runs' reports, and serve "
-    "nothing.",
+    help="Write the page to a file instead of serving it. It works offline and links to the runs' "
+    "reports.",
 )
 @click.option(
     "--port",
     metavar="INTEGER",
     type=click.IntRange(0, 65535),
-    help="The port of this machine to serve on. Default: any free one.",
+    help="The port to serve on. Default: any free one.",
 )
 def view(folder: Path, target: Path | None, port: int | None) -> None:
     """Show all runs under DIR (outputs) as a page.
 
     A table of runs, to sort and filter, each with a link to its report, and the history of every
-    prompt with several runs, over dates and models. No model is loaded; of a run that cannot be
-    read, the reason is shown. The page is served to browsers of this machine
-    alone, at the address that is printed, until Ctrl-C; nothing can be changed there.
+    prompt with several runs, over dates and models. No model is loaded; if a run cannot be read,
+    the reason is shown. The page is served to browsers on this machine only, at the address that
+    is printed, until Ctrl-C; nothing can be changed there.
     """
     if target is not None:
         if port is not None:

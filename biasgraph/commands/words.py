@@ -43,13 +43,13 @@ class CommandWithSubcommands(click.RichGroup):
 @options_from(WordsOptions)
 @output_options("words.json")
 def words(options: WordsOptions, output: Output) -> None:
-    """Tell which words of a prompt carry a bias (GradBias).
+    """Find which words of a prompt carry a bias (GradBias).
 
     By gradient: the steps that made a few images are run again, and a word's influence is how much
     the judge's answers about the image that each step predicts depend on it. By removal: each
     content word is left out, images are made from the same seeds, and a word's influence on an
-    axis is how much the answers change. Words that chance could have moved as far are not named.
-    A rerun makes, follows and asks only what the run lacks.
+    axis is how much the answers change. Words whose effect chance could explain are not named. A
+    rerun makes, follows and asks only what the run lacks.
     """
     from biasgraph.audits.words import measurement
     from biasgraph.audits.words.words_summary import summarize_plan, summarize_words
@@ -65,13 +65,13 @@ def words(options: WordsOptions, output: Output) -> None:
 @options_from(EvaluationOptions)
 @output_options("evaluation.json")
 def evaluate(options: EvaluationOptions, output: Output) -> None:
-    """Hold rankings of words against what removing the words does (GradBias, table 3).
+    """Compare rankings of words with what removing the words does (GradBias, table 3).
 
-    The truth is each word's influence by removal, judged by --truth-vqa. Held against it: gradients
-    in every reading, judged by --vqa, a random order, the order of the sentence's tree and, where
-    they are named, a language model and a judge asked about each word. Told is how often a ranking
-    begins with the truth's first word, with intervals over prompts. A rerun makes, follows and asks
-    only what the run lacks.
+    The truth is each word's influence by removal, judged by --truth-vqa. Compared with it are
+    gradients in every reading, judged by --vqa, a random order, the order of the sentence's tree
+    and, if they are named, a language model and a judge asked about each word. The result is how
+    often a ranking begins with the truth's first word, with intervals over prompts. A rerun makes,
+    follows and asks only what the run lacks.
     """
     from biasgraph.audits.words import evaluation
     from biasgraph.audits.words.evaluation_summary import summarize_evaluation, summarize_plan

@@ -122,7 +122,7 @@ class Media(Protocol):
             prompts: Initial prompts.
             axes: What is asked.
             count: Images of each prompt; withheld ones are left out.
-            every: Examine each so many-th step.
+            every: Examine every N-th step.
             released: As the authors' code does (`models.token_scores.score_tokens`).
 
         Returns:

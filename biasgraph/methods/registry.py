@@ -101,8 +101,8 @@ METHODS: dict[str, Method] = {
                 metavar="AXIS,...",
             ),
             "null": Option(
-                "For minethegap: also make as many images of the variations as the prompt has, and "
-                "score them: the best this model can do.",
+                "For minethegap: also make and score as many images of the variations as there "
+                "are of the prompt: the best this model can do.",
                 kind=bool,
                 flags=("--null/--no-null",),
             ),
@@ -118,8 +118,8 @@ METHODS: dict[str, Method] = {
         uses=(GRADIENTS,),
         options={
             "word_by": Option(
-                "How gradbias measures influence: by gradient, of ten of the run's images; by "
-                "removal, with images of the prompt without each of its words; or both.",
+                "How gradbias measures influence: by gradient, on ten of the run's images; by "
+                "removal, on images of the prompt without each of its words; or both.",
                 usual="gradient",
                 choices=("gradient", "removal", "both"),
             ),

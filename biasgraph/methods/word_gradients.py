@@ -37,7 +37,7 @@ class GradientSettings:
     """How gradients are taken.
 
     Attributes:
-        every: Examine each so many-th step.
+        every: Examine every N-th step.
         score: How a token's gradient becomes a number (`models.token_scores.SCORES`).
         join: How the tokens of a word are joined: "mean", or "sum", which favours long words.
     """

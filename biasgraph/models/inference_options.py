@@ -44,14 +44,14 @@ class EngineOptions(Settings):
         usual=LOCAL,
     )
     workers: int | None = option(
-        "Workers of --engine ray, each with models of its own.",
+        "Workers of --engine ray, each with its own models.",
         default=None,
         low=1,
         high=10_000,
         usual="one for each GPU, or for two CPU cores where there are none",
     )
     gpus_per_worker: float | None = option(
-        "GPUs of each worker; several share one with .5.",
+        "GPUs of each worker; with 0.5, two share one.",
         default=None,
         low=0,
         high=64,
@@ -93,7 +93,7 @@ class ModelOptions(EngineOptions):
     """
 
     device: str | None = option(
-        "Where models of your own machine run.",
+        "Where models on your own machine run.",
         default=None,
         metavar="auto|cpu|cuda|mps",
         usual="auto, a GPU if there is one",
@@ -137,7 +137,7 @@ class ModelOptions(EngineOptions):
         "Run code that comes with a model's repository. Read it first.", default=False
     )
     permutations: int | None = option(
-        "Show the choices to a judge in so many orders, and average its probabilities.",
+        "Show the choices to a judge in this many orders, and average its probabilities.",
         default=None,
         low=1,
     )
@@ -145,7 +145,7 @@ class ModelOptions(EngineOptions):
         "Count answers less probable than this as unknown.", default=None, low=0, high=1
     )
     llm_seconds: float | None = option(
-        "Seconds that a language model of your own machine may talk in one conversation.",
+        "Seconds that a language model on your own machine may take for one conversation.",
         default=None,
         low=0,
         usual="90",
@@ -158,7 +158,8 @@ class ModelOptions(EngineOptions):
     )
     concurrency: int | None = option("Simultaneous requests to a server.", default=None, low=1)
     budget: str | None = option(
-        "The most that a run may ask of a paid server in all; it stops before.",
+        "The most that a run may request from a paid server in all; the run stops before it would "
+        "exceed this.",
         default=None,
         metavar="calls=N,images=N",
     )

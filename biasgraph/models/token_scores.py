@@ -99,7 +99,7 @@ def score_tokens(
         trace: The images.
         judge: Answers.
         axes: By axis, its questions; the losses of several are summed.
-        every: Examine each so many-th step.
+        every: Examine every N-th step.
         released: Decode noisy latents and take the softmax twice, for the reading `released`;
             all other readings else.
 

@@ -73,7 +73,7 @@ class TracedImages:
         generator: The run's own.
         judge: Answers with gradients.
         questions: Of the axes.
-        every: Examine each so many-th step.
+        every: Examine every N-th step.
         released: Score as the authors' code does (`models.token_scores.score_tokens`).
     """
 

@@ -59,28 +59,28 @@ class MineOptions(RunOptions):
         RunOptions,
         "images",
         default=15,
-        help="Images of each prompt. Only scores of equally many images compare.",
+        help="Images of each prompt. Only scores from the same number of images can be compared.",
     )
     seed: int = reuse(
         RunOptions, "seed", default=0, help="Seed of the images and of the requests for prompts."
     )
     iterations: int = option("Populations, the initial one among them.", default=25, low=1)
     population: int = option("Prompts of a population.", default=15, low=1, high=1000)
-    selected: int = option("Best prompts of a population that are mutated.", default=5, low=0)
+    selected: int = option("How many of a population's best prompts are mutated.", default=5, low=0)
     mutations: int = option("Mutations of each selected prompt.", default=2, low=0)
-    max_words: int = option("Most words of a prompt.", default=8, low=1, high=60)
+    max_words: int = option("The most words of a prompt.", default=8, low=1, high=60)
     variations: int = reuse(ScoreOptions, "variations", default=15, panel=SEARCH)
     vary: str | Sequence[str] | None = reuse(
         ScoreOptions,
         "vary",
         default=None,
         panel=SEARCH,
-        help="The axes whose combinations the images are compared with, instead of variations "
-        "that the language model proposes.",
+        help="Compare the images with combinations of these axes, instead of variations that the "
+        "language model proposes.",
         usual="none",
     )
     alpha: float = option(
-        "The part of variations and of images that counts as the worst end in the bias score.",
+        "The fraction of variations and of images that counts as the worst in the bias score.",
         default=0.25,
         low=0.01,
         high=1,
@@ -88,21 +88,21 @@ class MineOptions(RunOptions):
     )
     best: int = option("Prompts that are scored again and reported.", default=10, low=1, high=100)
     fresh_batches: int = option(
-        "How often these are scored again, each time on as many fresh images.",
+        "How often these prompts are scored again, each time on as many fresh images.",
         default=4,
         low=2,
         high=100,
     )
     max_images: int | None = optional(
-        "End the search before it makes more images than this, those that score the best again "
-        "included.",
+        "Stop the search before it makes more images than this, including those that score the "
+        "best prompts again.",
         low=1,
         usual="no limit",
     )
     evaluate: Sequence[str | Path] = option(
-        "Search for nothing: score the prompts that this run of `mine` found in the models of all "
-        "such runs and in --model, a matrix of models and prompts. Repeatable. What else the "
-        "scores depend on is as in the runs.",
+        "Do not search: score the prompts that this run of `mine` found, in the models of all "
+        "runs given and in --model, as a matrix of models and prompts. Repeatable. All other "
+        "settings of the scores are those of the runs.",
         default=(),
         kind=Path,
         metavar="RUN",

@@ -24,14 +24,14 @@ class BeamSettings:
     """How wide the search is (app. A.3).
 
     Attributes:
-        beams: B, the texts that are kept at each step.
-        expand: E, the candidates of each of them.
+        beams: B, the number of texts kept at each step.
+        expand: E, the number of candidates for each text.
         spread: E'; candidates are drawn from as many times more.
         temperature: Of that draw.
         least_share: Candidates are at least so probable, beside the likeliest that continues the
             same text; 0 lets all be drawn (min-p; Nguyen et al. 2024).
         least_tokens: What a prompt has at least, its end not counted.
-        most_tokens: And at most.
+        most_tokens: The most tokens that a prompt adds to the opening.
         whole_words: Candidates are whole words: each begins one, or ends the text, and goes on as
             the language model likes best until the next one begins.
     """

@@ -51,14 +51,14 @@ class ProbeOptions(ModelOptions):
         help="Images of each prompt and of each of its counterfactuals.",
     )
     labels: Literal["judge", "prompt"] = option(
-        "What an image is taken for while training: what the judge sees in it, or what its prompt "
-        "names, of counterfactuals only.",
+        "What labels an image for training: what the judge sees in it, or what its prompt names "
+        "(counterfactuals only).",
         default="judge",
         panel=PROBES,
     )
     every: int | None = optional(
-        "Train a probe for each so many-th step, the first one among them.",
-        usual="so many that about ten steps have one",
+        "Train a probe for every N-th step, beginning with the first.",
+        usual="such that about ten steps have one",
         low=1,
         panel=PROBES,
     )
@@ -70,8 +70,8 @@ class ProbeOptions(ModelOptions):
         "output",
         default=None,
         metavar="FILE",
-        help="The file of the probes (.safetensors). Their images are kept beside it, in the "
-        "folder of its name.",
+        help="The file of the probes (.safetensors). Their images are kept beside it, in a folder "
+        "of the same name.",
         usual="outputs/MODEL/probes-LIST.safetensors",
     )
     fresh: bool = reuse(RunOptions, "fresh", default=False)

@@ -33,12 +33,12 @@ class SearchOptions(ModelOptions):
     """
 
     towards: str = option(
-        "The attribute that images are to show more often: gender=male.",
+        "The attribute that images should show more often: gender=male.",
         metavar="AXIS=ATTRIBUTE",
         panel=AUDIT,
     )
     also: str | Sequence[str] = option(
-        "Another attribute that they are to show at once, of another axis. Repeatable.",
+        "An attribute of another axis that images should show as well. Repeatable.",
         default=(),
         kind=str,
         metavar="AXIS=ATTRIBUTE",
@@ -63,13 +63,13 @@ class SearchOptions(ModelOptions):
     vqa: str | None = reuse(BuildOptions, "vqa", default=None)
     axes: str | None = reuse(AxisOptions, "axes", default=None, panel=AUDIT)
     probes: Path | None = optional(
-        "The probes that look at the denoiser, of `biasgraph probe train`.",
+        "The probes of the denoiser, from `biasgraph probe train`.",
         metavar="FILE",
-        usual="outputs/MODEL/probes.safetensors; what it lacks is trained first",
+        usual="outputs/MODEL/probes.safetensors; missing probes are trained first",
     )
     weights: str | Sequence[str | float] = optional(
-        "How much the attribute counts beside the language model's log probability; each gives a "
-        "set of prompts of its own.",
+        "The weight of the attribute beside the language model's log probability; each value "
+        "gives its own set of prompts.",
         kind=list,
         metavar="L,...",
         flags=("--lambda",),
@@ -87,55 +87,64 @@ class SearchOptions(ModelOptions):
         "How every prompt begins.", metavar=TEXT, usual="the scenario's", panel=AUDIT
     )
     naming: Literal["refuse", "refuse-wanted", "count"] = option(
-        "What becomes of prompts that name an axis by one of its attributes or synonyms: refuse "
-        "those that name any axis of the set; refuse those that name a wanted one; or only count "
+        "What to do with prompts that name an axis by one of its attributes or synonyms: refuse "
+        "those that name any axis of the set, refuse those that name a wanted axis, or only count "
         "them.",
         default="refuse",
     )
     no_repeat: int = option(
-        "Refuse prompts that say so many words in a row twice; 0 lets them be.",
+        "Refuse prompts that repeat this many words in a row; 0 allows it.",
         default=3,
         low=0,
         high=100,
     )
     scoring: Literal["race", "shared", "full"] = option(
-        "How candidates are looked at: full, each denoised up to the step (Algorithm 1); shared, "
+        "How candidates are scored: full, each denoised up to the step (Algorithm 1); shared, "
         "latents denoised once and a single pass for each (the authors' code); race, each "
-        "denoised to an earlier step, and no longer than it can be among the best.",
+        "denoised to an earlier step, and only as long as it can still be among the best.",
         default="race",
     )
-    latents: int = option("K, the noises that a candidate is looked at with.", default=10, low=2)
+    latents: int = option(
+        "K, the number of noises that a candidate is scored with.", default=10, low=2
+    )
     step: int | None = optional(
-        "The step that probes look at, from 0.",
+        "The step that probes read, counted from 0.",
         low=0,
         usual="a fifth of the steps for race, half of them for shared and full",
     )
-    beams: int = option("B, the texts that are kept at each step.", default=10, low=1, high=1000)
-    expand: int = option("E, the candidates of each of them.", default=10, low=1, high=1000)
+    beams: int = option("B, the number of texts kept at each step.", default=10, low=1, high=1000)
+    expand: int = option("E, the number of candidates for each text.", default=10, low=1, high=1000)
     spread: int = option(
-        "E'; candidates are drawn from as many times more.", default=2, low=1, high=1000
+        "E': candidates are drawn from the likeliest tokens, E' times as many.",
+        default=2,
+        low=1,
+        high=1000,
     )
-    temperature: float = option("Of that draw.", default=10.0, low=1e-3, high=1e6)
+    temperature: float = option("The temperature of that draw.", default=10.0, low=1e-3, high=1e6)
     least_share: float = option(
-        "Candidates whose token is less probable than this part of the likeliest one's are not "
-        "looked at, so that prompts stay natural (min-p); 0 looks at all, as the paper does.",
+        "Skip candidates whose token is less probable than this part of the likeliest token's "
+        "probability, so that prompts stay natural (min-p); 0 keeps all, as the paper does.",
         default=0.01,
         low=0,
         high=1,
     )
-    least_tokens: int = option("Tokens that a prompt adds at least.", default=1, low=1)
-    most_tokens: int = option("And at most.", default=20, low=1, high=1000)
+    least_tokens: int = option(
+        "The fewest tokens that a prompt adds to the opening.", default=1, low=1
+    )
+    most_tokens: int = option(
+        "The most tokens that a prompt adds to the opening.", default=20, low=1, high=1000
+    )
     baselines: str | Sequence[str] = optional(
         "Prompts to compare with, beside those of the language model alone (lambda 0): lm-biased, "
-        "told to bias; pez, token by token along the gradient.",
+        "by the language model told to bias; pez, token by token along the gradient.",
         kind=list,
         metavar="NAME,...",
         usual="none",
         panel=AUDIT,
     )
     curated: str | None = optional(
-        "Prompts of somebody else's to compare with: a shipped list ('occupations'), or a file "
-        "with a prompt on each line.",
+        "Existing prompts to compare with: a shipped list ('occupations'), or a file with a "
+        "prompt on each line.",
         metavar="NAME|FILE",
         usual="none",
         panel=AUDIT,

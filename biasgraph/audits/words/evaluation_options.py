@@ -40,7 +40,8 @@ class EvaluationOptions(ModelOptions):
         WordsOptions, "vqa", default=None, help="The model that gives the gradients."
     )
     truth_vqa: str | None = optional(
-        "The model that judges the images without each word, the truth; another one than --vqa.",
+        "The model that judges the images made without each word, which are the truth; not the "
+        "same as --vqa.",
         metavar="SPEC",
         panel=MODELS,
         usual="sandbox:judge2 for sandbox models",
@@ -49,11 +50,11 @@ class EvaluationOptions(ModelOptions):
         RunOptions,
         "llm",
         default=None,
-        help="Also rank by how probable a language model finds it that a word matters.",
+        help="Also rank words by how probable a language model finds it that they matter.",
         usual="",
     )
     ask_vqa: str | None = optional(
-        "Also rank by how probable this judge finds it, beside the prompt's images.",
+        "Also rank words by how probable this judge finds it, shown the prompt's images.",
         metavar="SPEC",
         panel=MODELS,
     )
@@ -64,17 +65,16 @@ class EvaluationOptions(ModelOptions):
         help="Images of each prompt, and of the prompt without each of its words, for the truth.",
     )
     gradient_images: int = option(
-        "Images of each prompt that gradients are taken of, and that --ask-vqa sees.",
+        "Images of each prompt for the gradients and for --ask-vqa.",
         default=USUAL["gradient"],
         low=1,
         high=1_000_000,
     )
     seed: int = reuse(WordsOptions, "seed", default=0)
-    every: int | None = reuse(
-        WordsOptions, "every", default=None, help="Examine each so many-th step."
-    )
+    every: int | None = reuse(WordsOptions, "every", default=None, help="Examine every N-th step.")
     released: bool = option(
-        "Also follow the steps as the authors' released code does; as long again.", default=False
+        "Also follow the steps as the authors' released code does; takes as long again.",
+        default=False,
     )
     axis: str | Sequence[str] | None = reuse(WordsOptions, "axis", default=None)
     axes: str | None = reuse(WordsOptions, "axes", default=None)

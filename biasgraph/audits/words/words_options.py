@@ -61,10 +61,10 @@ class WordsOptions(ModelOptions):
         panel=WORDS,
     )
     every: int | None = optional(
-        "By gradient: examine each so many-th step.", usual="1", low=1, panel=WORDS
+        "By gradient: examine every N-th step.", usual="1", low=1, panel=WORDS
     )
     score: Literal["l1", "l2", "input-times-gradient", "released"] | None = optional(
-        "By gradient: how the gradient to a token becomes its score (docs/words.md).",
+        "By gradient: how the gradient with respect to a token becomes its score (docs/words.md).",
         usual="l1",
         panel=WORDS,
     )
