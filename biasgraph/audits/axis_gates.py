@@ -66,9 +66,9 @@ class AxisGate:
             each = [f"{EACH}:{axis}" for axis in farthest]
             hint = did_you_mean(self.axis, [*each, *farthest] if ":" in self.axis else farthest)
             if "," in self.text:
-                hint = " Each gate needs a --fail-if of its own"
+                hint = " Give each gate its own --fail-if"
             raise InputError(
-                f"the gate '{shown}' is about an axis that is not there (there are "
+                f"the gate '{shown}' is about an unknown axis (choose from "
                 f"{list_words(list(farthest))}).{hint}"
             )
         most = farthest[self.axis]
@@ -104,7 +104,9 @@ class AxisGate:
         valid = node["initial"]["n_valid"]
         if node["w1"] is None:
             needed = graph["settings"]["min_valid"]
-            return f"{about}cannot be decided: {valid} valid answers of the {needed} it takes"
+            return (
+                f"{about}cannot be decided: it takes {needed} valid answers, and there are {valid}"
+            )
         low, high = node["w1_ci"]
         than = "more" if low > self.threshold else "not surely more"
         return (

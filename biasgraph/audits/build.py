@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from biasgraph.runs.progress import Progress
 
 ALPHA_OF_AXES = (
-    "edges need p <= {alpha:g}, which the axis set asks for (BiasConnect supp. A.4, of axes as "
+    "edges need p <= {alpha:g}, as the axis set says (from BiasConnect supp. A.4, for axes as "
     "diverse as proposed ones); chance alone makes that share of all pairs edges: --alpha or "
-    "--fdr bh is stricter"
+    "--fdr bh can be stricter"
 )
 
 

@@ -60,9 +60,9 @@ class RoundOptions(Settings):
             )
         if sign == "is" and self.decide != "edges":
             raise InputError(
-                "--sign is (also by --preset paper) and --until decided exclude each other: it "
-                "names a direction at no level, so the first look would decide all; give "
-                "--decide edges or --sign matched"
+                "--sign is (also by --preset paper) and --until decided exclude each other: plain "
+                "IS claims a direction without a significance level, so the first look would "
+                "decide every pair; give --decide edges or --sign matched"
             )
 
 

@@ -72,7 +72,8 @@ class Rounds:
         several = "s are" if len(pairs) > 1 else " is"
         why = {
             "max_images": "at the last look",
-            "budget": f"after {self.images:,} images, for the next round is beyond --budget-images",
+            "budget": f"after {self.images:,} images, because the next round would exceed "
+            "--budget-images",
             "pictures": self.order,
         }.get(self.ended, "")
         return [f"{len(pairs)} pair{several} still open {why}: {list_words(pairs, NAMED)}"]
@@ -90,14 +91,17 @@ def check_rounds(planned: PlannedBuild, options: BuildOptions) -> None:
     most, first = options.budget_images, options.analysis_settings().looks[0]
     needed = sum(_sizes(planned, {variable.name: first for variable in planned.variables}).values())
     if most is not None and needed > most:
-        raise InputError(f"--budget-images {most} does not hold the first round, {needed:,} images")
+        raise InputError(
+            f"--budget-images {most} is too small for the first round, which takes {needed:,} "
+            "images"
+        )
 
 
 def size_of_rounds(planned: PlannedBuild, options: BuildOptions) -> str:
     """What a plan says of rounds: the images of the first, and the most."""
     prompts = sum(len(plan.prompts) for plan in planned.plans)
     if planned.pictures is not None:
-        return "the pictures that are there are looked at; no others are made"
+        return "existing pictures are used; no others are made"
     first = options.analysis_settings().looks[0]
     return (
         f"images are made until pairs are decided: {prompts * first:,} in the first round, "

@@ -16,13 +16,13 @@ from biasgraph.causal.tables import GATED, Codes, Counts, Floats
 FEW = 30  # images with two valid answers, below which agreement is hardly known
 UNEVEN = 0.05  # p below which errors count as different where the intervention is
 
-NO_IMAGE = "no image has answers of both"
-NO_SAMPLE = "the images are no sample"
+NO_IMAGE = "no image has answers from both"
+NO_SAMPLE = "the images are not a sample"
 ESTIMATES = (
     "coverage", "accuracy", "accuracy_ci", "f1", "f1_ci", "kappa", "kappa_ci",
     "kappa_with_unknown", "kappa_with_unknown_ci", "kl_reference_judge", "kl_judge_reference", "tv",
 )  # fmt: skip
-ONE_ANSWER = "both sides always gave the same one answer"
+ONE_ANSWER = "both sides always gave one and the same answer"
 
 
 def cross_table(truth: Codes, answers: Codes, size: int) -> Counts:
@@ -160,7 +160,7 @@ def macro_f1(counts: Counts) -> Floats:
 def cohens_kappa(counts: Counts) -> Floats:
     """Agreement (...) beyond chance, (p_o - p_e) / (1 - p_e), of counts (..., k, k).
 
-    Not a number where both sides always gave the same one answer: chance explains it all.
+    Not a number where both sides always gave one and the same answer: chance explains it all.
     """
     total = counts.sum(axis=(-2, -1))
     with np.errstate(invalid="ignore"):

@@ -15,7 +15,8 @@ VERDICT_WORDS: dict[str, str] = {
     "towards": "diversifying moves the target towards its ideal",
     "away": "diversifying moves the target away from its ideal",
     "below_delta": "the arms differ, but diversifying hardly changes the distance to the ideal",
-    "edge_undetermined": "the arms differ; where diversifying moves the target lies within chance",
+    "edge_undetermined": "the arms differ; the direction in which diversifying moves the target "
+    "lies within chance",
     "common_shift": "no difference between the arms is shown; together they differ from the "
     "initial images",
     "below_min_v": "no link of a strength worth looking for",
@@ -43,8 +44,8 @@ FLAG_WORDS: dict[str, str] = {
     "no_intervention": "no images were made for any attribute of the intervened axis",
     "missing_arms": "some attributes of the intervened axis have no images of their own",
     "fixed_by_prompt": "the prompt already fixes an attribute of this axis",
-    "prompts_cancel": "the prompts lie clearly further from the ideal, each by itself, than their "
-    "sum does: what they show differs in direction and cancels in the sum",
+    "prompts_cancel": "one by one, the prompts are clearly further from the ideal than their sum: "
+    "they lean different ways, which cancels in the sum",
     "moved_by_wording": "neutral rewordings alone move the answers",
     # on pairs
     "wording": "neutral rewordings do not confirm the direction, so it is not claimed",
@@ -53,8 +54,8 @@ FLAG_WORDS: dict[str, str] = {
     "equally many of each are kept for the matched sensitivity",
     "too_few_to_match": "an intervention has too few valid answers to match sample sizes",
     "below_min_is": "the test would make it an edge, but |IS| is below the graph's cut",
-    "uneven_prompts": "prompts do not weigh alike in the initial images and in the interventions, "
-    "so IS, unlike the matched sensitivity, holds differences between prompts",
+    "uneven_prompts": "prompts have unequal weights in the initial images and in the "
+    "interventions, so IS, unlike the matched sensitivity, includes differences between prompts",
     "opposite_mean": "the sum of the prompts moves one way, the average prompt the other: "
     "differences between prompts cancel in the sum",
     # on the graph and its pairs
@@ -66,6 +67,6 @@ FLAG_WORDS: dict[str, str] = {
     "values_metric": "the metric `values` ignores which attribute is which",
     "no_interventions": "no counterfactual images were given, so no pair of axes can be tested",
     "shared_images": "the same pictures are in several sets; each set counts them, and tests and "
-    "intervals take the sets for independent",
+    "intervals treat the sets as independent",
     "nothing_decided": "no pair had enough valid answers to be decided",
 }

@@ -35,7 +35,7 @@ ASSUMPTIONS = (
     "No unmeasured cause in an image acts on both the mediator and the target "
     "(stratified test and standardisation), or such causes and the mediator add up (chain).",
     "The answers about the mediator and the target are right.",
-    "No second mediator stands beside the first.",
+    "There is no second mediator.",
 )
 
 

@@ -17,7 +17,7 @@ from biasgraph.causal.unknown_answers import treat_unknown
 
 NOTE = (
     "Mediation is checked within each prompt: prompts that differ in both ends of an edge would "
-    "look like a mediator here. The verdicts stand in the prompts' own graphs"
+    "look like a mediator here. The verdicts are in the prompts' own graphs"
 )
 
 

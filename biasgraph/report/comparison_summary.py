@@ -51,7 +51,7 @@ def describe_distributions(comparison: Record, document: Record) -> Iterator[str
     A change is told where its interval leaves out 0.
     """
     if comparison.get("same_answers"):
-        yield "Both runs hold the same answers about the same images: nothing can have changed."
+        yield "Both runs have the same answers about the same images, so nothing can have changed."
         return
     rows, baseline = comparison["distances"], document["runs"][0]["name"]
     before = {row["axis"]: row for row in document["distances"] if row["run"] == baseline}

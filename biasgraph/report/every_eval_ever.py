@@ -38,10 +38,10 @@ ABOUT = ("prompt", "role", "axis", "attribute", "target", "confidence", "judge")
 """What is told of an answer besides."""
 UNSTATED = "not stated"
 SCORES = (
-    "No answer is right or wrong, but for the manipulation check (the results accuracy/...): there "
-    "score is 1 where the answer is what the prompt asked for. Elsewhere it is 1 where the answer "
-    "is one of input.choices, and counts, and 0 where it is not (unknown, gated). is_correct says "
-    "the same."
+    "No answer is right or wrong, except for the manipulation check (the results accuracy/...): "
+    "there score is 1 where the answer is what the prompt asked for. Elsewhere it is 1 where the "
+    "answer is one of input.choices, and counts, and 0 where it is not (unknown, gated). "
+    "is_correct says the same."
 )
 
 

@@ -215,8 +215,8 @@ def _edges(links: Sequence[Record], graph: Record) -> parts.Table:
     )
     if any(link["sign"] not in CLAIMS for link in links):
         caption += (
-            " Undetermined: where diversifying moves the axis lies within chance. Below delta: "
-            "it hardly changes the distance to the ideal."
+            " Undetermined: the direction in which diversifying moves the axis lies within "
+            "chance. Below delta: it hardly changes the distance to the ideal."
         )
     if any(link.get("is_corrected") is not None for link in links):
         caption += " Corr.: without the judge's errors."

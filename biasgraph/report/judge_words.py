@@ -193,8 +193,7 @@ def caveats(record: Record) -> Iterator[str]:
     if lost:
         told = [f"{name(axis['axis'])} {1 - axis['coverage']:.0%}" for axis in lost]
         yield (
-            f"Where the reference has a valid answer and the judge has none: "
-            f"{list_first(told, 'axes')}."
+            f"No valid answer of the judge where the reference has one: {list_first(told, 'axes')}."
         )
     uneven = [axis for axis in axes if (axis["uneven_p"] or 1) < UNEVEN / max(len(axes), 1)]
     if uneven:

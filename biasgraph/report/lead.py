@@ -132,7 +132,7 @@ def say_links(document: Record, pairs: Sequence[Record]) -> str:
             told.append(f"In {more if told else of}, {what}.")
     if not links and not shifts and tested > len(cut):
         of = "the others" if cut else f"{tested} pairs"
-        none = f"In none of {of} was a link found."
+        none = f"No link was found in any of {of}."
         if tested == 1:
             none = "No link was found in the one pair that was tested."
         told += [none, say_needed(document, pairs) or ""]
@@ -144,7 +144,7 @@ def _say_clear(known: int, links: int) -> str:
     if links == 1:
         return ", and it is clear" if known else ", but it is not clear"
     if not known:
-        return "; for none of them is it clear"
+        return "; it is not clear for any of them"
     return f"; for {'all' if known == links else known} of them it is clear"
 
 

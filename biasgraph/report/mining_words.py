@@ -11,8 +11,8 @@ Record = Mapping[str, Any]
 
 STOPPED = {
     "iterations": "all iterations were done",
-    "max_images": "the images that were allowed were spent",
-    "prompts": "there were no more new prompts",
+    "max_images": "the image limit was reached",
+    "prompts": "no new prompts were left",
 }
 
 

@@ -121,8 +121,8 @@ def picture(result: Result, image: str) -> Image:
         if row is None:
             quoted = printable(repr(image))
             raise InputError(
-                f"{show_path(root)} has no image {quoted}.{did_you_mean(str(image), rows)} Ids "
-                "stand in the column image of answers"
+                f"{show_path(root)} has no image {quoted}.{did_you_mean(str(image), rows)} Ids are "
+                "in the column image of answers"
             )
         if row.withheld:
             raise InputError(f"image {printable(image)} was withheld: {printable(row.withheld)}")

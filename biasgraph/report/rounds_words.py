@@ -57,6 +57,6 @@ def when_decided(graph: Record, pairs: Sequence[Record]) -> parts.Table:
     if found:
         rows.append(("all pairs", *(stops.count(place) or None for place in places)))
     heads = [str(looks[place - 1]) if place else "open" for place in places]
-    caption = "Pairs by the look at which they were decided, in so many images of each prompt."
+    caption = "Pairs by the look at which they were decided, given as images of each prompt."
     numeric = tuple(range(1, len(heads) + 1))
     return parts.Table(("Decided at", *heads), rows, caption, numeric=numeric)

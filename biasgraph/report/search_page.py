@@ -19,7 +19,7 @@ PICTURES, PROMPTS = 600, 30
 MOST_ROWS = 2000
 """Of a table; found.json has all."""
 CELLS = (
-    "Shares and what they are more than those of the language model alone (in points of percent): "
+    "Shares, and how far they exceed those of the language model alone (in percentage points): "
     "means over prompts with 95 % intervals for new prompts written in the same way. Passes: "
     "images that went through the denoiser for each prompt until it was found. The language model "
     "alone looks at none; PEZ follows each of its passes back for a gradient, which costs more."

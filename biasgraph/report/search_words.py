@@ -23,21 +23,21 @@ KINDS = {
     "augmented": "more often in the found prompts",
     "unchanged": "as often",
     "dampened": "less often",
-    "deleted": "not in the found prompts any more",
+    "deleted": "no longer in the found prompts",
 }
 """What became of a word, in words."""
 LIMITS = (
     "A share is the mean over prompts of the share of the attribute among the images of a prompt "
     "that the judge answered about; intervals are over prompts, for new prompts written in the "
-    "same way. The probes steer the search, and no share is theirs.",
-    "A single prompt's share rests on a few images, and the first of many prompts is there by "
-    "chance in part: make new images of it before you rely on it.",
-    "That a prompt names no axis is said by lists of words: an axis may be spoken of in words that "
-    "no list has, and a listed word may mean something else.",
-    "delta compares found prompts with a word and without it. It has no interval and, of a word in "
-    "few prompts, is mostly chance; what stands beside the word may be the reason.",
-    "Attributes are labels that a judge gave to pictures, not identities. A share is compared with "
-    "a declared ideal; that is no verdict.",
+    "same way. The probes only steer the search; no share comes from them.",
+    "A single prompt's share rests on a few images, and the first of many prompts owes its place "
+    "partly to chance: make new images of it before you rely on it.",
+    "Word lists decide whether a prompt names an axis: a prompt may describe an axis in words "
+    "that no list has, and a listed word may mean something else.",
+    "delta compares found prompts with a word and without it. It has no interval and, for a word "
+    "in few prompts, is mostly chance; the words beside it may be the reason.",
+    "Attributes are labels that a judge gave to pictures, not identities. A share is compared "
+    "with a declared ideal; that is not a verdict.",
 )
 
 
@@ -168,7 +168,7 @@ def lead(document: Record) -> Iterator[str]:
     """What the prompts of the largest lambda show, beside those of the language model alone."""
     searched, alone = found_cells(document), language_cell(document)
     if not searched:
-        yield "Nothing was searched for: these are the prompts of other methods."
+        yield "There was no search: these are the prompts of other methods."
         return
     cell = searched[-1]  # not the one that came out best: that would be chosen by its chance
     told = [_describe_cell(cell, alone, target) for target in document["targets"]]
@@ -267,7 +267,7 @@ def remarks(document: Record) -> Iterator[str]:
         yield f"The generator never saw these words: {named}."
     came_to_nothing = sum(one["prompt"] is None for one in document["prompts"])
     if came_to_nothing:
-        yield f"{words.count_noun(came_to_nothing, 'search', 'searches')} came to no prompt."
+        yield f"{words.count_noun(came_to_nothing, 'search', 'searches')} found no prompt."
     for target in document["targets"]:
         lacking = sum(
             one["prompt"] is not None and one["shares"].get(target["axis"]) is None

@@ -103,8 +103,8 @@ def _claim(pair: Record, settings: Record) -> str:
     if verdict == "common_shift":
         where = f", {direction(pair['sign'])}" if pair["sign"] in CLAIMS else ""
         return (
-            f"Whatever is asked of {source} shifts {target}{where}; no difference between what is "
-            f"asked is shown{unconfirmed}"
+            f"Whatever is asked of {source} shifts {target}{where}; no difference between the "
+            f"requests is shown{unconfirmed}"
         )
     if pair["sign"] in CLAIMS:
         return f"Diversifying {source} moves {target} {direction(pair['sign'])}"
@@ -114,7 +114,9 @@ def _claim(pair: Record, settings: Record) -> str:
             f"{decides}, but diversifying changes the distance to the ideal by less than "
             f"{settings['delta']:g}"
         )
-    return f"{decides}; where diversifying moves it lies within chance{unconfirmed}"
+    return (
+        f"{decides}; the direction in which diversifying moves it lies within chance{unconfirmed}"
+    )
 
 
 def _effect(pair: Record) -> str:
@@ -145,8 +147,8 @@ def about_pair(pair: Record, document: Record) -> str:
     source, target = name(pair["source"]), name(pair["target"])
     if pair["source"] == pair["target"]:
         return (
-            f"Images made for each attribute of {source}, by what the judge saw of it: the closer "
-            "each row is to its own answer, the better naming it worked."
+            f"Images made for each attribute of {source}, by what the judge saw: the more images "
+            "of a row show that row's attribute, the better naming it worked."
         )
     if is_found(pair):
         return finding(pair, document)

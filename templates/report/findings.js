@@ -109,7 +109,7 @@
   }
 
   function unknownPart() {
-    return el("p", { class: "note" }, "A part that this page cannot draw; its numbers stand in graph.json.");
+    return el("p", { class: "note" }, "A part that this page cannot draw; its numbers are in graph.json.");
   }
 
   biasgraph.findings = findings;

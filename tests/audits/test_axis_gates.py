@@ -97,8 +97,8 @@ def test_hostile_gates_are_one_safe_line(
     [
         ("gendr>0.1", "Did you mean 'gender'"),
         ("eahc:gender>0.1", "Did you mean 'each:gender'"),
-        ("gender>0.1,age>0.1", "Each gate needs a --fail-if of its own"),
-        ("worse:gender>0.1", "is about an axis that is not there"),
+        ("gender>0.1,age>0.1", "Give each gate its own --fail-if"),
+        ("worse:gender>0.1", "is about an unknown axis"),
         ("gender>0.5", "can never fail: gender is at most 0.5 from this ideal"),
         ("each:gender>20", "can never fail: gender is at most 0.5 from"),
     ],
@@ -152,7 +152,7 @@ def test_too_few_answers_fail_and_say_so(csv: Path, tmp_path: Path) -> None:
     with pytest.raises(GateFailed) as error:
         biasgraph.build(answers=table, gates=("gender>0.2", "age>0.6"))
     assert str(error.value) == (
-        "gate 'gender>0.2' failed: cannot be decided: 3 valid answers of the 16 it takes"
+        "gate 'gender>0.2' failed: cannot be decided: it takes 16 valid answers, and there are 3"
     )
 
 

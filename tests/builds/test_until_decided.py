@@ -189,14 +189,14 @@ def test_a_budget_ends_the_rounds(tmp_path: Path) -> None:
     assert graph["adaptive"]["ended"] == "budget"
     assert graph["adaptive"]["images"] == 24 * SETS == 168
     assert graph["adaptive"]["looks"] == 1 and graph["adaptive"]["open"]
-    assert any("the next round is beyond --budget-images" in note for note in graph["notes"])
+    assert any("the next round would exceed --budget-images" in note for note in graph["notes"])
     with closing(read_run(directory)) as run:
         assert {*run.ledger.requested_images().values()} == {24}
     said = describe_savings(graph)
     assert said is not None and said.startswith("168; 1 pair open after 1 of 5 looks")
 
 
-BELOW = "--budget-images 150 does not hold the first round, 168 images"
+BELOW = "--budget-images 150 is too small for the first round, which takes 168 images"
 
 
 def test_a_budget_below_the_first_round_begins_nothing(
@@ -241,7 +241,10 @@ def test_rounds_without_a_pair_to_decide_are_refused(
             "--budget-images has no effect on existing images",
         ),
         (["--until", "decided", "--sign", "is"], "--sign is (also by --preset paper) and --until"),
-        (["--until", "decided", "--preset", "paper"], "names a direction at no level"),
+        (
+            ["--until", "decided", "--preset", "paper"],
+            "claims a direction without a significance level",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(

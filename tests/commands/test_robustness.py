@@ -139,7 +139,7 @@ def test_without_enough_images_nothing_is_made_up(
         assert row["status"] != "ok"
         assert row["slope"]["mean"] is None
     assert {row["slope"]["mean"] for row in document["errors"]} == {None}
-    assert "Not to be had" in shown
+    assert "Could not be measured" in shown
     assert "Missed and false edges" not in shown  # nor any other heading of nothing
     parts = biasgraph.load(tmp_path / "run").document["graph"]["findings"]["robustness"]["show"]
     assert {part["kind"] for part in parts} == {"text", "table"}

@@ -169,7 +169,7 @@ def test_a_run_compared_with_itself_says_so_in_one_sentence(tmp_path: Path) -> N
     result = biasgraph.analyze(librarian_table(images=40), bootstrap=100)
     found = compare_results([result, result], gates=[Gate.parse("worse:age>0.5")])
     text = screen_of(summarize_comparison(found.document), 100)
-    same = "Both runs hold the same answers about the same images: nothing can have changed."
+    same = "Both runs have the same answers about the same images, so nothing can have changed."
     assert same in text
     assert "Growth" not in text and "pairs changed" not in text
     assert "passed: worse:age>0.5" in text

@@ -95,7 +95,7 @@ def test_the_lowest_and_the_highest_kappa_are_told() -> None:
     assert "the labels in labels.csv, on 85 of 1,296 images, is from 0.15" in text
     assert "for age to 0.92" in text and text.index("for gender") > text.index("for age")
     assert "age: kappa is below 0.6" in text
-    assert "the judge has none: age 20%" in text
+    assert "of the judge where the reference has one: age 20%" in text
 
 
 def test_what_is_not_defined_says_why() -> None:

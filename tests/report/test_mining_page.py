@@ -82,7 +82,7 @@ def test_a_search_that_found_nothing_has_a_page() -> None:
     document = mined_document(iterations=1, mined=0)
     document |= {"candidates": [], "iterations": [], "stopped": "prompts"}
     text = shown(document)
-    assert "No prompt has a score." in text and "there were no more new prompts" in text
+    assert "No prompt has a score." in text and "no new prompts were left" in text
 
 
 def test_evidence_is_drawn_by_its_kind() -> None:

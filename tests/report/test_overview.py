@@ -205,7 +205,7 @@ def test_pairs_below_the_cut_are_no_missing_links() -> None:
     assert cut["p"] < 1e-9
     assert say_links(document, pairs).startswith(
         "In 1 of 6 pairs, the answers differ with what is asked, but the measured |IS| is below "
-        "0.9, so they are no edges. In none of the others was a link found. That is no proof of "
+        "0.9, so they are no edges. No link was found in any of the others. That is no proof of "
         "independence"
     )
 

@@ -100,12 +100,12 @@ def test_what_is_undefined_says_why() -> None:
     assert "no share (no image has an answer)" in text
     assert "unknown (people wrote them)" in text
     assert "the judge answered about none of its images" in text
-    assert "A search came to nothing: no text that could be used" in text
+    assert "A search failed: no text that could be used" in text
 
 
 def test_nothing_searched_for() -> None:
     text = shown(found_document(methods=["lm", "curated"]))
-    assert "Nothing was searched for" in text
+    assert "There was no search" in text
     assert "The words" not in text and "given prompts" in text
 
 
@@ -122,7 +122,7 @@ def test_no_answers_no_perplexity_no_prompt() -> None:
             one |= {"difference": None, "low": None, "high": None, "reason": "no prompt"}
     text = shown(document | {"words": []})
     assert "No share of male is known." in text and "No word has a delta." in text
-    assert text.count("A search came to nothing: nothing new") == 7
+    assert text.count("A search failed: nothing new") == 7
 
 
 def test_words_of_every_search_and_target() -> None:
@@ -134,7 +134,7 @@ def test_words_of_every_search_and_target() -> None:
     own = [one for one in document["words"] if (one["cell"], one["axis"]) == (4, "gender")]
     counts = {kind: sum(one["kind"] == kind for one in own) for kind in search_words.KINDS}
     assert f"{counts['injected']} injected (only in the found prompts)" in text
-    assert f"{counts['deleted']} deleted (not in the found prompts any more)" in text
+    assert f"{counts['deleted']} deleted (no longer in the found prompts)" in text
     for one in own:
         delta = "-" if one["delta"] is None else f"{one['delta']:+.2f}"
         numbers = f"{one['found']} {one['baseline']} {delta} {one['n_with']} {one['n_without']}"

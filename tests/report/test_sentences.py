@@ -55,7 +55,7 @@ CUT = re.compile(
     r"\|IS\| is below ([\d.]+), so they are no edges\."
 )
 NONE = re.compile(
-    r"(?:In none of (?:(\d+) pairs|the others) was a link found|"
+    r"(?:No link was found in any of (?:(\d+) pairs|the others)|"
     r"No link was found in the one pair that was tested)\."
     r"(?: That is no proof of independence: .+"
     r"| Each of \d+ pairs had a chance of at least 80 % to show a link of V = 0\.3\.)?"
@@ -224,7 +224,7 @@ class Recount:
         if edges == 1:
             return ", and it is clear" if clear else ", but it is not clear"
         many = "all" if clear == edges else str(clear)
-        return f"; for {many} of them it is clear" if clear else "; for none of them is it clear"
+        return f"; for {many} of them it is clear" if clear else "; it is not clear for any of them"
 
     def _hold_linked(self, text: str) -> None:
         tested = sum(pair["status"] != "insufficient" for pair in self.between)
@@ -327,12 +327,12 @@ class Recount:
             )
             assert max(-pair["is_ci_low"], pair["is_ci_high"]) < settings["delta"]
         elif verdict == "edge_undetermined":
-            start = f"What is asked of {source} decides {target}; where diversifying moves it lies "
-            assert claim.startswith(f"{start}within chance")
+            start = f"What is asked of {source} decides {target}; the direction in which "
+            assert claim.startswith(f"{start}diversifying moves it lies within chance")
         elif verdict == "common_shift":
             direction = f", {where[pair['sign']]}" if pair["sign"] in where else ""
             start = f"Whatever is asked of {source} shifts {target}{direction}; no difference "
-            assert claim.startswith(f"{start}between what is asked is shown")
+            assert claim.startswith(f"{start}between the requests is shown")
             assert pair["shift_p_adjusted"] <= 0.05 and not pair["edge"]
         elif "below_min_is" in pair["flags"]:
             cut = self.document["graph"]["edge_rule"]["min_is"]
@@ -449,7 +449,7 @@ def test_a_sentence_that_says_more_is_found() -> None:
     with pytest.raises(AssertionError):
         recount.hold_pair({**pair, "share_after": 0.9})
     with pytest.raises(AssertionError):
-        recount.hold("In none of 2 pairs was a link found.")
+        recount.hold("No link was found in any of 2 pairs.")
     with pytest.raises(AssertionError):
         recount.hold("Of 49 images of “a thing”, the judge's answers say b: 96 % b0.")
 

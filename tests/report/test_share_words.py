@@ -109,7 +109,7 @@ def test_a_common_shift_tells_the_mixture_of_all_arms(result: biasgraph.Result) 
     told = pair | {"verdict": "common_shift", "sign": "undetermined", "flags": []}
     text = words.plain(verdict_words.finding(told, result.document))
     assert MIXED.match(text)
-    assert text.endswith("no difference between what is asked is shown.")
+    assert text.endswith("no difference between the requests is shown.")
     some = in_pictures(told | {"flags": ["missing_arms"]}, result.document)
     assert "Asking for some of age equally" in words.plain(some or "")
 

@@ -57,7 +57,7 @@ def test_where_no_link_was_found_the_lead_says_what_it_would_take(
     text = words.plain(" ".join(lead_of(document, pairs)))
     assert images > 48
     assert text.endswith(
-        "In none of 6 pairs was a link found. That is no proof of independence: to see a link of "
+        "No link was found in any of 6 pairs. That is no proof of independence: to see a link of "
         f"V = 0.3 in 80 % of cases takes about {images} images of each prompt instead of 48."
     )
     document["graph"]["images"]["interventions"] -= 1
@@ -103,13 +103,14 @@ def test_the_lead_counts_what_was_judged_and_tested() -> None:
     [
         ("towards", "towards", "gender moves clothing towards its ideal. IS ", "away"),
         ("away", "away", "gender moves clothing away from its ideal. IS ", "towards"),
-        ("edge_undetermined", "undetermined", "gender decides clothing; where diversifying moves "
-         "it lies within chance. IS ", "ideal:"),
+        ("edge_undetermined", "undetermined", "gender decides clothing; the direction in which "
+         "diversifying moves it lies within chance. IS ", "ideal:"),
         ("below_delta", "undetermined", "gender decides clothing, but diversifying changes the "
          "distance to the ideal by less than 0.05. IS ", "moves"),
         ("common_shift", "undetermined", "Whatever is asked of gender shifts clothing; no "
-         "difference between what is asked is shown. IS ", "moves"),
-        (None, "undetermined", "where diversifying moves it lies within chance", "towards"),
+         "difference between the requests is shown. IS ", "moves"),
+        (None, "undetermined", "the direction in which diversifying moves it lies within chance",
+         "towards"),
     ],
 )  # fmt: skip
 def test_a_finding_comes_with_its_interval_p_images_and_ideal(

@@ -12,16 +12,16 @@ Record = Mapping[str, Any]
 
 COLUMNS = ("Axis", "Valid", "Accuracy", "Macro F1", "Kappa", "with unknown", "KL", "TV")
 CAPTION = (
-    "Valid: images with a valid answer of both. Intervals are 95 %. Kappa: Cohen's, of those; with "
-    "unknown: of all images, unknown and gated being answers, too. KL, in nats: of the "
-    "distribution of the judge's answers from the reference's, and the other way round; TV: half "
-    "the sum of the differences of their shares."
+    "Valid: images with a valid answer from both. Intervals are 95 %. Kappa: Cohen's, for those "
+    "images; with unknown: for all images, with unknown and gated counted as answers. KL, in "
+    "nats: of the distribution of the judge's answers from the reference's, and the other way "
+    "round; TV: half the sum of the differences of their shares."
 )
 
 NUMBERS = ("accuracy", "f1", "kappa", "kappa_with_unknown")
 ALPHA = (
-    "1 is agreement on every image, 0 what chance alone would give; images that fewer than two "
-    "answered count nowhere. With unknown: unknown and gated are answers, too. Ordinal: answers "
+    "1 is agreement on every image, 0 what chance alone would give; images with fewer than two "
+    "answers do not count. With unknown: unknown and gated are answers, too. Ordinal: answers "
     "further apart disagree more."
 )
 

@@ -12,8 +12,9 @@ Record = Mapping[str, Any]
 
 CAPTION = (
     "Score: on fresh images, mean and 95 % interval over batches of as many images as in the "
-    "search, none where all batches agree; each interval is of one prompt, and the first prompt is "
-    "still a little over-optimistic. First: in the search, the best of many noisy scores."
+    "search, no interval where all batches agree; each interval is for one prompt, and the first "
+    "prompt is still a little over-optimistic. First: in the search, the best of many noisy "
+    "scores."
 )
 STOPPED = {
     "max_images": "The search ended because --max-images was spent.",

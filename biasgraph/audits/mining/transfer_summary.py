@@ -16,10 +16,13 @@ CAPTION = (
     "run's own model: its second score, on fresh images. Others: as many fresh images of the same "
     "prompts; below, the mean difference from the own model over the same prompts."
 )
-CHOSEN = "The prompts were chosen for one model, not drawn: intervals speak of these alone."
+CHOSEN = (
+    "The prompts were chosen for one model, not drawn at random: intervals apply to these "
+    "prompts alone."
+)
 NOTE = (
     "After MineTheGap, fig. 9. A bias is a deviation from a declared ideal, or meanings that "
-    "images leave out; no verdict. transfer.json beside this page holds all numbers."
+    "images leave out; it is not a verdict. transfer.json beside this page holds all numbers."
 )
 
 

@@ -27,7 +27,7 @@ FIGURE_NOTE = (
     "drawn from uniform classes stay below them in 95 % of cases."
 )
 PAGE_NOTE = (
-    "A bias is a deviation from a declared ideal, here from uniform classes, and no verdict. "
+    "A bias is a deviation from a declared ideal, here from uniform classes, and not a verdict. "
     "Classes are labels that the judge, a model, gave to pictures; they are not identities of "
     "people. openbias.json beside this page holds all numbers."
 )
@@ -52,7 +52,7 @@ def ranking_page(document: Record) -> bytes:
     if document["biases"]:
         page.append(_ranking(document["biases"]))
     else:
-        page.append(parts.Text("No bias is left to look at."))
+        page.append(parts.Text("No bias is left to examine."))
     page.append(parts.Sentences("To keep in mind", list(caveats(document))))
     for bias in document["biases"]:
         page += _bias(bias)
@@ -63,7 +63,7 @@ def ranking_page(document: Record) -> bytes:
         ]
         columns = ("Bias", "Classes", "Captions", "Reason")
         page += [
-            parts.Heading("Proposed, and not looked at"),
+            parts.Heading("Proposed but not examined"),
             parts.Table(columns, rows, numeric=(2,)),
         ]
     return html.render_parts(page, title=_title(document), brand="OpenBias", note=PAGE_NOTE)
@@ -110,7 +110,7 @@ def caveats(document: Record) -> Iterator[str]:
         if bias["intensity"] is not None and bias["intensity"] <= bias["intensity_uniform_q95"]
     ]
     if within:
-        yield f"Within what uniform classes give by chance: {words.list_names(within, 'biases')}."
+        yield f"No further from uniform than by chance: {words.list_names(within, 'biases')}."
     if document["unseen_words"]:
         unseen = ", ".join(map(words.name, document["unseen_words"]))
         yield f"The model never saw these words: {unseen}."
@@ -228,4 +228,4 @@ def _others(document: Record) -> Iterator[str]:
             f"{words.name(other['bias'])} ({other['reason']}: {other['n_captions']})"
             for other in document["others"]
         ]
-        yield f"Proposed, and not looked at: {words.list_first(each, 'biases')}."
+        yield f"Proposed but not examined: {words.list_first(each, 'biases')}."

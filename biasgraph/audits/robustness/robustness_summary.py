@@ -32,8 +32,8 @@ ABOUT = (
     "more (BiasConnect sec. 5.4)."
 )
 ONE_RUN = (
-    "Draws share the images of one run: the larger they are, the more alike, and they say nothing "
-    "of another run."
+    "Draws share the images of one run: the larger they are, the more alike they are, and they "
+    "say nothing about another run."
 )
 CHANGED = "Sum of |dIS| over the sum of |IS|, by images: mean and middle 95 % of the draws"
 SLOPES = "Slope of IS on the run's, by the share of wrong answers, against what is expected"
@@ -41,11 +41,11 @@ KINDS = {"independent": "apart", "nested": "nested", "fresh": "new"}
 """What is compared, by the kind of a row; `CAPTION` says it at length."""
 CAPTION = (
     "apart: two audits without a shared image, which differ as two new ones would; nested: a part "
-    "and the whole run, which share images, and that flatters; new: one of the run's images and "
-    "one of new ones. Mean over the draws, and their middle 95 %: where a single audit falls. "
-    "Differ: edges that only one of both has; few images find few, and few can differ. Claims: "
-    "pairs with another verdict. |dIS|: its "
-    "sum over that of |IS|. Slope: of IS on the other audit's. Rank: Spearman's."
+    "and the whole run, which agree too well because they share images; new: an audit of the "
+    "run's images and one of new images. Mean over the draws, and their middle 95 %: where a "
+    "single audit falls. Differ: edges that only one of the two has; few images find few edges, "
+    "so few can differ. Claims: pairs with another verdict. |dIS|: its sum over that of |IS|. "
+    "Slope: of IS on the other audit's. Rank: Spearman's."
 )
 ERRORS = {"another": "another attribute", "unknown": "unknown"}
 """What wrong answers say, by the kind of a row."""
@@ -82,13 +82,13 @@ def section(document: Record) -> Finding:
 
 def _sections(document: Record) -> Iterator[tuple[str, Sequence[Table | Sentences]]]:
     rows, verdicts = document["images"], document["verdicts"]
-    missing = Sentences("Not to be had", list(_describe_undefined(rows)))
+    missing = Sentences("Could not be measured", list(_describe_undefined(rows)))
     yield "With fewer images", (_sizes(rows), missing)
     yield "Missed and false edges by strength", (_strengths(rows),)
     for kind, answer in ERRORS.items():
         yield f"With more answers wrong: {answer}", (_errors(document, kind),)
     edges = Sentences("Verdicts of the edges", list(_edges(verdicts)))
-    yield "From how many images on verdicts are stable", (_stability(verdicts), edges)
+    yield "Images needed for stable verdicts", (_stability(verdicts), edges)
 
 
 def _in_a_line(cell: Cell) -> Cell:
@@ -176,7 +176,7 @@ def _errors(document: Record, kind: str) -> Table:
     if known:
         confused = f"as the judge errs for {list_names(known)}, any other attribute alike elsewhere"
     caption = (
-        f"Errors beside those that the answers have already; the run itself is the other audit. "
+        "Errors added to those that the answers already have; the run itself is the other audit. "
         f"In brackets: the slope without chance{f' ({confused})' if kind == 'another' else ''}."
     )
     return Table(("Errors", *DIFFERENCES), cells, caption, numeric=range(7))
@@ -233,8 +233,8 @@ def _stability(verdicts: Sequence[Record]) -> Table:
         stable = [sum(pair["stable_from"] == size for pair in pairs) for size in sizes]
         cells.append([_verdict(verdict), len(pairs), *stable, len(pairs) - sum(stable)])
     caption = (
-        f"Pairs by the smallest number of images from which on {STABLE:.0%} of the audits that "
-        "share no image repeat the run's verdict."
+        f"Pairs by the number of images from which at least {STABLE:.0%} of the audits that share "
+        "no image repeat the run's verdict."
     )
     columns = ("Verdict", "Pairs", *(f"from {size}" for size in sizes), "not yet")
     return Table(columns, cells, caption, numeric=range(1, len(columns)))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from biasgraph.models.base import NextTokens, ObservableGenerator
 
 Method = Literal["lm", "search", "lm-biased", "pez", "curated"]
-NOTHING_NEW = "no text that is allowed, and that was not found before, was among the last beams"
+NOTHING_NEW = "none of the last beams was an allowed text that had not been found before"
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ SHORT = {"fresh": "fresh", "reweighted": "weighed", "other_model": "model"}
 WORDS = {
     "fresh": "new images whose prompts spread an axis evenly",
     "reweighted": "the initial images weighed so that the judged attributes of an axis count the "
-    "same, as far as they occur; nothing is made anew, and what causes them is not cut off",
+    "same, as far as they occur; no new images are made, and what causes the attributes still acts",
     "other_model": "another model's images of the same prompts; those axes count as mitigated that "
     "it brings closer to their ideals, and it changes all of them at once",
 }
@@ -105,8 +105,8 @@ def _about(document: Record) -> str:
     )
     return (
         f"{count_noun(len(prompts), 'prompt')} of {name(graph['model'], 300)}. Mitigations tried: "
-        f"{tried}. All images are split in halves {document['splits']} times, and a number of one "
-        "half is set against one of the other: audits with half of the images."
+        f"{tried}. All images are split in halves {document['splits']} times, and a number from "
+        "one half is compared with one from the other: these are audits with half of the images."
     )
 
 
@@ -140,11 +140,11 @@ def _outcomes(mitigations: Sequence[Record]) -> Iterator[list[Cell]]:
 
 def _outcome_caption() -> str:
     return (
-        "Directions claimed: towards or away, of edges, from half of the initial images, where "
-        f"|IS| is at least {CLEAR:g}; the other half says what came true; seen clearly: where the "
-        "95 % interval of its change lies on one side of 0. Moved away: pairs in "
-        "which mitigating one axis moved the other away from its ideal (29.4 % in BiasConnect's "
-        "study); clearly so: by more than resampling the images explains."
+        "Directions claimed: towards or away, for edges, from half of the initial images, where "
+        f"|IS| is at least {CLEAR:g}; the other half shows what came true; seen clearly: where the "
+        "95 % interval of its change lies on one side of 0. Moved away: pairs in which mitigating "
+        "one axis moved the other away from its ideal (29.4 % in BiasConnect's study); clearly "
+        "so: by more than resampling the images explains."
     )
 
 

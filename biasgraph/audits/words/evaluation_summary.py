@@ -22,10 +22,10 @@ TIES = (
     "truth's first; pairs in which that is every word do not count. Strictly: the first alone."
 )
 AHEAD = "Top-1: how much more often than another ranking on the same pairs, with 95 % intervals."
-BY_LEAST = "Top-1 where the largest influence of a pair's words, by removal, is at least so much."
+BY_LEAST = "Top-1 where the largest influence of a pair's words, by removal, is at least this much."
 NOISY = (
-    "The truth is sampled, too: where two words matter nearly alike, more images may exchange "
-    "them, so that not even a perfect ranking reaches 1."
+    "The truth is sampled, too: where two words matter almost equally, more images may swap them, "
+    "so that not even a perfect ranking reaches 1."
 )
 
 
@@ -70,7 +70,7 @@ def summarize_plan(document: Record) -> Iterator[ScreenPart]:
         [
             ("Prompts", f"{len(document['removals']):,}"),
             ("Axes", ", ".join(document["axes"])),
-            ("Images", f"{document['images']:,}, of which only what the run lacks is made"),
+            ("Images", f"{document['images']:,}, of which only missing ones are made"),
             ("Followed", f"{count_noun(document['followed'], 'image')}, step by step"),
             ("Questions", f"{document['questions']:,}, to the judge of the truth"),
             ("Time", f"{pace}, without gradients"),
@@ -147,9 +147,9 @@ def _remarks(document: Record) -> Iterator[str]:
         yield (
             f"In {count_noun(quiet, 'pair')} no word stands out from chance by removal"
             + (f", in {count_noun(prompts, 'prompt')} along no axis" if prompts else "")
-            + ": there is hardly a truth to be right about."
+            + ": there is hardly any truth to compare with."
         )
     few = counts["pairs_without_words"] + counts["pairs_with_one_word"]
     if few:
-        yield f"In {count_noun(few, 'pair')} fewer than two words are ranked; they count nowhere."
+        yield f"In {count_noun(few, 'pair')} fewer than two words are ranked; they do not count."
     yield NOISY

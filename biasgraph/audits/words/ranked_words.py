@@ -16,7 +16,7 @@ from biasgraph.prompts.prompt_words import PromptWord
 
 Influences = Mapping[str, WordInfluence]
 LEAST = (0.0, 0.2, 0.4)
-"""Pairs are also looked at whose largest influence is at least so much."""
+"""Pairs are also looked at whose largest influence is at least this much."""
 RANDOM, TREE = "random", "tree"
 NOT_THERE = MeanOverPrompts(None, None, None, 0, 0, reason="it is the same ranking")
 

@@ -79,7 +79,7 @@ def summarize_plan(document: Record) -> Iterator[ScreenPart]:
     yield Facts(
         [
             ("Axes", ", ".join(document["axes"])),
-            ("Images", f"{document['images']:,}, of which only what the run lacks is made"),
+            ("Images", f"{document['images']:,}, of which only missing ones are made"),
             ("Questions", f"{document['questions']:,}"),
             ("Time", pace),
             ("Directory", document["directory"]),
@@ -178,7 +178,7 @@ def _remarks(document: Record) -> Iterator[str]:
     }
     if short:
         yield (
-            f"Pairs without an answer on both sides were left out, of "
+            "Pairs without an answer on both sides were left out for "
             f"{count_noun(len(short), 'word')}."
         )
     yield KEEP[document["settings"]["by"]]

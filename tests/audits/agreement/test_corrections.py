@@ -70,7 +70,7 @@ def test_they_are_counted_and_nothing_is_estimated(
     assert all(first["table"][i][i] == 0 for i in range(len(first["table"])))
     for name in ("accuracy", "accuracy_ci", "f1", "kappa", "kappa_ci", "coverage", "tv"):
         assert first[name] is None
-    assert first["kappa_reason"] == "the images are no sample"
+    assert first["kappa_reason"] == "the images are not a sample"
     assert {part["accuracy"] for part in first["by_role"].values()} == {None}
     told = list(judge_words.caveats(record))
     assert [text.partition(":")[0] for text in told] == [
@@ -118,7 +118,7 @@ def test_they_are_no_rater_beside_a_sample(
     run: Path, corrections: Callable[..., Path], tmp_path: Path
 ) -> None:
     labels_of(run).to_csv(tmp_path / "labels.csv", index=False)
-    with pytest.raises(InputError, match="holds corrections, no sample: name it alone"):
+    with pytest.raises(InputError, match="contains corrections, not a sample: name it alone"):
         check(run, [str(tmp_path / "labels.csv"), str(corrections())])
 
 

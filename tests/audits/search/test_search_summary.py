@@ -90,7 +90,7 @@ def test_toy_and_remarks_are_said() -> None:
     text = shown(found_document())
     assert "These are results of a toy." in text
     for remark in ("Two prompts were cut.", "never saw these words: tailor",
-                   "1 search came to no prompt", "3 prompts without a share of male"):  # fmt: skip
+                   "1 search found no prompt", "3 prompts without a share of male"):  # fmt: skip
         assert remark in text
     assert "Sandbox" not in shown(found_document(toy=None))
 
@@ -105,7 +105,7 @@ def test_a_search_in_which_every_prompt_failed() -> None:
     for row in document["prompts"]:
         row |= {"prompt": None, "probabilities": None, "perplexity": None, "shares": {}}
     document["words"] = []
-    assert "7 searches came to no prompt" in shown(document)
+    assert "7 searches found no prompt" in shown(document)
 
 
 @pytest.mark.parametrize("text", sampled(HOSTILE))
