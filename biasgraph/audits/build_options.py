@@ -351,7 +351,7 @@ class BuildOptions(
             if not suits and is_given(getattr(self, name)):
                 raise InputError(
                     f"{declared.flag(name)} and --answers exclude each other: with an answers "
-                    "table no model does any work"
+                    "table no model runs"
                 )
 
     def suit(self, axes: AxisSet | None) -> BuildOptions:

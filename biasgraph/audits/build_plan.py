@@ -121,7 +121,9 @@ class PlannedBuild:
         """What servers would be asked, in a sentence; none where there is no server."""
         servers = [model for model in self.job.models if isinstance(model, Remote)]
         calls = sum(model.requests(images=images, questions=questions) for model in servers)
-        text = f"about {calls:,} requests to servers; --budget calls={calls} would hold them there"
+        text = (
+            f"about {calls:,} requests to servers; --budget calls={calls} would limit them to that"
+        )
         return [text] if servers else []
 
     def carry_out(
@@ -177,7 +179,7 @@ class PlannedBuild:
         if rewritten:
             notes.append(
                 f"the model rewrote the prompts of {rewritten:,} images, which confounds the "
-                "counterfactuals; the ledger holds what they became"
+                "counterfactuals; the ledger has the new wording"
             )
         return {
             **({"toy": TOY_JUDGE} if job.toy == TOY_JUDGE else {}),

@@ -186,7 +186,7 @@ class FurtherImages:
             pace = f"about {duration(seconds)} on two CPU cores"
         return (
             f"{what}: {size['images']:,} images of {printable(size['model'])}, "
-            f"{size['questions']:,} questions; {pace}; what is there already is not made again"
+            f"{size['questions']:,} questions; {pace}; existing images are not made again"
         )
 
     def carry_out(self) -> list[CodedImages]:

@@ -41,7 +41,7 @@ def truth_command(run: Path | None, prompt: str | None, world: str | None, outpu
     was measured, beside what the generator draws (2,000 images a prompt).
     """
     if (run is None) == (prompt is None) or (run is not None and world is not None):
-        raise InputError("name a run, or a prompt by --prompt and its world by --world")
+        raise InputError("name a run, or a prompt with --prompt and its world with --world")
     if run is not None:
         from biasgraph.data.result import load
         from biasgraph.sandbox.run_truth import compare_with_truth

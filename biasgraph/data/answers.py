@@ -232,7 +232,7 @@ class Answers:
             ~roles.isin(ROLES).to_numpy(),
             "role",
             lambda row: (
-                f"'{row['role']}' is none of 'initial', 'counterfactual' and 'control'."
+                f"'{row['role']}' is not one of 'initial', 'counterfactual' and 'control'."
                 + did_you_mean(row["role"], ROLES)
             ),
         )

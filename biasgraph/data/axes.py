@@ -198,7 +198,7 @@ def axis_document(spec: str) -> YamlDocument:
     if spec not in shipped:
         raise InputError(
             f"unknown axis set '{printable(spec[:100])}'.{did_you_mean(spec[:100], shipped)} "
-            f"Shipped: {', '.join(shipped)}; your own is named by its path, ending in .yaml"
+            f"Shipped: {', '.join(shipped)}; for your own, give its path, ending in .yaml"
         )
     return parse_yaml(resources.read_text("axes", f"{spec}.yaml"), spec, "axis set")
 

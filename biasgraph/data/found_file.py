@@ -70,7 +70,7 @@ class FoundFile(StrictModel):
     def _consistent(self) -> FoundFile:
         cells = {one.cell for one in self.cells}
         if len(cells) < len(self.cells):
-            raise ValueError("a cell stands there twice")
+            raise ValueError("a cell is listed twice")
         if any(one.cell not in cells for one in self.prompts):
             raise ValueError("a prompt is of a cell that is not there")
         return self

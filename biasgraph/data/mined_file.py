@@ -67,7 +67,7 @@ class MinedFile(StrictModel):
     @model_validator(mode="after")
     def _different(self) -> MinedFile:
         if len({row.prompt for row in self.mined}) < len(self.mined):
-            raise ValueError("a mined prompt stands there twice")
+            raise ValueError("a mined prompt is listed twice")
         return self
 
     @classmethod

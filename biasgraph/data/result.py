@@ -256,8 +256,8 @@ def _read_all_pairs(folder: Path, document: graphs.Document) -> pd.DataFrame:
     due = {*product([node["id"] for node in document["nodes"]], repeat=2)}
     if len(pairs) != len(due) or {*zip(pairs["source"], pairs["target"], strict=True)} != due:
         raise InputError(
-            f"{show_path(folder / PAIRS)} is damaged: it has not one row for each pair of the "
-            f"axes of {GRAPH}"
+            f"{show_path(folder / PAIRS)} is damaged: it does not have one row for each pair of "
+            f"the axes of {GRAPH}"
         )
     return pairs
 

@@ -172,7 +172,7 @@ class CsvFile:
         try:
             _, cells = next(self._records(delimiter))
         except StopIteration:
-            raise self._describe_fault("the first line must hold the column names") from None
+            raise self._describe_fault("the first line must contain the column names") from None
         except csv.Error as error:
             raise self._describe_fault(str(error)) from None
         return [cell.strip() for cell in cells]
@@ -202,7 +202,7 @@ class CsvFile:
 def _refuse_other_formats(raw: bytes, source: str) -> None:
     content = raw.removeprefix(b"\xef\xbb\xbf")
     if not content or content.isspace():
-        raise InputError(f"{source} is empty: the first line must hold the column names")
+        raise InputError(f"{source} is empty: the first line must contain the column names")
     if raw.startswith(b"PK\x03\x04"):
         raise InputError(f"{source} is a workbook or archive, not a CSV file: save it as CSV UTF-8")
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -58,7 +58,8 @@ def read_own(model: type[Model], path: Path, command: str, what: str) -> Model:
     """
     if not os.path.exists(path):  # of a folder that nobody may look into, too
         raise InputError(
-            f"{show_path(path.parent)} is no run of `biasgraph {command}`: it holds no {path.name}"
+            f"{show_path(path.parent)} is not a run of `biasgraph {command}`: it contains no "
+            f"{path.name}"
         )
     return read_model(model, path, what)
 
@@ -91,7 +92,7 @@ def parse_json(raw: bytes, source: str) -> Any:
     level = [data]
     for _ in range(DEEPEST):
         if any(isinstance(value, float) and not math.isfinite(value) for value in level):
-            raise InputError(f"{source} is damaged: it holds a number that is not finite")
+            raise InputError(f"{source} is damaged: it contains a number that is not finite")
         level = [part for value in level for part in _parts(value)]
         if not level:
             return data
@@ -103,7 +104,7 @@ def check(model: type[BaseModel], data: object, source: str) -> None:
     try:
         model.model_validate(data)
     except UnicodeEncodeError:  # a validator's own words quote the value
-        raise InputError(f"{source} is damaged: it holds half of a character") from None
+        raise InputError(f"{source} is damaged: it contains half a character") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"])

@@ -74,7 +74,7 @@ def check_words(plan: MethodPlan) -> None:
     """
     if traits_of(plan.generator).pictures_given:
         raise InputError(
-            f"{NAME} follows images as they are made, or makes others, and a folder makes none: "
+            f"{NAME} follows images while they are made, or makes others, and a folder makes none: "
             "name a generator"
         )
     refuse_without_words([ShortPrompts.of(prompt, plan.axes) for prompt in plan.prompts])

@@ -151,7 +151,7 @@ def get_method(name: str) -> Method:
     if method is None:
         known = [*find_methods(), NONE]
         raise InputError(
-            f"unknown method '{printable(name)}' (there are {', '.join(known)})."
+            f"unknown method '{printable(name)}' (choose from {', '.join(known)})."
             f"{did_you_mean(name, known)}"
         )
     return method
@@ -189,7 +189,7 @@ def parse_methods(text: str | Sequence[str]) -> tuple[str, ...]:
     if not names:
         raise InputError(f"name a method: {', '.join(find_methods())}, or {NONE}")
     if NONE in names:
-        raise InputError(f"'{NONE}' stands alone: remove it, or the methods beside it")
+        raise InputError(f"'{NONE}' cannot be combined with methods: remove it, or them")
     for name in names:
         get_method(name)
     return tuple(dict.fromkeys(names))

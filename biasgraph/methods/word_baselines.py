@@ -180,6 +180,6 @@ def require_reader(judge: VisualQA, option: str = "--vqa") -> None:
     """Raise InputError for a judge that cannot read a question about a word."""
     if not isinstance(judge, Describer):
         raise InputError(
-            f"{option} '{printable(judge.spec)}' knows its axes' captions alone and reads no "
+            f"{option} '{printable(judge.spec)}' knows only the captions of its axes and reads no "
             "questions, so it cannot be asked about words: vlm:NAME and openai:NAME do"
         )

@@ -108,7 +108,7 @@ def refuse_without_words(prompts: Sequence[ShortPrompts]) -> None:
     which = f"axis '{names[0]}'" if len(names) == 1 else "any axis"
     raise InputError(
         f"the prompt '{excerpt(first.prompt)}' has no word whose influence on {which} can be "
-        f"told by leaving it out: {why}"
+        f"measured by leaving it out: {why}"
     )
 
 

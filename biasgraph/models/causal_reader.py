@@ -137,8 +137,8 @@ class CausalReader:
         layers = getattr(cache, "layers", None) or [None]
         if any(type(layer) not in (DynamicLayer, DynamicSlidingWindowLayer) for layer in layers):
             raise ModelError(
-                f"{printable(self.spec)} cannot write prompts: it keeps no keys and values of "
-                "each token (it is no plain transformer)"
+                f"{printable(self.spec)} cannot write prompts: it keeps no keys and values of each "
+                "token (it is not a plain transformer)"
             )
         nearest = min(getattr(layer, "sliding_window", mask.shape[1]) for layer in layers)
         if mask.shape[1] > nearest and not mask.all():

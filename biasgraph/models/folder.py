@@ -43,7 +43,7 @@ def generator(spec: Spec, options: ModelOptions) -> FolderGenerator:
     Raises InputError for a spec without a name.
     """
     if not spec.rest.strip():
-        raise InputError("--model 'folder:' names no folder: folder:pictures")
+        raise InputError("--model 'folder:' names no folder: give, for example, folder:pictures")
     path = Path(spec.rest).expanduser()
     root = path.parent if path.suffix.lower() == ".csv" else path
     return FolderGenerator(

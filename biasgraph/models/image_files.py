@@ -230,13 +230,13 @@ def _rgb(image: Image, factor: int) -> tuple[Image, tuple[str, ...]]:
     from PIL import Image
 
     if image.mode == "F":
-        raise ValueError("floating-point pixels, whose white is not told")
+        raise ValueError("floating-point pixels, whose white level is unknown")
     if image.mode.startswith("I"):
         wide = image.convert("I")
         low, high = (int(value) for value in wide.getextrema())  # type: ignore[arg-type]
         deep = image.mode != "I" or high > 0xFF
         if low < 0 or high > 0xFFFF:
-            raise ValueError("32-bit pixels, whose white is not told")
+            raise ValueError("32-bit pixels, whose white level is unknown")
         scaled = wide.point(lambda value: value * (1 / 257)) if deep else wide
         return scaled.convert("L").reduce(factor).convert("RGB"), (SCALED,) if deep else ()
     if image.has_transparency_data:

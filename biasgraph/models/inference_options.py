@@ -72,7 +72,9 @@ class EngineOptions(Settings):
         for field in ("workers", "gpus_per_worker"):
             if self.cluster is None and getattr(self, field) is not None:
                 flag = "--" + field.replace("_", "-")
-                raise InputError(f"{flag} is about --engine ray; add that, or remove it")
+                raise InputError(
+                    f"{flag} has no effect without --engine ray: add it, or remove {flag}"
+                )
 
     @property
     def cluster(self) -> str | None:

@@ -89,7 +89,7 @@ def strip_thoughts(reply: str) -> str:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key '{shorten(twice, 60)}' stands twice in an object")
+        raise ValueError(f"the key '{shorten(twice, 60)}' appears twice in an object")
     return record
 
 

@@ -76,7 +76,7 @@ def explain_working_errors(spec: str) -> Iterator[None]:
         if is_out_of_memory(error):
             raise
         raise ModelError(
-            f"{printable(spec)} fails at what it is made for, its files may be damaged: "
+            f"{printable(spec)} fails when it is used, its files may be damaged: "
             f"{shorten_error(error)}"
         ) from error
 

@@ -131,8 +131,8 @@ class TransformersLanguageModel(TransformersModel):
         said = [whole_tokens(self._tokenizer, *texts) for texts in (yes, no)]
         if not all(said):
             raise ModelError(
-                f"{printable(self.spec)} has no tokens of their own for yes and no, so it cannot "
-                "be asked which is more probable"
+                f"{printable(self.spec)} lacks single tokens for yes and no, so it cannot be "
+                "asked which is more probable"
             )
         tokens = self._encode(messages)
         self._room(tokens.shape[1])
@@ -246,8 +246,8 @@ class TransformersLanguageModel(TransformersModel):
         if self._clock.seconds > self.seconds:
             said = self._tokenizer.decode(written, skip_special_tokens=True)
             raise ModelError(
-                f"{printable(self.spec)} came to no end in {self.seconds:g} s (--llm-seconds gives "
-                f"it more); it was saying: '{printable(said[-SHOWN:])}'"
+                f"{printable(self.spec)} did not finish within {self.seconds:g} s (--llm-seconds "
+                f"gives it more); it was saying: '{printable(said[-SHOWN:])}'"
             )
         return written
 

@@ -195,7 +195,7 @@ def _whole(name: str, record: Mapping[str, Any], one: Mapping[str, Any], parts: 
     d = parts[0].shape[-1] if parts[0] is not None else 0
     shapes = [(steps, k, d), (steps, k), (steps, d), (steps, d)]
     if [part if part is None else tuple(part.shape) for part in parts] != shapes:
-        raise InputError(f"{name} is damaged: its numbers do not fit what it says of them")
+        raise InputError(f"{name} is damaged: its numbers do not match its description of them")
     attributes, numbers = tuple(one["attributes"]), tuple(record["steps"])
     return Probe(one["axis"], attributes, numbers, record["of"], *parts)
 
@@ -224,16 +224,18 @@ def _whole_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     tensors, metadata = _read(path)
     name = show_path(path)
     if RECORD not in metadata:
-        raise InputError(f"{name} holds no probes: it was not written by `biasgraph probe train`")
+        raise InputError(
+            f"{name} contains no probes: it was not written by `biasgraph probe train`"
+        )
     record = parse_json(metadata[RECORD].encode("utf-8", "surrogatepass"), name)
     check(_FileRecord, record, name)
     if record[SUM] != _sum(record, tensors):
-        raise InputError(f"{name} is damaged: what it holds is not what was written")
+        raise InputError(f"{name} is damaged: its content is not what was written")
     return record, tensors
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """Tensors and metadata; raises InputError for what is no safetensors file, or a damaged one."""
+    """Tensors and metadata; raises InputError for what is not a safetensors file, or is damaged."""
     from safetensors import SafetensorError
     from safetensors.torch import load
 
@@ -243,7 +245,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
         header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
     except (SafetensorError, ValueError, KeyError, RecursionError) as error:
         raise InputError(
-            f"{show_path(path)} is no safetensors file, or a damaged one: "
+            f"{show_path(path)} is not a safetensors file, or is damaged: "
             f"{printable(str(error))[:150]}"
         ) from None
     return tensors, header.get("__metadata__", {})

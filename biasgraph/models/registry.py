@@ -272,7 +272,7 @@ def refuse_without_tokens(model: LanguageModel) -> NextTokens:
 
     if not isinstance(model, NextTokens):
         raise InputError(
-            f"{printable(model.spec)} gives no logits over all that it might say next (a chat "
-            "service never does): name a model that runs here, lm:FOLDER, lm:NAME or sandbox:writer"
+            f"{printable(model.spec)} gives no logits for all possible next tokens (a chat service "
+            "never does): name a model that runs here, lm:FOLDER, lm:NAME or sandbox:writer"
         )
     return model

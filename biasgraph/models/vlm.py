@@ -155,7 +155,7 @@ class VlmJudge(TransformersModel):
         ids = [whole_tokens(self._prompter.tokenizer, letter) for letter in LETTERS[:count]]
         if not all(ids) or len({token for some in ids for token in some}) < sum(map(len, ids)):
             raise ModelError(
-                f"{printable(self.spec)} has no tokens of their own for the letters A to "
+                f"{printable(self.spec)} lacks a single token for each of the letters A to "
                 f"{LETTERS[count - 1]}, so it cannot answer by letter"
             )
         return ids

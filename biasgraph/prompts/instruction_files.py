@@ -22,8 +22,8 @@ def read_own(spec: str, shipped: Sequence[str], what: str) -> YamlDocument:
     if path.suffix or path.name != spec:
         return read_yaml(path, what)
     raise InputError(
-        f"unknown {what} '{printable(spec[:100])}'.{did_you_mean(spec[:100], shipped)} "
-        f"Shipped: {', '.join(shipped)}; your own is named by its path, ending in .yaml"
+        f"unknown {what} '{printable(spec[:100])}'.{did_you_mean(spec[:100], shipped)} Shipped: "
+        f"{', '.join(shipped)}; for your own, give its path, ending in .yaml"
     )
 
 

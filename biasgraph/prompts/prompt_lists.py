@@ -101,8 +101,8 @@ def _read_searched(run: Path) -> tuple[tuple[str, str], ...]:
         name, prompts = MINED, [row.prompt for row in MinedFile.of(run).mined]
     else:  # of a folder that nobody may look into, too
         raise InputError(
-            f"{show_path(run)} is no run of `biasgraph mine` or `biasgraph search`: it holds no "
-            f"{MINED} and no {FOUND}"
+            f"{show_path(run)} is not a run of `biasgraph mine` or `biasgraph search`: it contains "
+            f"neither {MINED} nor {FOUND}"
         )
     source = show_path(run / name)
     if not prompts:

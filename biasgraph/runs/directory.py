@@ -193,13 +193,13 @@ class Run:
         before = [row.text for row in rows if row.role == "initial"]
         if before and not texts:
             raise InputError(
-                f"{show_path(self.directory)} holds the run of another command, about "
+                f"{show_path(self.directory)} contains the run of another command, about "
                 f"'{printable(before[0][:80])}'; choose another -o"
             )
         if before and not set(before) & set(texts):
             was, now = (printable(next(iter(names))[:80]) for names in (before, texts))
             raise InputError(
-                f"{show_path(self.directory)} cannot go on: its prompt was '{was}' and is now "
+                f"{show_path(self.directory)} cannot be resumed: its prompt was '{was}' and is now "
                 f"'{now}'; {NEW_RUN}"
             )
 

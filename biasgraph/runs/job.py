@@ -64,11 +64,13 @@ def directory_for(spec: str, name: str, output: str | Path | None) -> Path:
     """Where the run of a stand-alone method goes: `output`, or outputs/MODEL/NAME.
 
     Raises:
-        InputError: The directory holds the result of a build.
+        InputError: The directory contains the result of a build.
     """
     directory = Path(output or OUTPUTS / slug(spec) / name)
     if (directory / GRAPH).exists():
-        raise InputError(f"{show_path(directory)} holds the result of a build; choose another -o")
+        raise InputError(
+            f"{show_path(directory)} contains the result of a build; choose another -o"
+        )
     return directory
 
 

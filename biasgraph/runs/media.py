@@ -105,7 +105,7 @@ class RunMedia:
         judge = self.job.judge
         if not isinstance(judge, Describer):
             name = "nobody" if judge is None else printable(judge.spec)
-            raise InputError(f"{name} cannot answer in words of its own")
+            raise InputError(f"{name} cannot answer in its own words")
         rows = [self.rows[image] for image in ids]
         known = self.run.ledger.texts(judge.spec, question)
         new = [row for row in rows if row.key not in known]

@@ -55,7 +55,7 @@ def model_judge_of(spec: str, named: str | None, command: str) -> str:
     judge = judge_of(spec, named)
     if traits_of(judge).people:
         raise InputError(
-            f"{command} asks about images that it makes, and people cannot be asked on the way: "
+            f"{command} asks about images that it makes, which people cannot answer during a run: "
             "name a model with --vqa"
         )
     return judge

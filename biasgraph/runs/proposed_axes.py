@@ -227,8 +227,8 @@ def _ask(
 
 def _plan_asks_nobody(model: LanguageModel) -> InputError:
     return InputError(
-        f"--axes llm would ask {printable(model.spec)} first, and --dry-run asks nobody: "
-        "build without it, or propose the axes with `biasgraph axes propose`"
+        f"--axes llm would ask {printable(model.spec)} first, and --dry-run asks no model: build "
+        "without it, or propose the axes with `biasgraph axes propose`"
     )
 
 
@@ -273,7 +273,7 @@ def _usable(prompt: str) -> type[Counterfactuals]:
     """The form of a reply that makes at least one axis for this prompt."""
     if printable(prompt) != prompt:  # no counterfactual may hold what every one would repeat
         raise InputError(
-            f"the prompt '{printable(prompt)}' holds control characters or invisible marks"
+            f"the prompt '{printable(prompt)}' contains control characters or invisible marks"
         )
     derived_axes(prompt, {}, NAME)  # a prompt that cannot be read is no fault of the model's
 

@@ -87,8 +87,8 @@ def join(address: str) -> Iterator[None]:
         except Exception as error:  # of many kinds, from sockets to versions
             if address == AUTO and not heard and isinstance(error, ConnectionError):
                 raise ModelError(
-                    "no Ray runs on this machine: start one (ray start --head), or give --engine "
-                    "ray, or ray:HOST:PORT"
+                    "no Ray is running on this machine: start one (ray start --head), or give "
+                    "--engine ray, or ray:HOST:PORT"
                 ) from None
             why = printable(heard[-1].partition("] ")[2][:200]) if heard else summarize_error(error)
             raise ModelError(f"cannot join the Ray at {printable(address)}: {why}") from None

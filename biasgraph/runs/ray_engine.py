@@ -165,7 +165,7 @@ class RayEngine:
             raise
         if not ready and has_died():
             shown.stop_where_asked()  # whoever stopped it may have stopped this process, too
-            raise ModelError(f"the Ray of this machine has died; {KEPT}")
+            raise ModelError(f"Ray on this machine has died; {KEPT}")
         for reference in ready:
             if reference in greetings:
                 self._welcome(greetings[reference])
@@ -180,7 +180,7 @@ class RayEngine:
                 flight.lost += 1
                 if flight.lost > MOST_LOST:
                     raise ModelError(
-                        f"workers died {flight.lost} times over the same batch, at last one on "
+                        f"workers died {flight.lost} times on the same batch, the last one on "
                         f"{printable(worker.node)} ({_reason(error)}); {KEPT}"
                     ) from None
                 held.appendleft(flight)
@@ -237,7 +237,7 @@ class RayEngine:
             said = ray.get(worker.greeting)
         except ray.exceptions.RayError as error:
             raise ModelError(
-                f"a worker does not start ({_reason(error)}); every node needs the same biasgraph "
+                f"a worker did not start ({_reason(error)}); every node needs the same biasgraph "
                 "as this machine"
             ) from None
         worker.greeting, worker.node = None, said.node

@@ -131,7 +131,7 @@ def refuse_another_run(folder: Path, record: Record, generator: ConfiguredModel,
 def refuse_differences(folder: Path, what: str, before: object, now: object) -> None:
     """Raise InputError naming every value of `what` that differs, the old one and the new one."""
     if found := differences(what, before, now):
-        raise InputError(f"{show_path(folder)} cannot go on: {', '.join(found)}; {NEW_RUN}")
+        raise InputError(f"{show_path(folder)} cannot be resumed: {', '.join(found)}; {NEW_RUN}")
 
 
 def differences(
@@ -201,8 +201,8 @@ def write_record(folder: Path, record: Record) -> None:
 
 def _no_record(path: Path) -> InputError:
     return InputError(
-        f"{show_path(path)} is not the record of a biasgraph run, or is damaged: bring it back "
-        "from a copy, or build into another directory"
+        f"{show_path(path)} is not the record of a biasgraph run, or is damaged: restore it from a "
+        "copy, or build into another directory"
     )
 
 

@@ -127,9 +127,8 @@ def _gone(sources: Sequence[str], directory: Path) -> str:
     verb = "are" if len(sources) > 1 else "is"
     these = "them" if len(set(sources)) > 1 else "it"
     return (
-        f"{show_path(directory)} cannot go on: {names}{more} {verb} not there any more, changed, "
-        "or by now the same picture as another of its set, which counts once; "
-        f"put {these} back, or {NEW_RUN}"
+        f"{show_path(directory)} cannot be resumed: {names}{more} {verb} missing, changed, or now "
+        f"the same picture as another of its set, which counts once; put {these} back, or {NEW_RUN}"
     )
 
 

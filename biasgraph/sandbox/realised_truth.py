@@ -45,7 +45,7 @@ def realised_counts(prompt: str, model: str, judge: str, table: Path | None = No
         prompts = known_prompts(model, table)
         raise InputError(
             f"no realised truth of '{printable(prompt)}' for {printable(model)} and the judge "
-            f"{printable(judge)}: measured are {', '.join(prompts) or 'none'}."
+            f"{printable(judge)}: it was measured for {', '.join(prompts) or 'none'}."
             f"{did_you_mean(prompt, prompts)}"
         )
     return known[model, prompt, judge]

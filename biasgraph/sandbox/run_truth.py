@@ -31,8 +31,8 @@ def compare_with_truth(result: Result) -> Record:
     backend, _, name = str(graph.get("model", "")).partition(":")
     if backend != "sandbox" or graph["kind"] != "prompt":
         raise InputError(
-            f"no truth is known of {printable(str(graph.get('model')))}: only a run of the sandbox "
-            "about one prompt has one"
+            f"no truth is known of {printable(str(graph.get('model')))}: only a sandbox run of one "
+            "prompt has one"
         )
     metrics = metrics_of(load_axis_set("occupation"))
     planted = truth(world(name), read_scene(graph["prompt"]), metrics)

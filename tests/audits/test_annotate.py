@@ -114,7 +114,7 @@ def test_several_prompts_have_theirs_and_a_ranking(tmp_path: Path) -> None:
     [
         ({"annotate": "openbais"}, "Did you mean 'openbias'"),
         ({"annotate": ","}, "--annotate is empty"),
-        ({"annotate": "none,tibet"}, "'none' stands alone"),
+        ({"annotate": "none,tibet"}, "'none' cannot be combined"),
         ({"annotate": "tibet", "method_options": {"null": True}}, "no effect without minethegap"),
         ({"method_options": {"vary": "gendr"}}, "Did you mean 'gender'"),
         ({"embedder": "sandbox:x"}, "the sandbox's embedder is sandbox"),

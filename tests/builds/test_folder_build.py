@@ -215,7 +215,7 @@ def test_a_file_that_is_gone_is_named(
     (copy / "age/old/0001.png").unlink()
     again(expect=2)
     error = capsys.readouterr().err
-    assert "age/old/0001.png is not there any more" in error
+    assert "age/old/0001.png is missing" in error
     assert error.count("\n") == 1
     pd.testing.assert_frame_equal(answers_of(run), before)
     again("--fresh")
@@ -255,7 +255,7 @@ class TestTheSamePictureTwice:
         pd.testing.assert_frame_equal(answers_of(run), before)
         graph = load(run).document["graph"]
         assert (
-            "2 files were left out: of the same bytes as another picture of their set "
+            "2 files were left out: with the same bytes as another picture of their set "
             "(initial/0001b.png, initial/9999.jpg)"
         ) in graph["notes"]
         assert "shared_images" not in graph["flags"]
@@ -303,7 +303,7 @@ class TestTheSamePictureTwice:
         build(*words, "--reference", f"folder:{copy}/initial")
         document = load(tmp_path / "run").document
         assert [sum(node["reference"]) for node in document["nodes"]] == [4, 4]
-        assert any("of the same bytes" in note for note in document["graph"]["notes"])
+        assert any("with the same bytes" in note for note in document["graph"]["notes"])
 
     def test_withheld_ones_all_count(self, copy: Path, tmp_path: Path) -> None:
         rows = ["initial/0000.png,initial,", ",initial,policy", ",initial,policy"]

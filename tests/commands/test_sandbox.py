@@ -64,7 +64,7 @@ def test_the_truth_beside_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_a_truth_is_of_a_prompt_or_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sandbox", "truth"]) == 2
     assert main(["sandbox", "truth", ".", "--prompt", "a nurse"]) == 2
-    assert "name a run, or a prompt by --prompt" in capsys.readouterr().err
+    assert "name a run, or a prompt with --prompt" in capsys.readouterr().err
 
 
 def test_no_truth_is_known_of_other_models(
@@ -73,7 +73,7 @@ def test_no_truth_is_known_of_other_models(
     librarian_table().to_csv(tmp_path / "a.csv", index=False)
     assert main(["build", "--answers", str(tmp_path / "a.csv"), "-o", str(tmp_path / "r")]) == 0
     assert main(["sandbox", "truth", str(tmp_path / "r")]) == 2
-    assert "only a run of the sandbox about one prompt has one" in capsys.readouterr().err
+    assert "only a sandbox run of one prompt has one" in capsys.readouterr().err
 
 
 def test_the_planted_truth_has_the_sensitivity_of_every_pair(

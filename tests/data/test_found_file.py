@@ -34,7 +34,7 @@ def test_cells_and_prompts_are_read(tmp_path: Path) -> None:
 
 def test_a_folder_without_it_is_no_search(tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r"is no run of `biasgraph search`: it holds no found\.json"
+        InputError, match=r"is not a run of `biasgraph search`: it contains no found\.json"
     ):
         FoundFile.of(tmp_path)
 
@@ -43,7 +43,7 @@ def test_a_folder_without_it_is_no_search(tmp_path: Path) -> None:
     ("change", "said"),
     [
         (lambda d: d["prompts"][0].update(cell=99), "a prompt is of a cell that is not there"),
-        (lambda d: d["cells"][0].update(cell=2), "a cell stands there twice"),
+        (lambda d: d["cells"][0].update(cell=2), "a cell is listed twice"),
         (lambda d: d["cells"][0].update(method="magic"), "cells.0.method: "),
         (lambda d: d["prompts"][0].update(prompt="a\nb"), "prompts.0.prompt: "),
         (lambda d: d["prompts"][0]["shares"].update(gender=1.2), "prompts.0.shares.gender: "),

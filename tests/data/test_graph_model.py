@@ -103,7 +103,7 @@ def without(*place: Any) -> Callable[[Document], object]:
         (put("graph", "prompt", None), r"graph: .*one prompt or several"),
         (put("graph", "settings", "alpha", 7), r"graph\.settings: .*alpha"),
         (put("graph", "settings", "unheard", 7), r"graph\.settings: .*unheard"),
-        (put("graph", "settings", "x\ud800", 7), "half of a character"),
+        (put("graph", "settings", "x\ud800", 7), "half a character"),
         (put("graph", "settings", 1.5), r"graph\.settings: .*not an object"),
         (put("graph", "settings", "bootstrap", 10**12), r"graph\.settings: .*resamples"),
         (put("graph", "amplification", "noise_floor", {}), r"graph\.amplification\.noise_floor"),

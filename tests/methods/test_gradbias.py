@@ -119,7 +119,7 @@ def test_a_folder_of_pictures_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "pictures" / "initial"
     folder.mkdir(parents=True)
     Image.new("RGB", (64, 64)).save(folder / "a.png")
-    with pytest.raises(InputError, match="gradbias follows images as they are made"):
+    with pytest.raises(InputError, match="gradbias follows images while they are made"):
         biasgraph.build(
             model=f"folder:{folder.parent}", vqa="sandbox", annotate="gradbias", prompt="a nurse",
             output=tmp_path / "r", **SMALL,

@@ -103,7 +103,7 @@ def test_where_nothing_can_be_said_the_reason_stands() -> None:
     ],
 )
 def test_a_prompt_without_words_is_refused(prompt: str, why: str) -> None:
-    with pytest.raises(InputError, match=f"influence on any axis can be told .*{why}"):
+    with pytest.raises(InputError, match=f"influence on any axis can be measured .*{why}"):
         refuse_without_words([ShortPrompts.of(prompt, AXES)])
 
 

@@ -176,8 +176,8 @@ def test_a_tokenizer_that_cannot_fill_up_texts_is_one_line(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("file", "setting", "said"),
     [
-        ("tokenizer_config.json", {"model_max_length": [77]}, "fails at .* TypeError"),
-        ("preprocessor_config.json", {"crop_size": 224, "size": 224}, "fails at .*224"),
+        ("tokenizer_config.json", {"model_max_length": [77]}, "fails when it is used.* TypeError"),
+        ("preprocessor_config.json", {"crop_size": 224, "size": 224}, "fails when it is used.*224"),
         ("preprocessor_config.json", {"rescale_factor": 1e300}, "zero or not finite"),
     ],
 )
@@ -195,7 +195,7 @@ def test_settings_of_pictures_that_cannot_be_are_one_line(tmp_path) -> None:
     folder = FAMILIES["clip"](tmp_path / "odd")
     path = folder / "preprocessor_config.json"
     path.write_text(json.dumps(json.loads(path.read_bytes()) | {"image_mean": {"a": {}}}))
-    with pytest.raises(ModelError, match=r"clip:.* fails at") as caught:
+    with pytest.raises(ModelError, match=r"clip:.* fails when it is used") as caught:
         load_judge(f"clip:{folder}", CPU).answer(PICTURES[:1], QUESTIONS)
     assert "\n" not in str(caught.value)
 

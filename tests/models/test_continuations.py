@@ -234,7 +234,7 @@ def test_a_vocabulary_that_ends_nothing_is_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "said"),
-    [("Mamba", "takes no positions|no plain transformer"), ("Bloom", "takes no positions")],
+    [("Mamba", "takes no positions|not a plain transformer"), ("Bloom", "takes no positions")],
 )
 def test_what_is_no_plain_transformer_is_one_line(tmp_path: Path, kind: str, said: str) -> None:
     model = _load(tiny_lm.save_causal(tmp_path / kind, kind))

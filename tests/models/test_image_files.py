@@ -196,7 +196,7 @@ def test_what_is_cut_off_is_refused(tmp_path: Path, suffix: str) -> None:
 
 def test_floating_point_pixels_have_no_white(tmp_path: Path) -> None:
     Image.fromarray(np.ones((4, 4), dtype=np.float32)).save(tmp_path / "a.tif")
-    assert "white is not told" in refused(tmp_path / "a.tif")
+    assert "white level is unknown" in refused(tmp_path / "a.tif")
 
 
 def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:

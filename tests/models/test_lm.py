@@ -81,7 +81,7 @@ def test_how_probable_yes_is_is_read_off_the_next_token(tmp_path: Path) -> None:
 
 
 def test_a_model_that_spells_yes_is_refused(model) -> None:
-    with pytest.raises(ModelError, match="no tokens of their own for yes and no"):
+    with pytest.raises(ModelError, match="lacks single tokens for yes and no"):
         model.yes_probability(TALK)
 
 
@@ -206,7 +206,7 @@ class TestTime:
     def test_a_conversation_ends_in_time(self, folder: Path) -> None:
         slow = self._slow(folder, 0.5)
         begun = time.monotonic()
-        with pytest.raises(ModelError, match=r"no end in 0.5 s .*; it was saying: '"):
+        with pytest.raises(ModelError, match=r"not finish within 0.5 s .*; it was saying: '"):
             slow.reply(TALK)
         assert time.monotonic() - begun < 10
 
@@ -214,7 +214,7 @@ class TestTime:
         model = _short(self._slow(folder, 60), 2)
         model.reply(TALK)
         model._clock.begun -= 60
-        with pytest.raises(ModelError, match="no end in 60 s"):
+        with pytest.raises(ModelError, match="not finish within 60 s"):
             model.reply([*TALK, Message("assistant", "Me."), Message("user", "And?")])
         assert model.reply([TALK[0], Message("user", "Who sings?")])
 

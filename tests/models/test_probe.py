@@ -158,7 +158,7 @@ def test_a_record_that_does_not_fit_is_refused(path: Path, changed: dict[str, An
 def test_other_safetensors_files_are_refused(path: Path, tmp_path: Path) -> None:
     path.write_bytes(save({"weight": torch.zeros(2)}, metadata={"format": "pt"}))
     assert not is_probe_file(path)
-    with pytest.raises(InputError, match="holds no probes"):
+    with pytest.raises(InputError, match="contains no probes"):
         load_probes(path, model(), AXES)
     path.write_bytes(save({"weight": torch.zeros(2)}, metadata={RECORD: "{"}))
     with pytest.raises(InputError, match="not JSON"):

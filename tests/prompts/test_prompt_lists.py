@@ -127,8 +127,8 @@ def test_a_folder_without_searched_prompts_is_no_list(tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         PromptList.of(tmp_path)
     assert str(raised.value) == (
-        f"{tmp_path} is no run of `biasgraph mine` or `biasgraph search`: it holds no mined.json "
-        "and no found.json"
+        f"{tmp_path} is not a run of `biasgraph mine` or `biasgraph search`: it contains "
+        "neither mined.json nor found.json"
     )
 
 

@@ -114,7 +114,7 @@ def test_an_unknown_name_is_answered_with_the_shipped_ones() -> None:
         SearchScenario.of("ocupation")
     assert str(raised.value) == (
         "unknown search scenario 'ocupation'. Did you mean 'occupation'? Shipped: occupation, "
-        "context, place, object, activity; your own is named by its path, ending in .yaml"
+        "context, place, object, activity; for your own, give its path, ending in .yaml"
     )
 
 

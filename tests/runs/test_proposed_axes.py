@@ -247,7 +247,7 @@ def test_a_model_that_talks_for_ever(tmp_path: Path, capsys, monkeypatch) -> Non
     assert main([*propose, "--llm-seconds", "0.01", "-o", str(target)]) == 1
     said = capsys.readouterr().err
     error = said[said.index("Error:") :]
-    assert "came to no end in 0.01 s (--llm-seconds gives it more)" in " ".join(error.split())
+    assert "did not finish within 0.01 s (--llm-seconds gives it more)" in " ".join(error.split())
     assert " is talking: " in " ".join(said.split())
     assert not target.exists()
 
@@ -352,7 +352,7 @@ class TestOnAServer:
 
     def test_dry_run_asks_nobody(self, server: FakeServer, tmp_path: Path, capsys) -> None:
         assert on(server, tmp_path / "run", "--dry-run") == 2
-        assert "--dry-run asks nobody" in capsys.readouterr().err
+        assert "--dry-run asks no model" in capsys.readouterr().err
         assert server.counted.calls == 0
         assert not (tmp_path / "run").exists()
 

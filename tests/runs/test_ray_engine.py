@@ -151,7 +151,7 @@ class TestWorkersThatDie:
         with pytest.raises(ModelError) as failed:
             self.made(tmp_path, 999)
         message = str(failed.value)
-        assert f"died {MOST_LOST + 1} times over the same batch" in message
+        assert f"died {MOST_LOST + 1} times on the same batch" in message
         assert "rerun the same command" in message and len(message) <= 400
         assert "\n" not in message
         assert 0 < len(self.files) < 36
@@ -241,8 +241,8 @@ def test_a_service_is_asked_by_this_process_which_is_told_once() -> None:
         (["--engine", "rey"], 2, "Did you mean 'ray'?"),
         (["--engine", "ray://head:10001"], 2, "without //"),
         (["--engine", "ray:head"], 2, "ray:HOST:PORT"),
-        (["--workers", "2"], 2, "--workers is about --engine ray"),
-        (["--engine", "local", "--gpus-per-worker", ".5"], 2, "--gpus-per-worker is about"),
+        (["--workers", "2"], 2, "--workers has no effect without --engine ray"),
+        (["--engine", "local", "--gpus-per-worker", ".5"], 2, "--gpus-per-worker has no effect"),
         (["--engine", "ray", "--workers", "0"], 2, "--workers"),
     ],
 )

@@ -47,9 +47,9 @@ def test_the_first_are_taken_and_later_the_next(seeds: list[int], few: int, more
 
 def test_what_is_gone_is_named() -> None:
     before = number_pictures({"p": pictures([1, 2, 2, 3, 4, 5])}, {}, 9, HERE)
-    with pytest.raises(InputError, match=r"run cannot go on: 2\.png is not there any more"):
+    with pytest.raises(InputError, match=r"run cannot be resumed: 2\.png is missing"):
         number_pictures({"p": pictures([1, 2, 3, 4, 5])}, before, 9, HERE)
-    with pytest.raises(InputError, match=r"0\.png, 1\.png, 2\.png and 3 more are not there"):
+    with pytest.raises(InputError, match=r"0\.png, 1\.png, 2\.png and 3 more are missing"):
         number_pictures({"p": []}, before, 9, HERE)
     assert seeds_of(number_pictures({"p": pictures([1])}, before, 1, HERE)["p"]) == [1]
 

@@ -61,5 +61,5 @@ def test_the_truth_leaves_unknown_and_gated_answers_out(table: Path) -> None:
 def test_what_was_not_measured_is_refused_by_name(table: Path) -> None:
     with pytest.raises(InputError, match=r"'a libarian'.*Did you mean 'a librarian'"):
         realised_counts("a libarian", MODEL, JUDGE, table)
-    with pytest.raises(InputError, match="measured are none"):
+    with pytest.raises(InputError, match="measured for none"):
         realised_counts(PROMPT, "sandbox:debiased", JUDGE, table)

@@ -76,9 +76,7 @@ def check(
     graph, axes = result.document["graph"], _axes_of(result, options.only)
     files, judges = _sort_references([references] if isinstance(references, str) else references)
     if not judges and (models.record() or models.engine or options.sample is not None):
-        raise InputError(
-            f"{show_path(files[0])} is a file: leave out options of models, and --sample"
-        )
+        raise InputError(f"{show_path(files[0])} is a file: remove --sample and the model options")
     found = from_files(files, directory, graph["vqa"], axes)
     sampled = None if options.sample is None else (options.sample, options.seed)
     found += [
@@ -87,7 +85,9 @@ def check(
     ]
     for one in found:
         if one.sample and len(found) > 1:
-            raise InputError(f"{printable(one.name)} holds corrections, no sample: name it alone")
+            raise InputError(
+                f"{printable(one.name)} contains corrections, not a sample: name it alone"
+            )
     ordered = {node["id"] for node in result.document["nodes"] if node["metric"] in ORDERED}
     return compare_answers(result.answers, axes, graph, found, options, ordered)
 
@@ -168,7 +168,7 @@ def compare_answers(
     frame = _join(answers, reference)
     if frame.empty:
         raise InputError(
-            f"no image has answers of both: {printable(reference.name)} is about other images or "
+            f"no image has answers from both: {printable(reference.name)} is about other images or "
             "axes"
         )
     return {

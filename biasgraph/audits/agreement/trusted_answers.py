@@ -117,7 +117,7 @@ def _from_table(path: Path, axes: Axes, directory: Path) -> TrustedAnswers:
     missing = [name for name in ANSWER_COLUMNS if name not in file.columns]
     if missing:
         raise InputError(
-            f"{show_path(path)} holds neither labels ({', '.join(LABEL_COLUMNS)}) nor answers "
+            f"{show_path(path)} contains neither labels ({', '.join(LABEL_COLUMNS)}) nor answers "
             f"({', '.join(ANSWER_COLUMNS)}): it lacks {', '.join(missing)}."
             f"{did_you_mean(missing[0], file.columns)}"
         )
@@ -199,7 +199,7 @@ def from_labels(labels: Labels, name: str, directory: Path, judge: str | None) -
         if not texts & labels.questions:
             raise InputError(
                 f"{labels.source} answers none of the questions that {show_path(directory)} asked, "
-                f"as '{printable(gate.text)}': labels are matched by a question's very words"
+                f"such as '{printable(gate.text)}': labels match a question word for word"
             )
         found = dict(_match_labels(run, labels))
     if not found:
@@ -257,7 +257,7 @@ def read_questions(run: Run, judge: str) -> tuple[Question, list[AxisQuestion]]:
     if GATE not in asked:
         raise InputError(
             f"{show_path(run.directory)} has no answers of {printable(judge)}: its build is not "
-            "done"
+            "finished"
         )
     axes = [
         AxisQuestion.from_record(axis, asked[axis])

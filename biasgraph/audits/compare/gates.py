@@ -39,20 +39,21 @@ class Gate:
         word, colon, axis = (part.strip() for part in condition.partition(":"))
         if word not in KINDS:
             raise InputError(
-                f"the gate '{shown}' is of no known kind: give {FORMS}.{did_you_mean(word, KINDS)}"
+                f"the gate '{shown}' is of an unknown kind: give "
+                f"{FORMS}.{did_you_mean(word, KINDS)}"
             )
         if word == "worse" and not axis:
             raise InputError(f"the gate '{shown}' names no axis: give worse:AXIS>NUMBER")
         if word != "worse" and colon:
-            raise InputError(f"the gate '{shown}' is about no axis: give {word}>NUMBER")
+            raise InputError(f"the gate '{shown}' takes no axis: give {word}>NUMBER")
         return cls(text.strip(), word, axis or None, threshold)
 
     def check_axis(self, axes: Sequence[str]) -> None:
         """Raise InputError unless the gate's axis is among those that are compared."""
         if self.axis is not None and self.axis not in axes:
             raise InputError(
-                f"the gate '{printable(self.text)}' is about an axis that is not compared "
-                f"(there are {', '.join(map(printable, axes))}).{did_you_mean(self.axis, axes)}"
+                f"the gate '{printable(self.text)}' is about an axis that is not compared (choose "
+                f"from {', '.join(map(printable, axes))}).{did_you_mean(self.axis, axes)}"
             )
 
     def judge(self, document: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from biasgraph.data.result import Result
 
 NOTE = (
-    "Images are paired: distances are of the initial images that every run has a valid answer "
-    "about, drawn together; changes of IS and sums are as of independent runs"
+    "Images are paired: distances use the initial images for which every run has a valid answer, "
+    "resampled together; changes of IS and of sums are computed as for independent runs"
 )
 
 
@@ -28,14 +28,16 @@ def refuse_unpaired(results: Sequence[Result], names: Sequence[str]) -> None:
         lone = sorted(first.keys() ^ other.keys())
         if lone:
             raise InputError(
-                f"--paired: {len(lone):,} initial images are in {names[0]} or {name} alone "
-                f"(first: {printable(lone[0])}); pairs have equal ids: the same prompt and numbers"
+                f"--paired: {len(lone):,} initial images are only in {names[0]} or only in {name} "
+                f"(first: {printable(lone[0])}); paired images have the same id: the same prompt "
+                "and number"
             )
         for image, file in first.items():
             if file and other[image] and file != other[image]:
                 raise InputError(
                     f"--paired: image {printable(image)} is {printable(file)} in {names[0]} and "
-                    f"{printable(other[image])} in {name}: name the files of a pair alike"
+                    f"{printable(other[image])} in {name}: give the two files of a pair the same "
+                    "name"
                 )
 
 

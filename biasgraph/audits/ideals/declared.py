@@ -78,9 +78,9 @@ class DeclaredIdeals:
         if not expected and options.reference is not None:
             if is_folder_of_images(options.reference):
                 raise InputError(
-                    f"--reference {printable(str(options.reference))} is a folder of images: a "
-                    "model has to be asked about them, and with --answers none is. Build the "
-                    "folder itself first (--model folder:DIR) and give that run's directory"
+                    f"--reference {printable(str(options.reference))} is a folder of images, which "
+                    "a model must answer questions about, and with --answers no model runs: build "
+                    "the folder first (--model folder:DIR) and give that run's directory"
                 )
             unlisted = options.unlisted or ("error" if with_axes else "unknown")
             reference = read_reference(

@@ -28,11 +28,11 @@ def read_ideal(path: str | Path, variables: Sequence[Variable]) -> Shares:
 
 def _problems(data: Any, variables: Sequence[Variable]) -> Iterator[Problem]:
     if not isinstance(data, Mapping) or not data:
-        yield (), "must hold lines such as 'gender: {male: 0.5, female: 0.5}'"
+        yield (), "must contain lines such as 'gender: {male: 0.5, female: 0.5}'"
         return
     for axis, shares in data.items():
         if not isinstance(shares, Mapping):
-            yield (str(axis),), f"{axis} must hold shares, such as {{male: 0.5, female: 0.5}}"
+            yield (str(axis),), f"{axis} must contain shares, such as {{male: 0.5, female: 0.5}}"
             continue
         try:
             resolve_ideals(variables, None, {axis: shares}, None)

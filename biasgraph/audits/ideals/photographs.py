@@ -50,7 +50,9 @@ class Photographs:
             return None
         where = str(options.reference).removeprefix(FOLDER_PREFIX)
         if not where.strip():
-            raise InputError("--reference 'folder:' names no folder: folder:photos")
+            raise InputError(
+                "--reference 'folder:' names no folder: give, for example, folder:photos"
+            )
         spec = f"{BACKEND}:{os.path.normpath(where)}"
         name = name_of(spec)
         place = folder_name(str(Path(where).expanduser().resolve()))[-8:]

@@ -74,8 +74,8 @@ class Reference:
             asked = [str(target) for target in frame["target"].unique()]
             about = list_words(asked) if asked else "nothing: it has no initial images"
             raise InputError(
-                f"the reference {source} is about {about}, and none of it is an axis of this "
-                f"build ({list_words([one.name for one in variables])})"
+                f"the reference {source} is about {about}, none of which is an axis of this build "
+                f"({list_words([one.name for one in variables])})"
             )
         frame = frame[frame["target"].isin([one.name for one in shared]).to_numpy()].copy()
         for name in COLUMNS:
@@ -173,8 +173,8 @@ class Reference:
             same = self.judge[0] == judge
             other = "other weights of this judge" if same else printable(self.judge[0])
             notes.append(
-                f"{name} was judged by {other}, and the images by {printable(str(judge))}: what "
-                "they see differently looks like a distance"
+                f"{name} was judged by {other}, and the images by {printable(str(judge))}: "
+                "differences between the judges look like a distance"
             )
         return notes
 

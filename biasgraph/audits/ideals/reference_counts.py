@@ -55,7 +55,9 @@ def counts_in_cells(file: CsvFile, source: str, variables: Sequence[Variable]) -
         where = f"the reference {source}, {file.place(row)}"
         own = found.setdefault(axis, {})
         if attribute in own:
-            raise InputError(f"{where}: '{printable(attribute)}' of {printable(axis)} again")
+            raise InputError(
+                f"{where}: '{printable(attribute)}' of {printable(axis)} is given twice"
+            )
         if not (count.isascii() and count.isdecimal()):
             raise InputError(f"{where}: the count '{printable(count)}' is not a whole number")
         own[attribute] = int(count.lstrip("0")[:LONGEST] or 0)  # more is too large in any case
@@ -68,7 +70,7 @@ def counts_in_cells(file: CsvFile, source: str, variables: Sequence[Variable]) -
 
 def _problems(data: Any, variables: Sequence[Variable]) -> Iterator[Problem]:
     if not isinstance(data, Mapping) or not data:
-        yield (), f"must hold lines such as {EXAMPLE}"
+        yield (), f"must contain lines such as {EXAMPLE}"
         return
     by_name = {variable.name: variable for variable in variables}
     for axis, counts in data.items():
@@ -78,7 +80,7 @@ def _problems(data: Any, variables: Sequence[Variable]) -> Iterator[Problem]:
             hint = did_you_mean(str(axis), by_name)
             yield (str(axis),), f"unknown axis '{name}' (there are {known}).{hint}"
         elif not isinstance(counts, Mapping) or not counts:
-            yield (str(axis),), f"{name} must hold counts, such as {EXAMPLE}"
+            yield (str(axis),), f"{name} must contain counts, such as {EXAMPLE}"
         else:
             yield from _axis_problems(by_name[axis], counts)
 

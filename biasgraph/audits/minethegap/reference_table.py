@@ -50,8 +50,8 @@ class ReferenceTable:
         if given not in shipped:
             raise InputError(
                 f"unknown table '{printable(str(given))}' in --truth."
-                f"{did_you_mean(str(given), shipped)} Shipped: {', '.join(shipped)}; your own is "
-                "named by its path, ending in .csv"
+                f"{did_you_mean(str(given), shipped)} Shipped: {', '.join(shipped)}; for your own, "
+                "give its path, ending in .csv"
             )
         text = resources.read_text(FOLDER, f"{given}.csv")
         return cls(str(given), _read(text.encode(), str(given)))
@@ -123,7 +123,7 @@ def _read(raw: bytes, source: str) -> dict[str, float]:
     columns = [BIAS] if BIAS in frame.columns else _shares(rows, name)
     if not rows or not columns:
         raise InputError(
-            f"{source} says of no prompt how biased it is: it needs a column '{BIAS}', or the "
+            f"{source} does not say how biased a prompt is: it needs a column '{BIAS}', or the "
             "shares of two attributes or more"
         )
     found: dict[str, float] = {}
@@ -132,7 +132,7 @@ def _read(raw: bytes, source: str) -> dict[str, float]:
         if not key:
             raise InputError(f"{where}: '{name}' is empty")
         if key in found:
-            raise InputError(f"{where}: '{printable(key)}' stands there twice")
+            raise InputError(f"{where}: '{printable(key)}' is listed twice")
         values = [_number(row.get(column, ""), column, where) for column in columns]
         found[key] = values[0] if columns == [BIAS] else _largest(values, where)
     return found

@@ -165,7 +165,7 @@ def _check(listed: PromptList, varying: Varying, generator: ImageGenerator) -> d
         try:
             clean = strip_brackets(text)[0]
             if clean in prompts.values():
-                raise InputError(f"the prompt '{printable(clean[:80])}' stands there twice")
+                raise InputError(f"the prompt '{printable(clean[:80])}' is listed twice")
             if varying.vary:
                 plan_prompts(text, varying.axes.only(varying.vary))  # do the axes fit it?
             generator.check_prompts([clean, *(one.text for one in varying.texts(text))])

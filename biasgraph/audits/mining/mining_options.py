@@ -142,7 +142,8 @@ class MineOptions(RunOptions):
         for name in self._list_given(name for name in options if name not in read):
             flag = options[name].flag(name)
             raise InputError(
-                f"{flag} is about the model of --model: name it"
+                f"{flag} has no effect with --evaluate without --model: name a model, or remove "
+                f"{flag}"
                 if name in MODEL_OPTIONS
                 else f"{flag} has no effect with --evaluate: it is as in the runs; remove it"
             )

@@ -30,7 +30,7 @@ class Origin:
 
 
 def read_origins(runs: Sequence[str | Path]) -> list[Origin]:
-    """The runs, read; raises InputError for those that cannot stand in one matrix."""
+    """The runs, read; raises InputError for those that cannot be in one matrix."""
     given = [Path(run) for run in runs]
     names = [path.resolve().name for path in given]
     origins = [
@@ -45,13 +45,13 @@ def read_origins(runs: Sequence[str | Path]) -> list[Origin]:
             if first.get(what) != value:
                 differ = f"{_say(first.get(what))} and {_say(value)}"
                 raise InputError(
-                    f"{origins[0].name} and {origin.name} cannot stand in one matrix: their {what} "
+                    f"{origins[0].name} and {origin.name} cannot be in one matrix: their {what} "
                     f"differ ({differ})"
                 )
         said = "{} is {} in the first and {} in the second"
         if differ := _other_settings(recorded_judge(origins[0]), recorded_judge(origin), said):
             raise InputError(
-                f"{origins[0].name} and {origin.name} cannot stand in one matrix: {differ}"
+                f"{origins[0].name} and {origin.name} cannot be in one matrix: {differ}"
             )
     return origins
 

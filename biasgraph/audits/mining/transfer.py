@@ -283,7 +283,7 @@ def _directory(options: MineOptions, origins: Sequence[Origin]) -> Path:
     directory = Path(options.output or OUTPUTS / slug(spec) / f"evaluated-{names}")
     if any((directory / name).exists() for name in (RECORD, GRAPH)):
         raise InputError(
-            f"{show_path(directory)} holds the result of another command; choose another -o"
+            f"{show_path(directory)} contains the result of another command; choose another -o"
         )
     return directory
 

@@ -60,7 +60,7 @@ class Captions:
                 given += 1
                 places.setdefault(caption, place)
         if not places:
-            raise InputError(f"{source} holds no captions")
+            raise InputError(f"{source} contains no captions")
         return cls(source, places, given)
 
 
@@ -70,7 +70,7 @@ def _check(text: Any, place: str) -> str:
     caption = " ".join(text.split())
     if printable(caption) != caption:
         raise InputError(
-            f"{place}: '{printable(caption[:80])}' holds control characters or invisible marks"
+            f"{place}: '{printable(caption[:80])}' contains control characters or invisible marks"
         )
     if len(caption) > LONGEST:
         raise InputError(f"{place}: a caption of {len(caption):,} characters is too long")
@@ -81,17 +81,14 @@ def _of_json(raw: bytes, source: str) -> Iterator[tuple[Any, str]]:
     try:
         document = json.loads(raw.removeprefix(BOM))
     except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", None) or "is no text in UTF-8, or nested too deeply"
+        reason = getattr(error, "msg", None) or "it is not UTF-8 text, or is nested too deeply"
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise InputError(f"{source}{line}: is not JSON: {reason}") from None
+        raise InputError(f"{source}{line}: not JSON: {reason}") from None
     records, name = document, "entry"
     if isinstance(document, dict):
         records, name = document.get("annotations"), "annotation"
     if not isinstance(records, list):
-        raise InputError(
-            f"{source}: captions are looked for in a list, or in COCO's 'annotations', and there "
-            "is neither"
-        )
+        raise InputError(f"{source} contains neither a list of captions nor COCO's 'annotations'")
     for number, record in enumerate(records, start=1):
         place = f"{source}, {name} {number}"
         if isinstance(record, dict):

@@ -57,7 +57,10 @@ def _problems(
     data: Any, variables: Sequence[Variable], metric: MetricName | None
 ) -> Iterator[Problem]:
     if not isinstance(data, Mapping) or not data:
-        yield (), "must hold lines such as 'gender: {weight: 2, ideal: {male: 0.5, female: 0.5}}'"
+        yield (
+            (),
+            "must contain lines such as 'gender: {weight: 2, ideal: {male: 0.5, female: 0.5}}'",
+        )
         return
     by_name = {variable.name: variable for variable in variables}
     for axis, given in data.items():
@@ -67,7 +70,7 @@ def _problems(
             known = ", ".join(printable(one) for one in by_name)
             yield (str(axis),), f"the run has no axis '{name}' (it has {known}).{hint}"
         elif given is not None and not isinstance(given, Mapping):
-            yield (str(axis),), f"{name} must hold a weight or an ideal, such as {{weight: 2}}"
+            yield (str(axis),), f"{name} must contain a weight or an ideal, such as {{weight: 2}}"
         elif given:
             yield from _entry_problems(by_name[axis], given, metric)
     if all(_weight(given) == 0 for given in data.values()):
@@ -92,7 +95,7 @@ def _entry_problems(
         return
     place = (variable.name, "ideal")
     if not isinstance(shares, Mapping):
-        yield place, f"the ideal of {name} must hold shares, such as {{male: 0.5, female: 0.5}}"
+        yield place, f"the ideal of {name} must contain shares, such as {{male: 0.5, female: 0.5}}"
         return
     try:
         resolve_ideals([variable], metric, {variable.name: shares}, None)

@@ -82,8 +82,8 @@ class _Study:
         graph, evidence = result.document["graph"], evidence_of(result)
         if not any(images.arms for images in evidence.images):
             raise InputError(
-                f"{show_path(options.run)} has no interventions, and so no pair of axes whose "
-                "robustness could be tried"
+                f"{show_path(options.run)} has no interventions, so there is no pair of axes to "
+                "test for robustness"
             )
         auditor = _auditor(graph, evidence)
         prompts = sorted(evidence.images, key=lambda images: images.prompt)

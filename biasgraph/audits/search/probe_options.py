@@ -84,7 +84,7 @@ class ProbeOptions(ModelOptions):
             or self.output.is_dir()
         ):
             raise InputError(
-                f"-o {show_path(self.output)} does not name a file of probes: its name ends in "
+                f"-o {show_path(self.output)} is not a file of probes: its name must end in "
                 f"{SUFFIX}"
             )
 

@@ -108,7 +108,7 @@ class _Training:
         if len(listed.prompts) < FEWEST:
             raise InputError(
                 f"--prompts has {len(listed.prompts)}, and probes need {FEWEST} or more: accuracy "
-                "is told of prompts that were held out"
+                "is measured on held-out prompts"
             )
         folder = directory_for(spec, f"probes-{slug(listed.name)}", options.folder)
         refuse_foreign(_path(folder), is_probe_file, "a file of probes")

@@ -97,5 +97,5 @@ def accuracy_at(told: Sequence[Record], axis: str, step: int) -> dict[str, Any]:
         if one["step"] == step:
             return {name: one["unnamed"][name] for name in _Right.model_fields}
     raise InputError(
-        f"the file of the probe of '{printable(axis)}' does not say how right it is at step {step}"
+        f"the file of the probe of '{printable(axis)}' does not give its accuracy at step {step}"
     )

@@ -201,7 +201,7 @@ class SearchOptions(ModelOptions):
                     "as gender=male"
                 )
             if axis in found:
-                raise InputError(f"{flag} names axis '{printable(axis)}' again")
+                raise InputError(f"{flag} names axis '{printable(axis)}' twice")
             found[axis] = attribute
         return found
 

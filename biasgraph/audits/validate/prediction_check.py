@@ -60,8 +60,8 @@ def validate(
     result = load(options.run)
     if is_without_interventions(result.document["graph"]):
         raise InputError(
-            f"{show_path(options.run)} has no counterfactual images: nothing is predicted that "
-            "could be validated"
+            f"{show_path(options.run)} has no counterfactual images, so there is no prediction to "
+            "validate"
         )
     audits: Sequence[_Audit] = [_Audit.of(part) for part in result.prompts or (result,)]
     named = _name_axes(audits[0].evidence.axes, options.mitigated_axes)

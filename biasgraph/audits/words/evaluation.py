@@ -304,8 +304,8 @@ def _truth_spec(options: EvaluationOptions) -> str:
         spec = f"{own}:{OWN_JUDGE}"
     if spec is None:
         raise InputError(
-            "--truth-vqa is needed: name the judge of the images without each word, another one "
-            f"than '{printable(vqa)}', whose mistakes the gradients share"
+            "--truth-vqa is needed: name a judge of the images without each word, other than "
+            f"'{printable(vqa)}', whose mistakes the gradients share"
         )
     return spec
 
@@ -327,7 +327,7 @@ def _judge(job: Job, spec: str, option: str, plans_only: bool) -> VisualQA:
     """A further judge; errors name the option that it was given by."""
     if traits_of(spec).people:
         raise InputError(
-            f"{option} is asked about images that are made on the way, and people cannot be: name "
+            f"{option} is asked about images made during the run, which people cannot answer: name "
             "a model"
         )
     try:

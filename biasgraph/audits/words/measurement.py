@@ -166,7 +166,7 @@ class Work:
                 short = ShortPrompts.of(text, axes)
                 refuse_without_words([short])
                 if short.prompt in prompts:
-                    raise InputError(f"the prompt '{excerpt(short.prompt)}' stands there twice")
+                    raise InputError(f"the prompt '{excerpt(short.prompt)}' is listed twice")
                 prompts[short.prompt] = short
         name = slug(listed.name) if options.prompts is not None else folder_name(listed.name)
         job = Job.begin(

@@ -119,7 +119,7 @@ def parse_json(body: bytes) -> Any:
     Lone surrogates, which JSON can hold and neither UTF-8 nor SQLite can, become question marks.
     """
     if sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise ValueError("it is not JSON of any use")
+        raise ValueError("it is not usable JSON")
     try:
         return _make_encodable(json.loads(body))
     except (ValueError, RecursionError) as error:

@@ -81,7 +81,7 @@ class OpenAIGenerator(OpenAIModel):
 
     def notes(self) -> list[str]:
         """What was found out at work, a sentence each."""
-        seedless = "takes no seeds: nobody could draw these images again"
+        seedless = "takes no seeds: these images cannot be made again"
         return self.served.notes("images", {NO_SEED: seedless})
 
     def generate(self, prompts: Sequence[str], seeds: Sequence[int]) -> list[Picture]:

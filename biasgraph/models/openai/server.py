@@ -258,8 +258,8 @@ class Server:
             key = os.environ.get(KEY_VARIABLE, "").strip()
             if self.needs_key:
                 raise ModelError(
-                    f"{KEY_VARIABLE} is not set: the server {self.host} needs a key; another "
-                    "server is named by --base-url"
+                    f"{KEY_VARIABLE} is not set: the server {self.host} needs a key; name another "
+                    "server with --base-url"
                 )
             if not (key.isascii() and key.isprintable()):
                 raise ModelError(f"{KEY_VARIABLE} contains characters that no key has")

@@ -141,7 +141,7 @@ def _row(cells: Mapping[str, str], place: Callable[[], str], axes: AxisSet) -> R
     role, path = cells["role"].lower(), cells["path"].replace("\\", "/")
     if role not in ROLES:
         raise InputError(
-            f"the role '{printable(cells['role'])}' is none of {list_words(ROLES)}."
+            f"the role '{printable(cells['role'])}' is not one of {list_words(ROLES)}."
             f"{did_you_mean(role, ROLES)}"
         )
     if not path and not cells["withheld"]:

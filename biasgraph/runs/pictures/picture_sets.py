@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from biasgraph.runs.progress import Progress
 
 AXES = "occupation"
-TWICE = "of the same bytes as another picture of their set"
+TWICE = "with the same bytes as another picture of their set"
 AXES_FILE = "axes.yaml"
 """The file of a run that holds such a set, for commands that ask for it with --axes."""
 

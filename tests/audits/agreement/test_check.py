@@ -265,7 +265,7 @@ def test_a_reference_that_cannot_be_is_named_by_its_option(run: Path) -> None:
 
 
 def test_options_of_models_mean_nothing_to_a_file(run: Path) -> None:
-    with pytest.raises(InputError, match="leave out options of models"):
+    with pytest.raises(InputError, match="remove --sample and the model options"):
         check(run, str(run / "answers.csv"), FEW, ModelOptions(permutations=2))
 
 

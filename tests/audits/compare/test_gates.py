@@ -68,11 +68,11 @@ def test_gates_are_read(text: str, kind: str, axis: str | None, threshold: float
         ("worse:gender>٣", "not a finite number"),
         ("worse>0.1", "names no axis"),
         ("worse:>0.1", "names no axis"),
-        ("new-edges:gender>0", "is about no axis"),
-        ("amplification:>0", "is about no axis"),
+        ("new-edges:gender>0", "takes no axis"),
+        ("amplification:>0", "takes no axis"),
         ("wors:gender>0.1", "Did you mean 'worse'"),
         ("new-edge>0", "Did you mean 'new-edges'"),
-        (">1", "no known kind"),
+        (">1", "unknown kind"),
     ],
 )
 def test_malformed_gates_are_refused(text: str, message: str) -> None:

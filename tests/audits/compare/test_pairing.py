@@ -52,7 +52,7 @@ def test_other_images_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
     one = result(tmp_path, "one", "m" * 40)
     other = result(tmp_path, "other", "f" * 40, first=1)
     error = refused(capsys, one, other, out=tmp_path / "out")
-    assert "2 initial images are in one (one) or other (other) alone (first: 00)" in error
+    assert "2 initial images are only in one (one) or only in other (other) (first: 00)" in error
 
 
 @pytest.mark.slow(reason="two builds of the sandbox")

@@ -27,9 +27,9 @@ def test_shares_of_some_axes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: must hold lines such as"),
-        ("- gender", "line 1: must hold lines such as"),
-        ("age: {young: 1}\ngender: 0.5", "line 2: gender must hold shares"),
+        ("", "line 1: must contain lines such as"),
+        ("- gender", "line 1: must contain lines such as"),
+        ("age: {young: 1}\ngender: 0.5", "line 2: gender must contain shares"),
         ("age: {young: 1}\ngendr: {male: 1}", "line 2: .*unknown axis: gendr.*mean 'gender'"),
         ("gender: {mail: 1}", "line 1: .*gender names an unknown attribute: mail.*mean 'male'"),
         (

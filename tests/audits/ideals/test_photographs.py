@@ -193,4 +193,4 @@ def test_a_table_has_no_judge_for_them(
 ) -> None:
     librarian_table(images=8).to_csv(tmp_path / "a.csv", index=False)
     build("--answers", tmp_path / "a.csv", "--reference", street / "photos", expect=2)
-    assert "a model has to be asked about them" in capsys.readouterr().err
+    assert "which a model must answer questions about" in capsys.readouterr().err

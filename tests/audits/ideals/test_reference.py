@@ -291,10 +291,10 @@ WRONG = [
     ("x.yaml", "gender: {male: -1, female: 2}", "must be a whole number from 0"),
     ("x.yaml", "gender: {male: true, female: 2}", "must be a whole number"),
     ("x.yaml", "gender: {male: 0, female: 0}", "all zero"),
-    ("x.yaml", "gender: 3", "must hold counts"),
-    ("x.yaml", "gender: {}", "must hold counts"),
-    ("x.yaml", "[]", "must hold lines"),
-    ("x.yaml", "", "must hold lines"),
+    ("x.yaml", "gender: 3", "must contain counts"),
+    ("x.yaml", "gender: {}", "must contain counts"),
+    ("x.yaml", "[]", "must contain lines"),
+    ("x.yaml", "", "must contain lines"),
     ("x.yaml", "gender: {male: [1]}", "whole number"),
     ("x.csv", "axis,attribute,count\ngender,male,x", "line 2: the count 'x' is not a whole number"),
     pytest.param(
@@ -306,7 +306,7 @@ WRONG = [
     ("x.csv", "axis,attribute,count\ngender,mael,1", "line 2: gender has no attribute 'mael'"),
     ("x.csv", "axis,attribute,count\ngender,male,1\ngender,male,2", "line 3: 'male' of gender aga"),
     ("x.csv", "axis,attribute,count\ngender,male,0", "all zero"),
-    ("x.csv", "axis,attribute,count\n", "must hold lines"),
+    ("x.csv", "axis,attribute,count\n", "must contain lines"),
     ("x.csv", "axis,count\ngender,1", "lacks the column attribute"),
     (
         "x.csv",
@@ -331,7 +331,7 @@ def test_wrong_files_are_refused(tmp_path: Path, name: str, text: str, message: 
 def test_wrong_mappings_are_refused() -> None:
     with pytest.raises(InputError, match="no attribute 'mael'"):
         analyze(reference={"gender": {"mael": 3}})
-    with pytest.raises(InputError, match="the reference must hold lines"):
+    with pytest.raises(InputError, match="the reference must contain lines"):
         analyze(reference={})
 
 
@@ -379,7 +379,7 @@ def test_an_axis_that_nobody_answered(tmp_path: Path) -> None:
 def test_a_reference_about_other_things(tmp_path: Path) -> None:
     frame = librarian_table(images=5, axes={"size": ("small", "large")})
     frame.to_csv(tmp_path / "real.csv", index=False)
-    with pytest.raises(InputError, match="is about size, and none of it is an axis of this build"):
+    with pytest.raises(InputError, match="is about size, none of which is an axis of this build"):
         analyze(reference=tmp_path / "real.csv")
     frame[frame["role"] != "initial"].to_csv(tmp_path / "real.csv", index=False)
     with pytest.raises(InputError, match="it has no initial images"):
@@ -391,7 +391,7 @@ def test_what_is_no_reference(tmp_path: Path, built: Path) -> None:
         (tmp_path / "none", "cannot read the reference .*No such file"),
         (tmp_path / "none.yaml", "cannot read reference"),
         ("a\0b.csv", "null"),
-        (tmp_path, "is a folder of images: a model has to be asked"),
+        (tmp_path, "is a folder of images, which a model must answer"),
     ]:
         with pytest.raises(InputError, match=message):
             analyze(reference=given)

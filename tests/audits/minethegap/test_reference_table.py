@@ -45,10 +45,10 @@ def test_a_bias_column_is_taken_as_it_stands(tmp_path: Path) -> None:
         ("", "empty"),
         ("job,male,female\nnurse,1,2\n", "no column 'prompt'"),
         ("prompt,male\nnurse,1\n", "shares of two attributes"),
-        ("prompt,male,female\n", "says of no prompt"),
+        ("prompt,male,female\n", "does not say how biased a prompt is"),
         ("prompt,male,female\nnurse,0,0\n", "row 2: shares cannot be negative, or all 0"),
         ("prompt,bias\nnurse,high\n", "row 2: 'bias' is not a number: 'high'"),
-        ("prompt,bias\nnurse,1\nNurse,2\n", "row 3: 'nurse' stands there twice"),
+        ("prompt,bias\nnurse,1\nNurse,2\n", "row 3: 'nurse' is listed twice"),
     ],
 )
 def test_what_is_wrong_with_a_table(tmp_path: Path, text: str, words: str) -> None:

@@ -216,4 +216,4 @@ def test_a_prompt_that_stands_twice(tmp_path: Path, capsys) -> None:
     path.write_text("a nurse\na [nurse]\n")
     code, _, err = run(capsys, "--prompts", path, "-o", tmp_path / "r", "-q")
     assert code == 2
-    assert "line 2: the prompt 'a nurse' stands there twice" in err
+    assert "line 2: the prompt 'a nurse' is listed twice" in err

@@ -243,7 +243,7 @@ def test_combinations_of_attributes_in_the_place_of_variations(tmp_path: Path, c
         (["--axes", "ocupation"], "unknown axis set 'ocupation'"),
         (["--vary", "gendr"], "no axis 'gendr'"),
         (["--vary", "gender", "--objective", "axis:age"], "--vary has no effect"),
-        (["--objective", "axis:age", "--vqa", "human:labels.csv"], "people cannot be asked|labels"),
+        (["--objective", "axis:age", "--vqa", "human:labels.csv"], "people cannot answer|labels"),
         (["--ideal", "none.yaml", "--objective", "axis:age"], "cannot read ideal"),
         (["--ideal", "none.yaml"], "--ideal has no effect on --objective bias"),
         (["--alpha", "0.5", "--objective", "axis:age"], "--alpha has no effect on"),
@@ -396,7 +396,7 @@ def test_the_run_of_another_command_is_refused(tmp_path: Path, capsys) -> None:
     assert main([*map(str, score)]) == 0
     capsys.readouterr()
     code, _, err = run(capsys, *flags(**SMALL), "-q", "-o", target)
-    assert code == 2 and "holds the run of another command, about 'a nurse'" in err
+    assert code == 2 and "contains the run of another command, about 'a nurse'" in err
 
 
 def mine_into(directory: Path) -> None:

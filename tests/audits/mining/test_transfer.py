@@ -222,7 +222,7 @@ def changed(run: Path, target: Path, change: Callable[[Json], object]) -> Path:
         ),
         (lambda d: d["settings"].update(axes_digest="1"), "their axis sets differ"),
         (lambda d: d.update(model_fingerprint="1"), "debiased is not what it was when other was"),
-        (lambda d: d["mined"].append(d["mined"][0]), "a mined prompt stands there twice"),
+        (lambda d: d["mined"].append(d["mined"][0]), "a mined prompt is listed twice"),
         (lambda d: d["mined"][2].update(prompt="an old woman"), "prompt 3: it names the gender"),
         (lambda d: d["mined"][2].update(prompt="a nurse " * 80), "prompt 3: "),
         (lambda d: d.update(model="nothing:\x1b[31m"), "nothing"),
@@ -270,13 +270,16 @@ def test_a_run_that_cannot_be_scored_again(
         (["--evaluate", "RUN", "--model", "sandbox:stereotyped"], "another one with --model"),
         (["--evaluate", "RUN", "--model", "sandbox:debiasd"], "debiasd"),
         (["--evaluate", "RUN", "--model", "folder:pictures"], "folder"),
-        (["--evaluate", "none"], "none is no run of `biasgraph mine`"),
+        (["--evaluate", "none"], "none is not a run of `biasgraph mine`"),
         (["--evaluate", ""], "empty"),
         (["--evaluate", "RUN", "--iterations", "3"], "--iterations has no effect with --evaluate"),
         (["--evaluate", "RUN", "--objective", "edge:age,gender"], "--objective has no effect"),
         (["--evaluate", "RUN", "--llm", "sandbox"], "--llm has no effect with --evaluate"),
         (["--evaluate", "RUN", "--images", "6"], "--images has no effect with --evaluate"),
-        (["--evaluate", "RUN", "--steps", "6"], "--steps is about the model of --model"),
+        (
+            ["--evaluate", "RUN", "--steps", "6"],
+            "--steps has no effect with --evaluate without --model",
+        ),
     ],
 )
 def test_bad_options(
@@ -316,7 +319,7 @@ def test_judges_that_were_asked_otherwise_do_not_fit(
     before = read(runs[0], "run.json")["judges"]["sandbox"]["settings"]["unknown_below"]
     edited(runs[1], otherwise)
     message = (
-        "stereotyped and debiased cannot stand in one matrix: judge settings unknown_below is "
+        "stereotyped and debiased cannot be in one matrix: judge settings unknown_below is "
         f"{json.dumps(before)} in the first and 0.5 in the second"
     )
     refused(evaluated(runs), message, tmp_path, capsys)
@@ -345,7 +348,7 @@ def test_runs_of_two_models_do_not_share_a_directory(by_axis: list[Path], tmp_pa
 @MINED
 def test_a_run_is_not_written_into(by_axis: list[Path], capsys) -> None:
     assert main(["mine", *evaluated(by_axis), "-q", "-o", str(by_axis[0])]) == 2
-    assert "holds the result of another command" in capsys.readouterr().err
+    assert "contains the result of another command" in capsys.readouterr().err
     assert not (by_axis[0] / "transfer.json").exists()
 
 

@@ -290,7 +290,7 @@ class TestRefusals:
         (tmp_path / "graph.json").write_text("{}")
         code, _, err = run(capsys, "--captions", captions, "-o", tmp_path, "-q")
         assert code == 2
-        assert "holds the result of a build" in err
+        assert "contains the result of a build" in err
 
     def test_captions_that_no_generator_takes(self, tmp_path: Path, capsys) -> None:
         path = tmp_path / "long.txt"

@@ -49,11 +49,11 @@ def test_without_a_file_every_axis_counts() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: must hold lines such as"),
-        ("- gender", "line 1: must hold lines such as"),
+        ("", "line 1: must contain lines such as"),
+        ("- gender", "line 1: must contain lines such as"),
         ("age: {}\ngendr: {weight: 2}", "line 2: the run has no axis 'gendr'.*mean 'gender'"),
         ("1: {}", "line 1: the run has no axis '1'"),
-        ("gender: 2", "line 1: gender must hold a weight or an ideal"),
+        ("gender: 2", "line 1: gender must contain a weight or an ideal"),
         ("gender:\n  wieght: 2", "line 2: gender has 'weight' and 'ideal' only.*mean 'weight'"),
         ("gender:\n  weight: -1", "line 2: the weight of gender must be a number of at least 0"),
         ("gender: {weight: .nan}", "the weight of gender"),
@@ -62,7 +62,7 @@ def test_without_a_file_every_axis_counts() -> None:
         ("gender: {weight: yes}", "the weight of gender"),
         ("gender: {weight: heavy}", "the weight of gender"),
         ("gender: {weight: 0}", "line 1: every weight is 0"),
-        ("gender:\n  ideal: half", "line 2: the ideal of gender must hold shares"),
+        ("gender:\n  ideal: half", "line 2: the ideal of gender must contain shares"),
         ("gender:\n  ideal: {male: 1, female: 1}", "line 2: The ideal of gender sums to 2"),
         ("gender:\n  ideal: {mail: 1}", "line 2: .*unknown attribute: mail.*mean 'male'"),
         ("gender: {}\ngender: {}", "'gender' is repeated"),

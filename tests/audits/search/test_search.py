@@ -220,7 +220,7 @@ def test_other_ways_to_look(scoring: str, probes: Path, tmp_path: Path) -> None:
         (["--towards", "gender"], "an axis and one of its attributes, such as gender=male"),
         (["--towards", "gender=mael"], "has no attribute 'mael'"),
         (["--towards", "sex=male"], "sex"),
-        (["--and", "gender=female"], "names axis 'gender' again"),
+        (["--and", "gender=female"], "names axis 'gender' twice"),
         (["--lambda", "0"], "numbers above 0"),
         (["--lambda", "much"], "numbers above 0"),
         (["--baselines", "pezz"], "choose from lm-biased, pez"),

@@ -141,9 +141,9 @@ def test_many_prompts_say_which_words_matter_over_all(tmp_path: Path, capsys) ->
     [
         (["--prompt", "a chef", "--axis", "gendr"], "no axis 'gendr' .* Did you mean 'gender'"),
         (["--prompt", "a person"], "has no word whose influence on any axis"),
-        (["--prompt", "a woman", "--axis", "gender"], "influence on axis 'gender' can be told"),
+        (["--prompt", "a woman", "--axis", "gender"], "influence on axis 'gender' can be measured"),
         (["--prompt", "a chef", "--model", "folder:pictures"], "a folder makes none"),
-        (["--prompt", "a chef", "--vqa", "human:labels.csv"], "people cannot be asked on the way"),
+        (["--prompt", "a chef", "--vqa", "human:labels.csv"], "people cannot answer during a run"),
         (["--prompt", "a chef", "--model", "diffusers:a/b"], "--vqa is needed"),
         ([], "no prompt: give --prompt"),
         (["a chef"], "Did you mean --prompt 'a chef'"),
@@ -166,7 +166,7 @@ def test_a_place_stands_before_what_is_wrong_with_a_list(tmp_path: Path, capsys)
     listed = tmp_path / "p.txt"
     for text, message in {
         "a chef\na person\n": "line 2: the prompt 'a person' has no word",
-        "a chef\n\na [chef]\n": "line 3: the prompt 'a chef' stands there twice",
+        "a chef\n\na [chef]\n": "line 3: the prompt 'a chef' is listed twice",
     }.items():
         listed.write_text(text)
         code, _, err = run(capsys, "--prompts", listed, "-o", tmp_path / "run")
