@@ -189,7 +189,7 @@ def metric_words(nodes: Sequence[Record]) -> str:
 def edge_rule(graph: Record) -> Record:
     """What makes a pair of this graph an edge."""
     rule: Record = graph.get("edge_rule") or graph["settings"]  # 0.1.0 wrote no rule
-    return rule
+    return {"min_is": 0.0, **rule}
 
 
 def rule_words(graph: Record, nodes: Sequence[Record]) -> str:

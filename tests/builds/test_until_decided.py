@@ -334,7 +334,7 @@ def test_terminal_and_page_say_when_pairs_were_decided(
     assert main(["show", str(decided), "--section", "all"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     about = load(decided).document["graph"]["adaptive"]
-    share = f"{about['images']:,}, {about['images'] / about['fixed']:.0%} of the {about['fixed']:,}"
+    share = f"{about['images'] / about['fixed']:.0%} of the {about['fixed']:,} that a fixed"
     assert share in printed and "Decided at" in printed
     assert printed.count("mages were made until pairs were decided") == 1
     assert "with its 97.5 % interval" in printed and "95 % interval" not in printed

@@ -145,8 +145,6 @@ EVALUATE = (
     "mined",
     "--model",
     "sandbox:debiased",
-    "--images",
-    "1",
     "--fresh-batches",
     "2",
     "-o",

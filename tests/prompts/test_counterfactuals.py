@@ -13,7 +13,6 @@ from biasgraph.errors import InputError
 from biasgraph.io.resources import lines
 from biasgraph.prompts.counterfactuals import PromptPlan, describe, plan_prompts
 from biasgraph.prompts.grammar import indefinite_article, pluralize
-from biasgraph.prompts.subject import find_subject
 from tests.sampled import sampled
 
 AXES = load_axis_set("occupation")
@@ -619,8 +618,10 @@ def test_an_intervention_depends_only_on_the_rest(
         assert " ," not in text
         assert text.startswith(opening)
         assert text.endswith(ending)
-        again = plan_prompts(text, axes)
-        assert [p.text for p in again.counterfactuals] == expected
+        again = planned(text, axes)
+        # "a young female and tired programmer" may be two people to the rules, which ask then.
+        assert again or " and " in text
+        assert again is None or [p.text for p in again.counterfactuals] == expected
 
 
 @pytest.mark.slow(reason="thousands of prompts")
@@ -629,7 +630,7 @@ def test_an_intervention_depends_only_on_the_rest(
 def test_the_article_fits_what_follows(opening: str, subject: str, ending: str) -> None:
     plan = planned(opening + subject + ending)
     for prompt in plan.counterfactuals if plan else ():
-        first, following = find_subject(prompt.text).text.split(" ", 1)
+        first, following = prompt.text.removeprefix(opening).split(" ", 1)
         if first in ("a", "an", "A", "An"):
             assert first.lower() == indefinite_article(following)
 

@@ -133,6 +133,7 @@ def test_changes_of_distributions_lead_in_numbers_of_the_document(tmp_path: Path
     within = [row["axis"] for row in found["distances"] if not is_clear(row)]
     assert said[1] == f"Within chance: {', '.join(within)}." and len(said) == 2
     page = words.plain(html.unescape(moved().page(tmp_path).decode()))
+    page = re.sub("</?span[^>]*>|<wbr>", "", page)
     section = page.partition('id="found-title"')[2]
     assert -1 < section.index(said[0]) < section.index("pairs changed")
     nodes = model_of(moved().page(tmp_path).decode())["differences"][0]["drawing"]["nodes"]

@@ -121,7 +121,8 @@ def test_hostile_text_stays_text(payload: str) -> None:
     fields = dict.fromkeys(("prompt", "model", "judge", "axis", "attribute", "ideal"), payload)
     directory = "a" if payload in UNWRITABLE else payload
     page, plain = page_of(row(directory, **fields), title=payload), page_of(row())
-    assert page.tags == plain.tags
+    tags = [[tag for tag in one.tags if tag != "wbr"] for one in (page, plain)]
+    assert tags[0] == tags[1], "but for places where a long name may break"
     assert {name for name, _ in page.attributes} == {name for name, _ in plain.attributes}
 
 

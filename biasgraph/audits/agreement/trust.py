@@ -112,9 +112,12 @@ def _is_agreement(path: Path) -> bool:
 def _refuse_another_judge(
     path: Path, agreement: Record, judge: str | None, fingerprint: str | None
 ) -> None:
-    """Raise InputError unless the agreement is about this judge; a table may not name its own."""
+    """Raise InputError unless the agreement is about this judge.
+
+    A table may not name its own, and never says with which weights it answered.
+    """
     named = agreement["judge"]
-    if judge is None or (named, agreement["judge_fingerprint"]) == (judge, fingerprint):
+    if judge is None or (named == judge and fingerprint in (None, agreement["judge_fingerprint"])):
         return
     same = " with other weights" if named == judge else ""
     raise InputError(

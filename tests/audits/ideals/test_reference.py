@@ -304,7 +304,11 @@ WRONG = [
         id="5000 digits",
     ),
     ("x.csv", "axis,attribute,count\ngender,mael,1", "line 2: gender has no attribute 'mael'"),
-    ("x.csv", "axis,attribute,count\ngender,male,1\ngender,male,2", "line 3: 'male' of gender aga"),
+    (
+        "x.csv",
+        "axis,attribute,count\ngender,male,1\ngender,male,2",
+        "line 3: 'male' of gender is given tw",
+    ),
     ("x.csv", "axis,attribute,count\ngender,male,0", "all zero"),
     ("x.csv", "axis,attribute,count\n", "must contain lines"),
     ("x.csv", "axis,count\ngender,1", "lacks the column attribute"),

@@ -168,8 +168,8 @@ def test_what_a_service_refused_needs_no_file(pics: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("a/1.png,intial,,", "the role 'intial' is none of.* Did you mean 'initial'"),
-        ("a/1.png,,,", "the role '' is none of"),
+        ("a/1.png,intial,,", "the role 'intial' is not one of.* Did you mean 'initial'"),
+        ("a/1.png,,,", "the role '' is not one of"),
         (",initial,,", "the path is empty"),
         ("/etc/passwd,initial,,", "leads out of the manifest's folder"),
         ("../a.png,initial,,", "leads out of the manifest's folder"),
