@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import biasgraph
+from biasgraph.errors import WIDEST
 from biasgraph.report import words
 from biasgraph.report.audit_card import card_files
 from biasgraph.report.every_eval_ever import eval_files, model_id
@@ -201,6 +202,19 @@ def test_a_reanalysis_replaces_the_files_and_other_images_do_not(
     more = {**graph, "images": {**graph["images"], "initial": 96}}
     other = replace(result, document={**result.document, "graph": more})
     assert {*eval_files(other)}.isdisjoint(eval_files(result))
+
+
+def test_a_long_cell_of_a_damaged_table_is_shortened_in_the_error(tmp_path: Path) -> None:
+    biasgraph.build(answers=librarian_table(images=40), output=tmp_path / "run", bootstrap=100)
+    path = tmp_path / "run" / "pairs.csv"
+    table = pd.read_csv(path, keep_default_na=False, dtype=str)
+    table.loc[1, "p"] = "0.5" + 5_000 * "x"
+    table.to_csv(path, index=False)
+    with pytest.raises(
+        biasgraph.InputError, match=r"pairs\.csv is damaged: .*0\.5xx.* \.\.\. "
+    ) as it:
+        biasgraph.load(tmp_path / "run")
+    assert len(str(it.value)) <= WIDEST
 
 
 @pytest.mark.parametrize("column", ["target", "axis"])

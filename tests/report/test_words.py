@@ -201,6 +201,9 @@ def test_a_pair_cut_by_its_sensitivity_alone(result: biasgraph.Result) -> None:
     text = words.plain(verdict_words.about_pair(cut, document))
     assert "differs between the images made for gender" in text
     assert "but |IS| is below 0.5, so it is not an edge" in text
+    del document["graph"]["edge_rule"]["min_is"]  # as earlier versions wrote it
+    assert "but |IS| is below 0, so" in words.plain(verdict_words.about_pair(cut, document))
+    assert words.edge_rule(document["graph"])["alpha"] == 0.05
 
 
 def test_labels_show_what_hides_and_keep_joiners() -> None:

@@ -273,18 +273,10 @@ def test_a_cluster_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 
 def _command(directory: Path, *options: str, **environment: str) -> subprocess.Popen[str]:
     """The build as a program, with a group of processes of its own as a terminal would give it."""
+    # Not by the environment: Ray's own programs warn on Python 3.12, and would not start.
+    program = [sys.executable, "-W", "error", ROOT / "cli.py"]
     return subprocess.Popen(
-        # Not by the environment: Ray's own programs warn on Python 3.12, and would not start.
-        [
-            sys.executable,
-            "-W",
-            "error",
-            ROOT / "cli.py",
-            *COMMAND,
-            "-o",
-            directory / "run",
-            *options,
-        ],
+        [*program, *COMMAND, "-o", directory / "run", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -12,6 +12,7 @@ import pytest
 
 import biasgraph
 from biasgraph.audits.agreement.check import check, keep
+from biasgraph.audits.agreement.trust import read_correction
 from biasgraph.audits.pipeline_options import CheckOptions
 from biasgraph.commands import main
 from biasgraph.data.result import Result, load
@@ -217,6 +218,16 @@ def test_a_later_build_keeps_the_agreement(run: Path) -> None:
     assert graph_of(run)["agreement"] == record
     assert rebuild(run, "--correct", str(run / "agreement.json")) == 0
     assert graph_of(run)["correction"]["axes"] == ["gender"]
+
+
+def test_a_table_names_its_judge_but_no_weights(run: Path) -> None:
+    path = run / "agreement.json"
+    judge = json.loads(path.read_text("utf-8"))["judge"]
+    assert read_correction(path, judge, None) == read_correction(path, None, None)
+    with pytest.raises(InputError, match="with other weights"):
+        read_correction(path, judge, "sha256:0")
+    with pytest.raises(InputError, match=f"is about the judge {judge}, and"):
+        read_correction(path, "fake:third", None)
 
 
 def test_another_judges_errors_say_nothing(
