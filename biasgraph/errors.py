@@ -17,9 +17,15 @@ WIDEST = 400
 
 
 class BiasgraphError(Exception):
-    """Base of every error that is shown without a traceback; its message is one clear line."""
+    """Base of every error that is shown without a traceback; its message is one clear line.
+
+    Each of its lines is shortened to `WIDEST`, whoever catches it: what it quotes may be long.
+    """
 
     exit_code = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__("\n".join(map(shorten, message.split("\n"))))
 
 
 class InputError(BiasgraphError):

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasgraph.errors import (
+    WIDEST,
     BiasgraphError,
+    GateFailed,
     InputError,
     MissingExtra,
     ModelError,
@@ -71,3 +73,11 @@ def test_printable_text_holds_nothing_invisible(text: str) -> None:
     assert not any(unicodedata.category(c)[0] == "C" for c in shown)
     assert len(shown.splitlines()) <= 1
     assert printable(shown) == shown
+
+
+@pytest.mark.parametrize("kind", [InputError, ModelError, GateFailed])
+def test_every_line_of_an_error_is_short_whoever_catches_it(kind: type[BiasgraphError]) -> None:
+    error = kind(f"first: {'x' * 5_000}\nsecond")
+    first, second = str(error).split("\n")
+    assert len(first) == WIDEST and first.startswith("first: xx") and second == "second"
+    assert str(kind()) == ""

@@ -24,7 +24,7 @@ from biasgraph.data.result_tables import (
     ResultTables,
     RowsByPrompt,
 )
-from biasgraph.errors import InputError, did_you_mean, printable, shorten, show_path
+from biasgraph.errors import InputError, did_you_mean, printable, show_path
 from biasgraph.io.csv_files import CsvFile, to_csv
 from biasgraph.io.json_files import check, parse_json, to_json
 from biasgraph.io.text_files import read_bytes, refuse_pipe
@@ -393,5 +393,4 @@ def _read_typed(
     try:
         return reader(cells)
     except (ValueError, OverflowError) as error:
-        told = f"{show_path(path)} is damaged: {printable(str(error))}"
-        raise InputError(shorten(told)) from None
+        raise InputError(f"{show_path(path)} is damaged: {printable(str(error))}") from None

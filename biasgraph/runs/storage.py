@@ -31,6 +31,9 @@ def storing(folder: Path) -> Iterator[None]:
         raise _storage_error(folder, f"{error.strerror or error}{where}", full=full) from error
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
         raise  # ours, not the machine's
+    except UnicodeDecodeError as error:  # even SQLite's own message may quote damage
+        message = f"{show_path(folder / LEDGER)} is damaged (text that is not UTF-8); {NEW_RUN}"
+        raise ModelError(message) from error
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):

@@ -333,3 +333,9 @@ def test_a_ledger_that_somebody_wrote_into_is_refused(
     with pytest.raises(InputError, match=reason):
         Ledger(path, read_only=read_only)
     assert path.read_bytes() == before
+
+
+def test_messages_of_sqlite_that_are_no_text_are_damage(tmp_path: Path) -> None:
+    told = r"ledger\.sqlite is damaged \(text that is not UTF-8\)"
+    with pytest.raises(ModelError, match=told), storing(tmp_path):
+        b"malformed \xc9(".decode()

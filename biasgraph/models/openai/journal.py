@@ -269,7 +269,7 @@ class Journal:
     def _in_words(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, sqlite3.DatabaseError, zlib.error) as error:
+        except (OSError, sqlite3.DatabaseError, UnicodeDecodeError, zlib.error) as error:
             raise ModelError(
                 f"cannot keep responses in {printable(str(self._path))}: {printable(str(error))}; "
                 "no more requests are sent; what is stored is kept"
