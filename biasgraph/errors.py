@@ -19,13 +19,15 @@ WIDEST = 400
 class BiasgraphError(Exception):
     """Base of every error that is shown without a traceback; its message is one clear line.
 
-    Each of its lines is shortened to `WIDEST`, whoever catches it: what it quotes may be long.
+    Each of its lines is shortened, whoever catches it: what it quotes may be long. With "Error: "
+    before it, it has at most `WIDEST` characters.
     """
 
     exit_code = 1
 
     def __init__(self, message: str = "") -> None:
-        super().__init__("\n".join(map(shorten, message.split("\n"))))
+        most = WIDEST - len("Error: ")
+        super().__init__("\n".join(shorten(line, most) for line in message.split("\n")))
 
 
 class InputError(BiasgraphError):
@@ -82,9 +84,9 @@ def printable(text: str) -> str:
     return "".join(_visible(character) for character in text)
 
 
-def shorten(line: str) -> str:
-    """`line`, or its beginning and its end where it has more than `WIDEST` characters."""
-    return line if len(line) <= WIDEST else f"{line[: WIDEST - 153]} ... {line[-148:]}"
+def shorten(line: str, most: int = WIDEST) -> str:
+    """`line`, or its beginning and its end where it has more than `most` characters."""
+    return line if len(line) <= most else f"{line[: most - 153]} ... {line[-148:]}"
 
 
 def show_path(path: Path) -> str:

@@ -79,5 +79,5 @@ def test_printable_text_holds_nothing_invisible(text: str) -> None:
 def test_every_line_of_an_error_is_short_whoever_catches_it(kind: type[BiasgraphError]) -> None:
     error = kind(f"first: {'x' * 5_000}\nsecond")
     first, second = str(error).split("\n")
-    assert len(first) == WIDEST and first.startswith("first: xx") and second == "second"
+    assert len(f"Error: {first}") == WIDEST and first.startswith("first: xx") and second == "second"
     assert str(kind()) == ""
