@@ -25,7 +25,7 @@ from biasgraph.causal.rows import LATER_FIELDS, LinkRow, NodeRow
 from biasgraph.causal.settings import AnalysisSettings
 from biasgraph.data.agreement_model import AgreementDocument
 from biasgraph.data.findings import Part
-from biasgraph.errors import BiasgraphError
+from biasgraph.errors import BiasgraphError, list_words
 
 MOST = 10**12
 """Images, edges, resamples; more would be a mistake."""
@@ -237,6 +237,8 @@ def _settings(record: Any) -> Any:
         settings = AnalysisSettings.of_record(record)
     except (TypeError, BiasgraphError) as error:
         raise ValueError(str(error)) from None
+    if lacking := [name for name in ("bootstrap", "min_valid") if name not in record]:
+        raise ValueError(f"lacks {list_words(lacking)}")
     if max(getattr(settings, name) for name in DRAWN) > DRAWS:
         raise ValueError(f"more than {DRAWS:,} resamples")
     return record

@@ -106,6 +106,7 @@ def without(*place: Any) -> Callable[[Document], object]:
         (put("graph", "settings", "x\ud800", 7), "half a character"),
         (put("graph", "settings", 1.5), r"graph\.settings: .*not an object"),
         (put("graph", "settings", "bootstrap", 10**12), r"graph\.settings: .*resamples"),
+        (without("graph", "settings", "bootstrap"), r"graph\.settings: .*lacks bootstrap"),
         (put("graph", "amplification", "noise_floor", {}), r"graph\.amplification\.noise_floor"),
         (put("graph", "versions", []), r"graph\.versions"),
         (put("graph", "agreement", {"axes": 1}), r"graph\.agreement\.toy"),

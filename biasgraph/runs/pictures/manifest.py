@@ -16,7 +16,7 @@ from pathlib import Path
 from biasgraph.data.axes import AxisSet
 from biasgraph.errors import InputError, did_you_mean, list_words, printable, show_path
 from biasgraph.io.csv_files import CsvFile
-from biasgraph.io.text_files import at_place, read_bytes
+from biasgraph.io.text_files import at_place, read_bytes, refuse_pipe
 from biasgraph.models.image_files import SUFFIXES
 from biasgraph.prompts.controls import rewordings
 from biasgraph.prompts.counterfactuals import plan_prompts
@@ -105,6 +105,7 @@ def _stem(path: str) -> str:
 
 def _rows(file: Path, axes: AxisSet) -> list[Row]:
     source = show_path(file)
+    refuse_pipe(file)
     table = CsvFile(read_bytes(file), source, COLUMNS)
     for name in NEEDED:
         if name not in table.columns:

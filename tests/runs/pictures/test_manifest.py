@@ -189,6 +189,12 @@ def test_wrong_lines_are_named(pics: Path, line: str, problem: str) -> None:
         layout_of(path)
 
 
+def test_a_pipe_in_its_place_is_refused(pics: Path) -> None:
+    os.mkfifo(pics / "m.csv")
+    with pytest.raises(InputError, match=r"cannot read .*m\.csv"):
+        layout_of(pics / "m.csv")
+
+
 def test_a_picture_of_several_prompts_must_say_whose_it_is(pics: Path) -> None:
     path = manifest(pics, *SEVERAL[:3], "b/0.png,counterfactual,gender,male,a male teacher")
     with pytest.raises(InputError, match=r"line 4: cannot tell which of 2 initial prompts"):
