@@ -34,6 +34,8 @@ _PAPER: dict[str, Any] = {
 }
 _RETIRED = ("amplification_replicates",)
 _OF_THE_RUN = ("looks", "decide")
+LATER_SETTINGS = ("global_alpha", "global_min_is", "global_test", "delta", "min_v", *_OF_THE_RUN)
+"""What graphs of version 0.1.0 lack."""
 _LEAST = {
     "min_valid": 1,
     "bootstrap": 100,

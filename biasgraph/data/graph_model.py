@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -22,7 +22,7 @@ from pydantic import (
 
 from biasgraph.causal.fields import UNSET, GraphRow, Unset
 from biasgraph.causal.rows import LATER_FIELDS, LinkRow, NodeRow
-from biasgraph.causal.settings import AnalysisSettings
+from biasgraph.causal.settings import LATER_SETTINGS, AnalysisSettings
 from biasgraph.data.agreement_model import AgreementDocument
 from biasgraph.data.findings import Part
 from biasgraph.errors import BiasgraphError, list_words
@@ -235,9 +235,12 @@ def _settings(record: Any) -> Any:
         raise ValueError("not an object")
     try:
         settings = AnalysisSettings.of_record(record)
+        looks, decide = tuple(record.get("looks", ())), record.get("decide", settings.decide)
+        replace(settings, looks=looks, decide=decide)
     except (TypeError, BiasgraphError) as error:
         raise ValueError(str(error)) from None
-    if lacking := [name for name in ("bootstrap", "min_valid") if name not in record]:
+    names = (part.name for part in fields(AnalysisSettings) if part.name not in LATER_SETTINGS)
+    if lacking := [name for name in names if name not in record]:
         raise ValueError(f"lacks {list_words(lacking)}")
     if max(getattr(settings, name) for name in DRAWN) > DRAWS:
         raise ValueError(f"more than {DRAWS:,} resamples")

@@ -26,7 +26,6 @@ _RISKY = re.compile(r"'*[=+\-@\t\r\n]")
 ROWS = 100_000  # written at once
 _QUOTED = re.compile('[,;\t"\r\n]')
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
-"""NUL and lone surrogates: no CSV file in UTF-8 can hold them."""
 
 
 def protect(text: str) -> str:
@@ -35,8 +34,13 @@ def protect(text: str) -> str:
     A text that looks protected already gets one more apostrophe, so that `unprotect` gives back
     exactly what was written. NUL and lone surrogates become U+FFFD.
     """
-    text = _UNWRITABLE.sub("\ufffd", text)
+    text = table_text(text)
     return "'" + text if _RISKY.match(text) else text
+
+
+def table_text(text: str) -> str:
+    """`text` with U+FFFD for NUL and lone surrogates, which no table in UTF-8 can hold."""
+    return _UNWRITABLE.sub("\ufffd", text)
 
 
 def unprotect(cell: str) -> str:

@@ -13,6 +13,7 @@ from biasgraph.causal.tables import mix_arms
 from biasgraph.data.file_names import REPORT
 from biasgraph.data.findings import Images
 from biasgraph.errors import InputError
+from biasgraph.io.csv_files import table_text
 from biasgraph.report import judge_words, rounds_words, verdict_words, words
 from biasgraph.report.caveats import caveats
 from biasgraph.report.graph_summary import graph_facts
@@ -128,20 +129,18 @@ def title_of(document: Record) -> str:
     return words.label(graph["prompt"], 300)
 
 
-def _key(text: str) -> str:
-    """A name as CSV files hold it: they have no NUL and no lone surrogates."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-
-
 def _all_pairs(result: Result) -> list[dict[str, Any]]:
     """Every ordered pair in the order of the nodes, flags as a list, edges with their mediation."""
     names = [node["id"] for node in result.document["nodes"]]
     links = {(link["source"], link["target"]): link for link in result.document["links"]}
-    records = {(_key(pair["source"]), _key(pair["target"])): pair for pair in result.pair_records()}
+    records = {
+        (table_text(pair["source"]), table_text(pair["target"])): pair
+        for pair in result.pair_records()
+    }
     pairs = []
     for source in names:
         for target in names:
-            record = records.get((_key(source), _key(target)))
+            record = records.get((table_text(source), table_text(target)))
             if record is None:
                 pair = words.arrow({"source": source, "target": target})
                 raise InputError(f"pairs.csv does not fit graph.json: it lacks {pair}")
@@ -181,9 +180,9 @@ def _counts(result: Result) -> Counts:
     frame = result.tables[names].fillna("")
     counts: dict[tuple[str, str, str], dict[str, int]] = {}
     for role, x, a, y, answer, count in zip(*map(frame.get, names), strict=True):
-        axis, attribute = CONTROLS if role == "control" else (_key(x), _key(a))
-        of_target = counts.setdefault((axis, attribute, _key(y)), {})
-        of_target[_key(answer)] = of_target.get(_key(answer), 0) + int(count)
+        axis, attribute = CONTROLS if role == "control" else (table_text(x), table_text(a))
+        of_target = counts.setdefault((axis, attribute, table_text(y)), {})
+        of_target[table_text(answer)] = of_target.get(table_text(answer), 0) + int(count)
     return counts
 
 
@@ -191,9 +190,11 @@ def _sets(result: Result, thumbnails: Thumbnails, place: Mapping[str, int]) -> l
     nodes = result.document["nodes"]
     counts = _counts(result)
     known = {(axis, attribute) for axis, attribute, _ in counts}
-    chosen = {(_key(x), _key(a)): images for (x, a), images in thumbnails.chosen.items()}
+    chosen = {
+        (table_text(x), table_text(a)): images for (x, a), images in thumbnails.chosen.items()
+    }
     wanted = [(-1, -1, "", "")] + [
-        (x, a, _key(node["id"]), _key(attribute))
+        (x, a, table_text(node["id"]), table_text(attribute))
         for x, node in enumerate(nodes)
         for a, attribute in enumerate(node["attributes"])
     ]
@@ -203,7 +204,7 @@ def _sets(result: Result, thumbnails: Thumbnails, place: Mapping[str, int]) -> l
             "axis": x,
             "attribute": a,
             "counts": [
-                _row(counts.get((axis, attribute, _key(node["id"])), {}), node["attributes"])
+                _row(counts.get((axis, attribute, table_text(node["id"])), {}), node["attributes"])
                 for node in nodes
             ],
             "images": [place[image] for image in chosen.get((axis, attribute), ())],
@@ -242,7 +243,7 @@ def _mix_arms(sets: Sequence[Record], axes: int, mix: str) -> list[list[list[flo
 
 def _row(counts: Mapping[str, int], attributes: Sequence[str]) -> list[int]:
     lost = [0 if answer in attributes else counts.get(answer, 0) for answer in LOST]
-    return [*(counts.get(_key(attribute), 0) for attribute in attributes), *lost]
+    return [*(counts.get(table_text(attribute), 0) for attribute in attributes), *lost]
 
 
 def _prepare_findings(findings: Record, place: Mapping[str, int]) -> list[dict[str, Any]]:

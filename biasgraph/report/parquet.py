@@ -2,7 +2,8 @@
 
 Counts are integers, undefined numbers null, and lists are lists: `flags` of strings,
 `initial.counts` of integers, intervals of numbers; in columns that are not promised (`findings.*`)
-a list is JSON text. The file's metadata has `biasgraph`: the `graph` of graph.json, as JSON.
+a list is JSON text. Lone surrogates, which UTF-8 cannot hold, are U+FFFD as in CSV files. The
+file's metadata has `biasgraph`: the `graph` of graph.json, as JSON.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from biasgraph.causal.fields import columns
 from biasgraph.causal.rows import NodeRow
 from biasgraph.data import frames as tables
 from biasgraph.errors import MissingExtra
+from biasgraph.io.csv_files import table_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +91,7 @@ def _array(values: Iterable[Any], kind: str | None) -> Any:
     """An Arrow array of this type, or of the type that fits; JSON texts where none does."""
     import pyarrow as pa
 
-    cells = [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in values]
+    cells = [_cell(value) for value in values]
     if kind is not None:
         return pa.array(cells, _type(kind))
     if any(isinstance(cell, list) for cell in cells):
@@ -98,6 +100,14 @@ def _array(values: Iterable[Any], kind: str | None) -> Any:
         return pa.array(cells)
     except (pa.ArrowException, OverflowError):  # texts and numbers mixed, or numbers too large
         return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_cell(part) for part in value]
+    if isinstance(value, str):
+        return table_text(value)
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _type(kind: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from biasgraph.report.words import Record, between, count_noun
+from biasgraph.report.words import Record, between, count_noun, min_v
 
 
 def say_needed(document: Record, pairs: Sequence[Record]) -> str | None:
@@ -13,7 +13,7 @@ def say_needed(document: Record, pairs: Sequence[Record]) -> str | None:
     times = times_as_many(document, pairs)
     if times is None:
         return None
-    link = f"a link of V = {_least(document):g}"
+    link = f"a link of V = {min_v(document['graph']):g}"
     if times <= 1:
         tested = count_noun(len(_limits(pairs)), "pair")
         return f"Each of {tested} had a chance of at least 80 % to show {link}."
@@ -26,16 +26,12 @@ def say_needed(document: Record, pairs: Sequence[Record]) -> str | None:
 
 def times_as_many(document: Record, pairs: Sequence[Record]) -> float | None:
     """How many times as many images would find such a link; None without any tested pair."""
-    least, limits = _least(document), _limits(pairs)
+    least, limits = min_v(document["graph"]), _limits(pairs)
     if not limits or not least:
         return None
     from biasgraph.causal.independence import images_to_detect
 
     return max(images_to_detect(least, limit) for limit in limits)
-
-
-def _least(document: Record) -> float:
-    return float(document["graph"]["settings"].get("min_v", 0.3))
 
 
 def _limits(pairs: Sequence[Record]) -> list[float]:

@@ -19,6 +19,7 @@ from biasgraph.report.words import (
     ideal_words,
     is_without_interventions,
     list_names,
+    min_v,
     name,
     p_value,
     with_interval,
@@ -165,7 +166,7 @@ def about_pair(pair: Record, document: Record) -> str:
         f"(p = {p_value(pair['p'])})"
     )
     if pair.get("verdict") == "below_min_v":
-        least = document["graph"]["settings"]["min_v"]
+        least = min_v(document["graph"])
         return (
             f"{none}. If there is a link, it is below V = {least:g}: at most "
             f"{pair['v_high']:.2f}, with {confidence(document['graph'])} confidence."

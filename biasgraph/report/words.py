@@ -192,6 +192,11 @@ def edge_rule(graph: Record) -> Record:
     return {"min_is": 0.0, **rule}
 
 
+def min_v(graph: Record) -> float:
+    """The smallest V worth looking for in this graph."""
+    return float(graph["settings"].get("min_v", 0.3))  # 0.1.0 wrote none
+
+
 def rule_words(graph: Record, nodes: Sequence[Record]) -> str:
     """What makes a pair an edge, in words."""
     rule = edge_rule(graph)

@@ -133,6 +133,16 @@ def test_a_column_of_numbers_that_parquet_has_no_type_for_is_text(
     assert {*parquet(files["nodes.parquet"])["own"].to_pylist()} == {str(10**30)}
 
 
+def test_parquet_has_a_sign_where_a_text_has_half_a_character(result: biasgraph.Result) -> None:
+    document = deepcopy(result.document)
+    first = document["nodes"][0]
+    first["attributes"][0], first["own"] = "\ud800x", ["\udfff"]
+    files = FORMATS["parquet"].files(dataclasses.replace(result, document=document), 2)
+    nodes = parquet(files["nodes.parquet"]).to_pylist()
+    assert nodes[0]["attributes"] == ["\ufffdx", *first["attributes"][1:]]
+    assert json.loads(nodes[0]["own"]) == ["\ufffd"]
+
+
 @pytest.mark.parametrize("read", [nx.read_graphml, nx.read_gexf])
 def test_graphs_have_the_numbers_of_graph_json(result: biasgraph.Result, read: Any) -> None:
     kind = read.__name__.removeprefix("read_")

@@ -300,7 +300,8 @@ class Recount:
                 str(pair["n_mean_prompts"]),
                 f"{mean:+.3f}",
             )
-        assert bool(found) == (verdict_words.is_found(pair) and "opposite_mean" in pair["flags"])
+        directed = verdict_words.is_found(pair) and pair["sign"] in ("towards", "away")
+        assert bool(found) == (directed and "opposite_mean" in pair["flags"])
         text = OPPOSITE.sub("", text)
         source, target, verdict = pair["source"], pair["target"], pair["verdict"]
         settings = self.document["graph"]["settings"]
