@@ -166,9 +166,9 @@ def about_pair(pair: Record, document: Record) -> str:
         f"(p = {p_value(pair['p'])})"
     )
     if pair.get("verdict") == "below_min_v":
-        least = min_v(document["graph"])
+        smallest = min_v(document["graph"])
         return (
-            f"{none}. If there is a link, it is below V = {least:g}: at most "
+            f"{none}. If there is a link, it is below V = {smallest:g}: at most "
             f"{pair['v_high']:.2f}, with {confidence(document['graph'])} confidence."
         )
     limit = pair["detectable_v_80"]
