@@ -12,22 +12,12 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from biasgraph.data.file_names import FOUND, GRAPH, MINED, RECORD, REPORT
+from biasgraph.data.file_names import DOCUMENTS, GRAPH, RECORD, REPORT
 from biasgraph.errors import InputError, show_path
 from biasgraph.io.text_files import read_regular
 from biasgraph.models.registry import traits_of
 
-BUILD = "build"
-DOCUMENTS = {
-    GRAPH: BUILD,
-    MINED: "mine",
-    FOUND: "search",
-    "openbias.json": "openbias",
-    "scores.json": "minethegap",
-    "words.json": "words",
-    "evaluation.json": "words",
-}
-"""What a command that is done has written, and the command."""
+BUILD = DOCUMENTS[GRAPH]
 PROBES, PROBE = ".safetensors", "probe"
 """What a training of probes writes beside its run, which `search` makes when it has none."""
 TOY = "The generator is one of the built-in toys."

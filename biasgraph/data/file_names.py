@@ -9,6 +9,16 @@ MINED = "mined.json"
 """What a search for prompts found, scored by their images (`mine`)."""
 FOUND = "found.json"
 """What a search for prompts found that a language model wrote (`search`)."""
+DOCUMENTS = {
+    GRAPH: "build",
+    MINED: "mine",
+    FOUND: "search",
+    "openbias.json": "openbias",
+    "scores.json": "minethegap",
+    "words.json": "words",
+    "evaluation.json": "words",
+}
+"""What a command that is done has written, and the command."""
 ANSWERS = "answers.csv"
 PAIRS = "pairs.csv"
 TABLES = "tables.csv"

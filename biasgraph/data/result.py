@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, cast
 
 from biasgraph.data import graph_document as graphs
 from biasgraph.data.answers import Answers
-from biasgraph.data.file_names import ANSWERS, BY_PROMPT, GRAPH, PAIRS, PROMPTS, RECORD, TABLES
+from biasgraph.data.file_names import (
+    ANSWERS,
+    BY_PROMPT,
+    DOCUMENTS,
+    GRAPH,
+    PAIRS,
+    PROMPTS,
+    RECORD,
+    TABLES,
+)
 from biasgraph.data.pair_cells import PAIR_COLUMNS
 from biasgraph.data.result_tables import (
     IntactTables,
@@ -336,6 +345,17 @@ def why_no_run(folder: Path) -> str:
     return "it came from a table"
 
 
+def _why_no_graph(folder: Path) -> str:
+    if not folder.is_dir():
+        return _missing(folder)
+    commands = (command for name, command in DOCUMENTS.items() if (folder / name).exists())
+    if command := next(commands, None):
+        return f"{show_path(folder)} has no graph: it holds what `biasgraph {command}` wrote"
+    if (folder / RECORD).exists():
+        return f"the run in {show_path(folder)} is unfinished: rerun its build command to resume"
+    return f"{show_path(folder)} holds no result: {GRAPH} is missing"
+
+
 def _missing(folder: Path) -> str:
     near: list[str] = []
     with suppress(OSError, ValueError):
@@ -352,12 +372,7 @@ def read_document(folder: Path, intact: bool = False) -> graphs.Document:
     except NotADirectoryError:
         raise InputError(f"{show_path(folder)} is a file, not the directory of a result") from None
     except FileNotFoundError:
-        what = f"{show_path(folder)} holds no result: {GRAPH} is missing"
-        if (folder / RECORD).exists():
-            what = (
-                f"the run in {show_path(folder)} is unfinished: rerun its build command to resume"
-            )
-        raise InputError(what if folder.is_dir() else _missing(folder)) from None
+        raise InputError(_why_no_graph(folder)) from None
     except OSError as error:
         raise InputError(f"cannot read {show_path(path)}: {error.strerror}") from None
     schema = document.get("schema") if isinstance(document, dict) else None

@@ -231,6 +231,13 @@ def test_an_unfinished_run(tmp_path: Path) -> None:
         load(tmp_path)
 
 
+def test_a_run_of_another_command(tmp_path: Path) -> None:
+    for name in ("run.json", "words.json"):
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(InputError, match="has no graph: it holds what `biasgraph words` wrote"):
+        load(tmp_path)
+
+
 def test_no_such_result(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere does not exist"):
         load(tmp_path / "nowhere")
