@@ -181,7 +181,7 @@ class NounPhraseReader(EndingReader):
         run: list[int] = []
         while len(run) <= MAX_WORDS:
             joins = self.word(index) in (",", "and", "&") and self.is_word(index + 1)
-            joins = joins and lexicon.noun_senses(self.word(index - 1))[:1] != "a"  # husky, snow
+            joins = joins and not is_being(self.word(index - 1))  # husky, snow
             if run and joins and all(describes(self.word(i)) for i in run):
                 index += 1
             elif run and (self.word(run[-1]), self.word(index + 1)) in word_rows("joined_pairs"):
