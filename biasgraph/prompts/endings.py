@@ -53,7 +53,8 @@ class EndingReader(OpeningReader):
             return True  # "the first computer my dad owned"
         if previous and word in ("please", "pls", "plz", "thanks") and not self.is_word(index + 1):
             return True
-        if word in words("question_words"):
+        computing = self.tokens[index].text == "IT" and self.is_word(index + 1)
+        if word in words("question_words") and not computing:
             raise Unsure(f"'{word}' belongs to no description")
         year = word.isdecimal() and len(word) == 4 and not self.is_word(index + 1)
         if previous and year:

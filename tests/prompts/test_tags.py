@@ -51,6 +51,7 @@ def test_what_is_said_to_a_program_is_masked_in_place(prompt: str, masked: str) 
         ("an oil painting in the style of Vermeer, a girl scrolling her phone", "a girl"),
         ("giant mecha, hangar, tiny engineers", "giant mecha"),
         ("husky, snow, blue eyes", "husky"),
+        ("an IT specialist in a server room", "an IT specialist"),
         ("a young, tired programmer", "a young, tired programmer"),
         ("a young female and tired programmer", "a young female and tired programmer"),
         ("creature design, friendly owl, moss", "friendly owl"),
