@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -21,7 +23,7 @@ from pydantic import (
 )
 
 from biasgraph.causal.fields import UNSET, GraphRow, Unset
-from biasgraph.causal.rows import LATER_FIELDS, LinkRow, NodeRow
+from biasgraph.causal.rows import LATER_FIELDS, SHARE_FIELDS, LinkRow, NodeRow
 from biasgraph.causal.settings import LATER_SETTINGS, AnalysisSettings
 from biasgraph.data.agreement_model import AgreementDocument
 from biasgraph.data.findings import Part
@@ -45,6 +47,13 @@ def _exact(number: Any) -> Any:
     return number
 
 
+def _refuse_halves(text: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("it contains half a character")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_refuse_halves)]
 Whole = Annotated[int, Field(ge=-MOST, le=MOST)]
 Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_exact)]
 Ends = Annotated[list[Number], Field(min_length=2, max_length=2)]
@@ -76,7 +85,7 @@ def _type(hint: Any) -> Any:
         return dict[str, Any]
     if isinstance(hint, type) and issubclass(hint, GraphRow):
         return _row(hint)
-    return {int: Whole, float: Number}.get(hint, hint)
+    return {int: Whole, float: Number, str: Text}.get(hint, hint)
 
 
 def _part(record: Any) -> Any:
@@ -105,19 +114,32 @@ def _by_attribute(row: Any) -> list[list[Any]]:
     return [values for values in found if values is not None]
 
 
+def _has_all(row: BaseModel, names: Sequence[str]) -> bool:
+    """Whether a row has fields that are written together; ValueError where it has some."""
+    there = row.model_fields_set.intersection(f"{name}_field" for name in names)
+    if there and len(there) < len(names):
+        raise ValueError(f"of {list_words(names)} it lacks some")
+    return bool(there)
+
+
 class _Finding(_Strict):
     title: str
     about: str
     show: list[Annotated[dict[str, Any], BeforeValidator(_part)]]
 
 
+OF_PROMPTS = ("w1_mean_prompt", "w1_mean_prompt_ci", "w1_mean_prompt_null", "prompts_test")
+"""What the nodes of a graph of several prompts have besides."""
+
+
 class _Node(_row(NodeRow)):  # type: ignore[misc]
-    id: str
-    attributes: Annotated[list[str], Field(min_length=1)]
+    id: Text
+    attributes: Annotated[list[Text], Field(min_length=1)]
     initial: dict[str, Any]
     ideal: list[Number]
     w1: Number | None
     near_ideal: bool | None
+    out_strength: Annotated[Number, Field(ge=0)]
     findings: dict[str, _Finding]
 
     @model_validator(mode="after")
@@ -132,17 +154,37 @@ class _Node(_row(NodeRow)):  # type: ignore[misc]
             raise ValueError("its counts, shares or ideal do not fit its attributes")
         if self.w1 is None and self.near_ideal is not None:
             raise ValueError("near_ideal needs w1")
+        self._check_prompts()
         return self
+
+    def _check_prompts(self) -> None:
+        if not _has_all(self, OF_PROMPTS):
+            return
+        measured = self.w1_mean_prompt_field is not None
+        if measured and self.w1_mean_prompt_null_field.q95_field is None:
+            raise ValueError("w1_mean_prompt needs w1_mean_prompt_null.q95")
+
+
+MEAN_FIELDS = ("n_prompts", "n_mean_prompts", "is_mean_prompt")
+"""What the links of a graph of several prompts have besides."""
+TOGETHER = (
+    SHARE_FIELDS,
+    ("is_corrected", "is_corrected_ci_low", "is_corrected_ci_high"),
+    ("is_controlled", "is_controlled_ci_low", "is_controlled_ci_high"),
+    ("decided", "look"),
+    MEAN_FIELDS,
+)
+"""Fields of a link that are there together, or not at all."""
 
 
 class _Link(_row(LinkRow)):  # type: ignore[misc]
-    source: str
-    target: str
+    source: Text
+    target: Text
     w1_before: Number
     w1_after: Number
     sensitivity: Number = Field(alias="is")
-    rows: list[str]
-    columns: list[str]
+    rows: list[Text]
+    columns: list[Text]
     table: list[list[Whole]]
     mediation: list[dict[str, Any]]
 
@@ -150,6 +192,11 @@ class _Link(_row(LinkRow)):  # type: ignore[misc]
     def _fits(self) -> _Link:
         if [len(row) for row in self.table] != [len(self.columns)] * len(self.rows):
             raise ValueError("its table does not fit its rows and columns")
+        for names in TOGETHER:
+            _has_all(self, names)
+        shares = [getattr(self, f"{name}_field", None) for name in SHARE_FIELDS]
+        if shares[0] is not None and None in shares:
+            raise ValueError("moved needs its shares")
         for check in self.mediation:
             if not isinstance(check.get("verdict"), str) or not isinstance(
                 check.get("through"), str
@@ -254,7 +301,7 @@ class _Graph(_Strict):
     subject: str | None
     model: str
     vqa: str | None
-    toy: str | None
+    toy: Text | None
     model_fingerprint: str | None = None
     vqa_fingerprint: str | None = None
     people: bool = False
@@ -304,4 +351,6 @@ class GraphDocument(_Strict):
         ends = [(link.source, link.target) for link in self.links]
         if not {end for pair in ends for end in pair} <= {*names} or len(ends) > len({*ends}):
             raise ValueError("a link is there twice, or leads to no node")
+        if self.graph.prompts and not all(_has_all(link, MEAN_FIELDS) for link in self.links):
+            raise ValueError(f"a link lacks {list_words(MEAN_FIELDS)}")
         return self

@@ -89,15 +89,16 @@ _COLUMNS = ["finding", "source", "target", "verdict", "category", *_NUMBERS, "ev
 
 def _finding(pair: Record, document: Record) -> dict[str, object]:
     shares = {
-        f"{when}{end}": _percent(pair[f"share_{when}{'_ci' if end else ''}{end}"])
+        f"{when}{end}": _percent(pair.get(f"share_{when}{'_ci' if end else ''}{end}"))
         for when in ("before", "after")
         for end in ENDS
     }
     sensitivity = {f"sensitivity{end}": pair[f"is{'_ci' if end else ''}{end}"] for end in ENDS}
     return {
         "finding": plain(verdict_words.finding(pair, document)),
-        **{name: pair[name] for name in ("source", "target", "verdict")},
-        "category": pair["moved"],
+        **{name: pair[name] for name in ("source", "target")},
+        "verdict": pair.get("verdict"),  # which earlier versions did not write
+        "category": pair.get("moved"),
         **shares,
         **sensitivity,
         "evidence": plain(verdict_words.evidence(pair, document)),

@@ -49,10 +49,10 @@ def when_decided(graph: Record, pairs: Sequence[Record]) -> parts.Table:
     found = [pair for pair in between(pairs) if pair.get("look") is not None]
     stops = [pair["look"] if pair["decided"] else 0 for pair in found]
     places = [*range(1, len(looks) + 1), *([0] if 0 in stops else [])]
-    verdicts = [name for name in VERDICT_NAMES if any(p["verdict"] == name for p in found)]
+    verdicts = [name for name in VERDICT_NAMES if any(p.get("verdict") == name for p in found)]
     rows: list[tuple[parts.Cell, ...]] = []
     for verdict in verdicts:
-        own = [s for s, pair in zip(stops, found, strict=True) if pair["verdict"] == verdict]
+        own = [s for s, pair in zip(stops, found, strict=True) if pair.get("verdict") == verdict]
         rows.append((VERDICT_NAMES[verdict], *(own.count(place) or None for place in places)))
     if found:
         rows.append(("all pairs", *(stops.count(place) or None for place in places)))

@@ -5,42 +5,53 @@ from __future__ import annotations
 import copy
 import json
 import os
+import random
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from biasgraph.commands import main
 from biasgraph.data.result import load
 from biasgraph.errors import InputError
+from biasgraph.io.writing import write_files
+from biasgraph.report.export_formats import FORMATS
+from biasgraph.report.page import report_files
 from tests.answer_tables import librarian_table
 
 Document = dict[str, Any]
 
 
+def files_of(table: pd.DataFrame, folder: Path) -> dict[str, bytes]:
+    """The files of a build from a table, beside it."""
+    table.to_csv(folder / "answers.csv", index=False)
+    arguments = ["--bootstrap", "100", "--annotate", "openbias", "--quiet", "-o"]
+    assert main(["build", "--answers", f"{folder}/answers.csv", *arguments, f"{folder}/run"]) == 0
+    run = folder / "run"
+    paths = [path for path in run.rglob("*") if path.is_file()]
+    return {path.relative_to(run).as_posix(): path.read_bytes() for path in paths}
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of a small result."""
-    folder = tmp_path_factory.mktemp("made")
-    librarian_table(images=40).to_csv(folder / "librarian.csv", index=False)
-    arguments = [
-        "--bootstrap",
-        "100",
-        "--annotate",
-        "openbias",
-        "--quiet",
-        "-o",
-        str(folder / "run"),
-    ]
-    assert main(["build", "--answers", str(folder / "librarian.csv"), *arguments]) == 0
-    return {path.name: path.read_bytes() for path in (folder / "run").iterdir() if path.is_file()}
+    return files_of(librarian_table(images=40), tmp_path_factory.mktemp("made"))
+
+
+@pytest.fixture(scope="module")
+def of_prompts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Those of a small result of two prompts."""
+    prompts = ("a nurse", "a clerk")
+    tables = [librarian_table(images=40, prompt=prompt, seed=len(prompt)) for prompt in prompts]
+    return files_of(pd.concat(tables), tmp_path_factory.mktemp("of_prompts"))
 
 
 @pytest.fixture
 def run(made: dict[str, bytes], tmp_path: Path) -> Path:
-    for name, content in made.items():
-        (tmp_path / name).write_bytes(content)
+    write_files(tmp_path, made)
     return tmp_path
 
 
@@ -99,6 +110,9 @@ def without(*place: Any) -> Callable[[Document], object]:
         (put("links", 0, "source", "nobody"), "leads to no node"),
         (put("links", 0, "table", [[1]]), r"links\.0: .*does not fit its rows"),
         (put("links", 0, "is", None), r"links\.0\.is"),
+        (without("links", 0, "share_after_ci_high"), r"links\.0: .*lacks some"),
+        (put("links", 0, "share_before", None), r"links\.0: .*moved needs its shares"),
+        (put("links", 0, "is_corrected", 0.1), r"links\.0: .*lacks some"),
         (put("graph", "toy", 3), r"graph\.toy"),
         (put("graph", "prompt", None), r"graph: .*one prompt or several"),
         (put("graph", "settings", "alpha", 7), r"graph\.settings: .*alpha"),
@@ -124,6 +138,78 @@ def test_a_field_that_does_not_fit_is_named(
     with pytest.raises(InputError, match=rf"graph\.json is damaged: .*{field}") as refused:
         load(run)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (without("nodes", 0, "w1_mean_prompt"), r"nodes\.0: .*lacks some"),
+        (without("nodes", 0, "w1_mean_prompt_null"), r"nodes\.0: .*lacks some"),
+        (without("nodes", 0, "prompts_test"), r"nodes\.0: .*lacks some"),
+        (put("nodes", 0, "w1_mean_prompt_null", "q95", None), r"nodes\.0: .*needs w1_mean_prompt"),
+        (put("nodes", 0, "out_strength", -1), r"nodes\.0\.out_strength"),
+        (without("links", 0, "is_mean_prompt"), r"links\.0: .*lacks some"),
+        (
+            put("nodes", 0, "attributes", 0, "\ud800"),
+            r"attributes\.0: .*half a character",
+        ),
+    ],
+)
+def test_what_nodes_say_of_prompts_belongs_together(
+    of_prompts: dict[str, bytes], tmp_path: Path, change: Callable[[Document], object], field: str
+) -> None:
+    write_files(tmp_path, of_prompts)
+    edited(tmp_path, change)
+    with pytest.raises(InputError, match=rf"graph\.json is damaged: .*{field}"):
+        load(tmp_path)
+
+
+ODD: list[Any] = [
+    None, True, [], {}, "x", 1.5, -1, 10**30, [None], {"a": 1}, ["x"], "\ud800", 0, [[1]], 1e308
+]  # fmt: skip
+
+
+def places(value: Any, *path: Any) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """Where the values in a document are: of the parts of a list, the first that has a field."""
+    found = {tuple("#" if isinstance(step, int) else step for step in path): path}
+    parts = dict(enumerate(value)) if isinstance(value, list) else value
+    for step, part in parts.items() if isinstance(parts, dict) else ():
+        found = places(part, *path, step) | found
+    return found
+
+
+@pytest.mark.slow(reason="reads a thousand broken graphs")
+@pytest.mark.parametrize("name", ["made", "of_prompts"])
+def test_any_value_that_is_missing_or_odd_is_refused_or_read(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """No reader of a graph ends in a traceback, whatever field is changed."""
+    write_files(tmp_path, request.getfixturevalue(name))
+    read_everything(tmp_path)
+    sound = (tmp_path / "graph.json").read_bytes()
+    rng, counts = random.Random(1), Counter[str]()
+    for path in [path for path in places(json.loads(sound)).values() if path]:
+        for change in [without(*path), *(put(*path, value) for value in rng.sample(ODD, 2))]:
+            (tmp_path / "graph.json").write_bytes(sound)
+            edited(tmp_path, change)
+            try:
+                read_everything(tmp_path)
+                counts["read"] += 1
+            except InputError as error:
+                assert "\x1b" not in str(error)
+                counts["refused"] += 1
+    print(dict(counts))
+    assert min(counts["read"], counts["refused"]) > 100
+
+
+def read_everything(folder: Path) -> None:
+    result = load(folder)
+    assert repr(result) and result._repr_html_()
+    for frame in (result.nodes, result.edges, result.findings, result.by_prompt, result.graph):
+        assert len(frame) >= 0
+    assert list(report_files(result, images=False))
+    for name in {*FORMATS} - {"html", "pyvis", "png", "svg"}:
+        assert [*FORMATS[name].files(result, 2)]
 
 
 MARKED = {

@@ -19,6 +19,7 @@ from PIL import Image
 
 import biasgraph
 from biasgraph.causal.flags import CLAIMS
+from biasgraph.causal.rows import LATER_FIELDS
 from biasgraph.data.findings import Finding, Text
 from biasgraph.report import verdict_words
 from biasgraph.report.words import plain
@@ -121,6 +122,15 @@ def test_a_result_without_findings_has_an_empty_frame(result: biasgraph.Result) 
     assert alone.empty
     assert list(alone.columns) == list(result.findings.columns)
     assert alone["before"].dtype == float
+
+
+def test_findings_of_earlier_versions_lack_verdict_and_shares(result: biasgraph.Result) -> None:
+    document = copy.deepcopy(result.document)
+    for name in LATER_FIELDS:
+        del document["links"][0][name]
+    (found,) = dataclasses.replace(result, document=document).findings.to_dict("records")
+    assert found["finding"] and found["sensitivity"] == document["links"][0]["is"]
+    assert pd.isna(found["verdict"]) and pd.isna(found["before"])
 
 
 def test_findings_with_a_direction_come_first(result: biasgraph.Result) -> None:
