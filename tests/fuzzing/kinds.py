@@ -145,8 +145,6 @@ EVALUATE = (
     "mined",
     "--model",
     "sandbox:debiased",
-    "--fresh-batches",
-    "2",
     "-o",
     "out/e",
 )
