@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import cache
@@ -47,8 +48,11 @@ def _exact(number: Any) -> Any:
     return number
 
 
+_HALF = re.compile("[\ud800-\udfff]")
+
+
 def _refuse_halves(text: str) -> str:
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if _HALF.search(text):
         raise ValueError("it contains half a character")
     return text
 
