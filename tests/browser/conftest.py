@@ -234,6 +234,7 @@ def check_shot(shot: Any) -> None:
 
 def unnamed_images(page: Any) -> int:
     """How many images have no name, or did not load."""
+    page.wait_for_function("[...document.images].every((one) => one.complete)")
     unnamed = "all => all.filter((one) => !one.alt || !one.naturalWidth).length"
     return int(page.locator("img").evaluate_all(unnamed))
 

@@ -158,6 +158,7 @@ def test_the_numbers_of_an_axis_are_a_table(page: Any, run: Path) -> None:
     assert page.locator("#compared tbody tr").count() == 0, "rows are drawn when it is opened"
     first = page.locator("#compared .compared > details").first
     first.locator("summary").click()
+    first.locator("tbody tr").first.wait_for()
     title = first.locator("summary").inner_text()
     axis = words.plain(title).partition(":")[0]
     place = [node["id"] for node in document["nodes"]].index(axis)
