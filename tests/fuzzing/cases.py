@@ -19,7 +19,7 @@ from tests.fuzzing.api_calls import API
 from tests.fuzzing.kinds import KINDS, Kind, fill
 from tests.fuzzing.mutations import Random, break_ledger, break_path
 from tests.fuzzing.trial import Outcome, attempt, clean
-from tests.fuzzing.warming import warm_up
+from tests.fuzzing.warming import compute_in_one_thread, warm_up
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,7 @@ def inputs() -> Iterator[Path]:
                 for stream in (1, 2):
                     os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
                 os.chdir(sound)
+                compute_in_one_thread()
                 sound_inputs.make(sound)
                 code = 0
             except BaseException:

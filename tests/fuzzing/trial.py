@@ -102,7 +102,9 @@ def _become(
         _watch([*allowed, folder.with_name("cache"), Path("/dev/null"), Path("/dev/tty")], files[2])
         from biasgraph.commands import main
         from tests.fuzzing.api_calls import API, carry_out
+        from tests.fuzzing.warming import compute_in_one_thread
 
+        compute_in_one_thread()
         sys.argv = ["biasgraph", *arguments]
         code = carry_out(arguments[1:]) if arguments[0] == API else main(arguments)
         sys.stdout.flush()

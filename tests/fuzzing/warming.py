@@ -23,22 +23,28 @@ LIBRARIES = (
 def warm_up(cache: Path) -> None:
     """Import what the commands import when they need it, and compile the templates of pages.
 
-    torch computes in one thread: threads of several processes wait for each other on few cores,
-    and a case takes ten times as long.
-
     Args:
         cache: Where matplotlib keeps its list of fonts.
     """
     os.environ["MPLCONFIGDIR"] = str(cache)
     for name in LIBRARIES:
         importlib.import_module(name)
-    import torch
     from PIL import Image
 
     from biasgraph.io import resources
     from biasgraph.report import html
 
-    torch.set_num_threads(1)
     Image.init()
     for name in resources.names(html.FOLDER, ".html"):
         html._environment().get_template(f"{name}.html")
+
+
+def compute_in_one_thread() -> None:
+    """Let torch compute in one thread; for a process that forks no other.
+
+    Threads of several processes wait for each other on few cores, and a case takes ten times as
+    long. torch's pool of threads does not survive a fork: a later use of it fails.
+    """
+    import torch
+
+    torch.set_num_threads(1)
