@@ -24,6 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from biasgraph.errors import InputError, did_you_mean, printable
 from biasgraph.io import resources
+from biasgraph.io.json_files import describe_problem
 from biasgraph.io.yaml_files import Location, Problem, YamlDocument, parse_yaml, read_yaml
 
 RESERVED_ANSWERS = ("unknown", "gated")  # they have a meaning of their own in the answers table
@@ -232,8 +233,7 @@ def _shape_problems(error: ValidationError) -> Iterator[Problem]:
             "literal_error": f"'{key}' must be {' or '.join(known)}, not '{printable(said)}'."
             f"{did_you_mean(said, known)}",
         }
-        text = detail["msg"].removeprefix("Value error, ")
-        yield location, problems.get(kind, f"'{key}': {printable(text)}")
+        yield location, problems.get(kind, f"'{key}': {printable(describe_problem(detail))}")
 
 
 def _keys(location: Location) -> list[str]:

@@ -120,10 +120,10 @@ def _by_attribute(row: Any) -> list[list[Any]]:
 
 def _has_all(row: BaseModel, names: Sequence[str]) -> bool:
     """Whether a row has fields that are written together; ValueError where it has some."""
-    there = row.model_fields_set.intersection(f"{name}_field" for name in names)
-    if there and len(there) < len(names):
-        raise ValueError(f"of {list_words(names)} it lacks some")
-    return bool(there)
+    lost = [name for name in names if f"{name}_field" not in row.model_fields_set]
+    if 0 < len(lost) < len(names):
+        raise ValueError(f"of {list_words(names)} it lacks {list_words(lost)}")
+    return not lost
 
 
 class _Finding(_Strict):

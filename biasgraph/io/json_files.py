@@ -108,8 +108,13 @@ def check(model: type[BaseModel], data: object, source: str) -> None:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"])
-        what = ": ".join(filter(None, [where, first["msg"]]))
+        what = ": ".join(filter(None, [where, describe_problem(first)]))
         raise InputError(f"{source} is damaged: {printable(what)}") from None
+
+
+def describe_problem(problem: Mapping[str, Any]) -> str:
+    """What a model refuses, of one of `ValidationError.errors()`; its own checks as they say it."""
+    return str(problem["msg"]).removeprefix("Value error, ")
 
 
 def _refuse(constant: str) -> Any:

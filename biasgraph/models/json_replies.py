@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from biasgraph.errors import printable
+from biasgraph.io.json_files import describe_problem
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -119,7 +120,7 @@ def _names(schema: type[BaseModel]) -> list[str]:
 
 def _describe(detail: Any) -> str:
     place = ".".join(shorten(str(step), 60) for step in detail["loc"])
-    message = shorten(detail["msg"], 200)
+    message = shorten(describe_problem(detail), 200)
     return f"{place}: {message}" if place else message
 
 

@@ -9,7 +9,7 @@ from biasgraph.causal.flags import STATUS_WORDS
 from biasgraph.report import words
 from biasgraph.report.lead import say_links
 from biasgraph.report.power_words import times_as_many
-from biasgraph.report.prompt_tables import titles_by_axis
+from biasgraph.report.prompt_tables import compare_in_words, titles_by_axis
 
 if TYPE_CHECKING:
     from biasgraph.data.result import Result
@@ -113,11 +113,7 @@ def _round(ends: Sequence[float] | None) -> list[float] | None:
 
 
 def _differ(node: Record) -> str:
-    """Whether the prompts differ on an axis, in words."""
-    test = node.get("prompts_test")
-    if test is None or test["method"] is None:
+    told = compare_in_words(node)
+    if told is None:
         return "The prompts cannot be compared."
-    strength = test["cramers_v_corrected"]
-    v = "" if strength is None else f", V\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{strength:.2f}"
-    p = words.p_value(test["p_adjusted"])
-    return f"Prompts against one another: p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{p}{v}."
+    return f"{told[0].upper()}{told[1:]}."

@@ -84,13 +84,22 @@ def _in_short(node: Record) -> parts.Cell:
     return f"{words.name(most[0], 20)} {most[1]:.0%}", words.with_ci(node["w1"], None)
 
 
-def _title(node: Record) -> str:
-    test = node["prompts_test"]
+def compare_in_words(node: Record) -> str | None:
+    """How much the prompts differ on an axis; None where they were not compared.
+
+    Args:
+        node: Of the sum.
+    """
+    test = node.get("prompts_test")
+    if test is None or test["method"] is None:
+        return None
     v = _strength(test["cramers_v_corrected"])
-    told = "nothing to compare"
-    if test["method"] is not None:
-        told = f"prompts against one another: p = {words.p_value(test['p_adjusted'])}"
-        told += "" if v is None else f", V = {v}"
+    told = f"prompts against one another: p = {words.p_value(test['p_adjusted'])}"
+    return told if v is None else f"{told}, V = {v}"
+
+
+def _title(node: Record) -> str:
+    told = compare_in_words(node) or "nothing to compare"
     mean = "not defined: too few valid answers"
     if node["w1_mean_prompt"] is not None:
         mean = words.with_ci(node["w1_mean_prompt"], node["w1_mean_prompt_ci"])

@@ -170,7 +170,7 @@
             svg("title", null, dotTitle(rows, attribute, i, a))))));
     };
     return el("figure", null, el("h3", null, name(axis.label)), axis.attributes.map(chart),
-      el("figcaption", { class: "note" }, found.differ[i]));
+      el("figcaption", { class: "note" }, unbroken(found.differ[i])));
   }
 
   function least(values) {

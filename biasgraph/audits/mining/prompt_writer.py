@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from biasgraph.data.axes import PromptText
 from biasgraph.errors import InputError
+from biasgraph.io.json_files import describe_problem
 from biasgraph.methods.variations import turns
 from biasgraph.models.base import LanguageModel
 from biasgraph.models.json_chat import ReplyError
@@ -171,8 +172,8 @@ class PromptWriter:
         try:
             prompt = _PROMPT.validate_python(text)
         except ValidationError as error:
-            message = error.errors(include_url=False, include_input=False)[0]["msg"]
-            raise _Unusable(message.removeprefix("Value error, ")) from None
+            problem = error.errors(include_url=False, include_input=False)[0]
+            raise _Unusable(describe_problem(problem)) from None
         words = words_of(prompt)
         if not words:
             raise _Unusable("no words")

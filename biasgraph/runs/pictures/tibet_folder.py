@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from biasgraph.data.axes import Attribute, Axis, AxisSet
 from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.io.json_files import describe_problem
 from biasgraph.prompts.counterfactuals import plan_prompts
 from biasgraph.prompts.derived_axes import (
     ALPHA,
@@ -249,7 +250,7 @@ def _own_axes(told: TibetPrompts) -> AxisSet:
         )
         return AxisSet(name=OWN, subject=subject, gate=GATES[subject], alpha=ALPHA, axes=axes)
     except ValidationError as error:
-        first = printable(error.errors(include_url=False)[0]["msg"])
+        first = printable(describe_problem(error.errors(include_url=False)[0]))
         raise InputError(f"{told.source}: its axes cannot be used: {first}") from None
 
 
