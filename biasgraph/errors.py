@@ -72,6 +72,18 @@ def list_words(words: Sequence[str], most: int = 12) -> str:
     return ", ".join(map(printable, words[:most])) + (", ..." if len(words) > most else "")
 
 
+def describe_missing(what: str, name: str, known: Iterable[str]) -> str:
+    """Say that something has no part of this name, which it has, and which may be meant.
+
+    Args:
+        what: Who has none of what, printable: "the run has no axis".
+        name: Untrusted, as the known ones are.
+        known: The names of the parts that there are.
+    """
+    names = [*known]
+    return f"{what} '{printable(name)}' (it has {list_words(names)}).{did_you_mean(name, names)}"
+
+
 def printable(text: str) -> str:
     """Make control characters, escape sequences and invisible or bidirectional marks visible.
 

@@ -15,6 +15,7 @@ from biasgraph.errors import (
     InputError,
     MissingExtra,
     ModelError,
+    describe_missing,
     did_you_mean,
     printable,
 )
@@ -44,6 +45,15 @@ def test_missing_extra_names_the_feature_and_the_command() -> None:
 )
 def test_did_you_mean(word: str, expected: str) -> None:
     assert did_you_mean(word, ["occupation", "Animal"]) == expected
+
+
+def test_what_is_missing_is_named_beside_what_is_there() -> None:
+    told = describe_missing("the run has no axis", "gendr\n", ["gender", "a\x1b"])
+    assert told == (
+        "the run has no axis 'gendr\\n' (it has gender, a\\x1b). Did you mean 'gender'?"
+    )
+    many = [f"axis {number}" for number in range(50)]
+    assert describe_missing("it has no axis", "z", many).endswith("axis 11, ...).")
 
 
 def test_did_you_mean_without_choices() -> None:

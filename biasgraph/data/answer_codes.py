@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biasgraph.causal.tables import GATED, UNKNOWN, Arm, CodedImages, Codes, Variable
-from biasgraph.errors import InputError, did_you_mean, list_words, printable
+from biasgraph.errors import InputError, describe_missing, did_you_mean, list_words, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,8 +115,7 @@ def _refuse_others(answers: Answers, variables: tuple[Variable, ...], source: st
     frame, known = answers.frame, {variable.name: variable.attributes for variable in variables}
 
     def no_axis(word: str) -> str:
-        hint = did_you_mean(word, known)
-        return f"{source} has no axis '{word}' (it has {list_words([*known])}).{hint}"
+        return describe_missing(f"{source} has no axis", word, known)
 
     intervened = frame["axis"].notna().to_numpy()
     strange = ~frame["axis"].isin([*known]).to_numpy() & intervened

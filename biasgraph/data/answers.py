@@ -18,7 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from biasgraph.data.origin import NO_MODEL, are_models
-from biasgraph.errors import InputError, MissingExtra, did_you_mean, list_words, printable
+from biasgraph.errors import (
+    InputError,
+    MissingExtra,
+    describe_missing,
+    did_you_mean,
+    list_words,
+    printable,
+)
 from biasgraph.io.csv_files import CsvFile, map_texts, to_csv
 from biasgraph.io.text_files import read_bytes
 
@@ -147,10 +154,7 @@ class Answers:
         known = self.axes
         for axis in axes:
             if axis not in known:
-                raise InputError(
-                    f"{self.source} has no axis '{printable(axis)}' "
-                    f"(it has {list_words(known)}).{did_you_mean(axis, known)}"
-                )
+                raise InputError(describe_missing(f"{self.source} has no axis", axis, known))
         kept = frame["target"].isin(axes) & (frame["axis"].isin(axes) | frame["axis"].isna())
         if not kept.any():
             raise InputError(f"{self.source} has no answers about {list_words(axes)}")

@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import InputError, describe_missing, did_you_mean, printable
 from biasgraph.io import resources
 from biasgraph.io.json_files import describe_problem
 from biasgraph.io.yaml_files import Location, Problem, YamlDocument, parse_yaml, read_yaml
@@ -167,9 +167,7 @@ _Named = TypeVar("_Named", Attribute, Axis)
 def _find(records: Sequence[_Named], name: str, lacking: str) -> _Named:
     names = [record.name for record in records]
     if name not in names:
-        raise InputError(
-            f"{lacking} '{printable(name)}' (it has {', '.join(names)}).{did_you_mean(name, names)}"
-        )
+        raise InputError(describe_missing(lacking, name, names))
     return records[names.index(name)]
 
 

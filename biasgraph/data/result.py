@@ -33,7 +33,7 @@ from biasgraph.data.result_tables import (
     ResultTables,
     RowsByPrompt,
 )
-from biasgraph.errors import InputError, did_you_mean, printable, show_path
+from biasgraph.errors import InputError, describe_missing, did_you_mean, printable, show_path
 from biasgraph.io.csv_files import CsvFile, to_csv
 from biasgraph.io.json_files import check, parse_json, to_json
 from biasgraph.io.text_files import read_bytes, refuse_pipe
@@ -286,10 +286,8 @@ def read_answers(folder: Path, document: graphs.Document) -> Answers:
     known = [str(node["id"]) for node in document["nodes"]]
     for axis in answers.axes:
         if axis not in known:
-            raise InputError(
-                f"{show_path(path)} is damaged: {GRAPH} has no axis '{printable(axis)}'."
-                f"{did_you_mean(axis, known)}"
-            )
+            lacks = f"{show_path(path)} is damaged: {GRAPH} has no axis"
+            raise InputError(describe_missing(lacks, axis, known))
     return answers
 
 

@@ -17,7 +17,7 @@ from biasgraph.data.answers import Answers, majority
 from biasgraph.data.file_names import RECORD
 from biasgraph.data.origin import are_models
 from biasgraph.data.result import run_directory
-from biasgraph.errors import InputError, did_you_mean, printable, show_path
+from biasgraph.errors import InputError, describe_missing, did_you_mean, printable, show_path
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.text_files import read_bytes
 from biasgraph.models.base import Question
@@ -72,10 +72,7 @@ def wanted_axes(axes: Collection[str], only: Sequence[str]) -> list[str]:
     """Those of a run's axes that `only` names, or all; raises InputError for one it lacks."""
     for name in only:
         if name not in axes:
-            raise InputError(
-                f"the run has no axis '{printable(name)}' (it has "
-                f"{', '.join(map(printable, axes))}).{did_you_mean(name, axes)}"
-            )
+            raise InputError(describe_missing("the run has no axis", name, axes))
     return [name for name in axes if not only or name in only]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgraph.causal.tables import Variable
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import InputError, describe_missing, did_you_mean, printable
 from biasgraph.io.csv_files import CsvFile
 from biasgraph.io.yaml_files import Problem, read_yaml
 
@@ -91,9 +91,8 @@ def _axis_problems(variable: Variable, counts: Mapping[Any, Any]) -> Iterator[Pr
         place = (variable.name, str(attribute))
         shown = printable(str(attribute))
         if attribute not in variable.attributes:
-            hint = did_you_mean(str(attribute), variable.attributes)
-            known = ", ".join(map(printable, variable.attributes))
-            yield place, f"{name} has no attribute '{shown}' (it has {known}).{hint}"
+            lacks = f"{name} has no attribute"
+            yield place, describe_missing(lacks, str(attribute), variable.attributes)
         elif isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
             share = isinstance(count, float) and 0 <= count <= 1
             instead = "; for shares, use --ideal" if share else f" from 0 to {MOST:,}"

@@ -11,7 +11,7 @@ from biasgraph.causal.greedy import Target
 from biasgraph.causal.settings import MetricName
 from biasgraph.causal.tables import Variable
 from biasgraph.causal.transport import Ideal, resolve_ideals
-from biasgraph.errors import InputError, did_you_mean, printable
+from biasgraph.errors import InputError, describe_missing, did_you_mean, printable
 from biasgraph.io.yaml_files import Problem, read_yaml
 
 FIELDS = ("weight", "ideal")
@@ -66,9 +66,7 @@ def _problems(
     for axis, given in data.items():
         name = printable(str(axis))
         if axis not in by_name:
-            hint = did_you_mean(str(axis), by_name)
-            known = ", ".join(printable(one) for one in by_name)
-            yield (str(axis),), f"the run has no axis '{name}' (it has {known}).{hint}"
+            yield (str(axis),), describe_missing("the run has no axis", str(axis), by_name)
         elif given is not None and not isinstance(given, Mapping):
             yield (str(axis),), f"{name} must contain a weight or an ideal, such as {{weight: 2}}"
         elif given:

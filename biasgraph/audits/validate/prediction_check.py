@@ -29,7 +29,7 @@ from biasgraph.causal.mitigation_trials import (
 from biasgraph.causal.tables import CodedImages, Codes
 from biasgraph.causal.validation import correlations, summarize_trials
 from biasgraph.data.result import Result, load
-from biasgraph.errors import InputError, did_you_mean, list_words, printable, show_path
+from biasgraph.errors import InputError, describe_missing, show_path
 from biasgraph.io.json_files import to_json
 from biasgraph.io.writing import write_files
 from biasgraph.report.words import is_without_interventions
@@ -78,10 +78,7 @@ def _name_axes(axes: Sequence[str], named: Sequence[str]) -> list[str]:
     """The axes that were named, each once; InputError for one that the run does not have."""
     for one in named:
         if one not in axes:
-            raise InputError(
-                f"--mitigated-axes: the run has no axis '{printable(one)}' (it has "
-                f"{list_words(axes)}).{did_you_mean(one, axes)}"
-            )
+            raise InputError(describe_missing("--mitigated-axes: the run has no axis", one, axes))
     return list(dict.fromkeys(named))
 
 
