@@ -94,7 +94,7 @@ def comparison_html(document: Record, graphs: Sequence[RunGraph], directory: Pat
             for gate in document["gates"] for run in gate["runs"]
         ],
         ranking=list(_ranking(document)),
-        notes=[words.label(note, 2000) for note in document["notes"]],
+        notes=list(words.notes(document, 2000)),
     )  # fmt: skip
 
 

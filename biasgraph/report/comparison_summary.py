@@ -42,7 +42,7 @@ def summarize_comparison(document: Record) -> Iterator[ScreenPart]:
         yield Heading("Influence: the sum of |IS| over an axis's pairs")
         yield _strengths(document, numbers)
     yield Sentences("Gates", list(describe_gates(document)))
-    yield Sentences("To keep in mind", [f"{note}." for note in document["notes"]])
+    yield Sentences("To keep in mind", list(words.notes(document, 2000)))
 
 
 def describe_distributions(comparison: Record, document: Record) -> Iterator[str]:

@@ -85,9 +85,7 @@ def mining_html(document: Record, pictures: Pictures | None = None) -> bytes:
         about_pictures=gallery.note,
         categories=bias_categories(document),
         dropped=_tabulate_dropped(document),
-        notes=parts.Sentences(
-            "To keep in mind", [words.label(one, 400) for one in document["notes"]]
-        ),
+        notes=parts.Sentences("To keep in mind", list(words.notes(document))),
         made=provenance(document, ("model", "vqa", "embedder")),
     )
 

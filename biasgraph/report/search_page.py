@@ -86,8 +86,7 @@ def search_html(document: Record, pictures: Pictures | None = None) -> bytes:
     ids = [image for rows in shown.values() for row in rows for image in row["images"]]
     thumbnails = Thumbnails(others=ids, pictures=pictures)
     gallery = Gallery.of(thumbnails)
-    notes = [words.label(one, 400) for one in document["notes"]]
-    notes += [*search_words.remarks(document), *search_words.LIMITS]
+    notes = [*words.notes(document), *search_words.remarks(document), *search_words.LIMITS]
     made = provenance(document, ("model", "vqa", "lm", "perplexity"))
     return html.render(
         "search.html",

@@ -35,6 +35,13 @@ def label(text: str, longest: int = 200) -> str:
     return clip(_printable_but(text, _JOINERS), longest)
 
 
+def notes(document: Record, longest: int = 400) -> Iterator[str]:
+    """The notes of a document as sentences of a page, each clipped to `longest` characters."""
+    for note in document["notes"]:
+        text = label(note, longest)
+        yield text if text.endswith((".", "…")) else f"{text}."
+
+
 def visible(text: str) -> str:
     """A text as a page shows it: like `label`, with the marks around names that sentences have."""
     return _printable_but(text, (*_JOINERS, ISOLATE, END))

@@ -258,3 +258,9 @@ def test_enough_images_with_too_few_answers_are_not_called_too_few() -> None:
     )
     [undecided] = verdict_words.describe_undecided(result.document, result.pair_records())
     assert undecided.endswith("to measure the distance to the ideal (it takes 16).")
+
+
+def test_notes_are_sentences_of_visible_characters() -> None:
+    told = list(words.notes({"notes": ["a\x1b]52;x", "It ends.", "b" * 500]}))
+    assert told[:2] == ["a\\x1b]52;x.", "It ends."]
+    assert told[2] == "b" * 399 + "…"

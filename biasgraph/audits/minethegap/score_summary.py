@@ -28,7 +28,7 @@ def summarize_scores(document: Record) -> list[ScreenPart]:
         Banner(document["toy"]),
         Facts(list(_origin(document))),
         _ranking(document),
-        Sentences("To keep in mind", [*document["notes"], *_remarks(document)]),
+        Sentences("To keep in mind", [*words.notes(document), *_remarks(document)]),
     ]
 
 

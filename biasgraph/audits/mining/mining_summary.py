@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from biasgraph.data.findings import Banner, Cell, Facts, ScreenPart, Sentences, Table
-from biasgraph.report.words import count_noun, with_interval
+from biasgraph.report.words import count_noun, notes, with_interval
 
 Record = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ def summarize_mined(document: Record) -> Iterator[ScreenPart]:
     yield Banner(document["toy"])
     yield Facts(list(_origin(document)))
     yield _tabulate_mined(document)
-    yield Sentences("To keep in mind", [*document["notes"], *_remarks(document)])
+    yield Sentences("To keep in mind", [*notes(document), *_remarks(document)])
 
 
 def _origin(document: Record) -> Iterator[tuple[str, str]]:

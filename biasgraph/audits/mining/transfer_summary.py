@@ -131,4 +131,4 @@ def _fits(values: Iterator[float | None] | Sequence[float | None]) -> bool:
 
 def _remarks(document: Record) -> Iterator[str]:
     yield CHOSEN
-    yield from (words.label(note, 400) for note in document["notes"])
+    yield from words.notes(document)

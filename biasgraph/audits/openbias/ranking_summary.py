@@ -114,7 +114,7 @@ def caveats(document: Record) -> Iterator[str]:
     if document["unseen_words"]:
         unseen = ", ".join(map(words.name, document["unseen_words"]))
         yield f"The model never saw these words: {unseen}."
-    yield from (words.label(note, 400) for note in document["notes"])
+    yield from words.notes(document)
 
 
 def _title(document: Record) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from biasgraph.data.findings import Banner, Cell, Facts, ScreenPart, Sentences, Table
-from biasgraph.report.words import count_noun, with_interval
+from biasgraph.report.words import count_noun, notes, with_interval
 
 Record = Mapping[str, Any]
 
@@ -43,7 +43,7 @@ def summarize_probes(document: Record) -> Iterator[ScreenPart]:
     *others, last = document["probes"]
     yield from (_by_step(probe, "") for probe in others)
     yield _by_step(last, CAPTION)
-    yield Sentences("To keep in mind", [*_remarks(document), *document["notes"]])
+    yield Sentences("To keep in mind", [*_remarks(document), *notes(document)])
 
 
 def _by_step(probe: Record, caption: str) -> Table:

@@ -7,7 +7,7 @@ from typing import Any
 
 from biasgraph.data.findings import Banner, Cell, Facts, ScreenPart, Sentences, Table
 from biasgraph.report import search_words
-from biasgraph.report.words import plain
+from biasgraph.report.words import notes, plain
 
 Record = Mapping[str, Any]
 
@@ -41,7 +41,7 @@ def summarize_found(document: Record) -> Iterator[ScreenPart]:
     yield _best(document)
     yield _tabulate_injected(document)
     remarks = [plain(one) for one in search_words.remarks(document)]
-    yield Sentences("To keep in mind", [*document["notes"], *remarks])
+    yield Sentences("To keep in mind", [*notes(document), *remarks])
 
 
 def _facts(document: Record) -> Iterator[tuple[str, str]]:

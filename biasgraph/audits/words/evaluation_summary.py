@@ -7,7 +7,7 @@ from typing import Any
 
 from biasgraph.audits.words.ranked_words import LEAST
 from biasgraph.data.findings import Banner, Bar, Cell, Facts, ScreenPart, Sentences, Table, Text
-from biasgraph.report.words import count_noun, name
+from biasgraph.report.words import count_noun, name, notes
 from biasgraph.runs.progress import duration
 
 Record = Mapping[str, Any]
@@ -59,7 +59,7 @@ def summarize_evaluation(document: Record) -> Iterator[ScreenPart]:
     yield Table(("Ranking", "Than random", "Than the tree"), ahead, AHEAD)
     columns = [title for least in LEAST[1:] for title in (f"At least {least:g}", "Pairs")]
     yield Table(("Ranking", *columns), by_least, BY_LEAST, numeric=(2, 4))
-    yield Sentences("To keep in mind", [*document["notes"], *_remarks(document)])
+    yield Sentences("To keep in mind", [*notes(document), *_remarks(document)])
 
 
 def summarize_plan(document: Record) -> Iterator[ScreenPart]:
@@ -77,7 +77,7 @@ def summarize_plan(document: Record) -> Iterator[ScreenPart]:
             ("Directory", document["directory"]),
         ]
     )
-    yield Sentences("To keep in mind", document["notes"])
+    yield Sentences("To keep in mind", list(notes(document)))
     yield Text("Nothing was done.")
 
 

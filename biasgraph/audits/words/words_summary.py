@@ -17,7 +17,7 @@ from biasgraph.data.findings import (
 from biasgraph.data.word_influence import WordInfluence
 from biasgraph.methods.gradbias import KEEP, MEASURED
 from biasgraph.methods.word_findings import marked_text
-from biasgraph.report.words import count_noun, name, with_interval
+from biasgraph.report.words import count_noun, name, notes, with_interval
 from biasgraph.runs.progress import duration
 
 Record = Mapping[str, Any]
@@ -62,7 +62,7 @@ def summarize_words(document: Record) -> Iterator[ScreenPart]:
         more = len(named) - MOST_NAMED
         rest = [f"and {more:,} more, in words.json"] if more > 0 else []
         yield Sentences("Words that stand out", [*named[:MOST_NAMED], *rest] or [NONE])
-    yield Sentences("To keep in mind", [*document["notes"], *_remarks(document)])
+    yield Sentences("To keep in mind", [*notes(document), *_remarks(document)])
 
 
 def summarize_plan(document: Record) -> Iterator[ScreenPart]:
@@ -85,7 +85,7 @@ def summarize_plan(document: Record) -> Iterator[ScreenPart]:
             ("Directory", document["directory"]),
         ]
     )
-    yield Sentences("To keep in mind", document["notes"])
+    yield Sentences("To keep in mind", list(notes(document)))
     yield Text("Nothing was done.")
 
 
