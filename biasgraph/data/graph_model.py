@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import cache
@@ -29,6 +28,7 @@ from biasgraph.causal.settings import LATER_SETTINGS, AnalysisSettings
 from biasgraph.data.agreement_model import AgreementDocument
 from biasgraph.data.findings import Part
 from biasgraph.errors import BiasgraphError, list_words
+from biasgraph.io.text_files import has_half_character
 
 MOST = 10**12
 """Images, edges, resamples; more would be a mistake."""
@@ -48,11 +48,8 @@ def _exact(number: Any) -> Any:
     return number
 
 
-_HALF = re.compile("[\ud800-\udfff]")
-
-
 def _refuse_halves(text: str) -> str:
-    if _HALF.search(text):
+    if has_half_character(text):
         raise ValueError("it contains half a character")
     return text
 

@@ -16,6 +16,13 @@ BOM = b"\xef\xbb\xbf"
 LONGEST = 2**28
 """Bytes read of what is no regular file and may never end, such as /dev/zero."""
 
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def has_half_character(text: str) -> bool:
+    """Whether a text holds a lone surrogate, which neither UTF-8 nor SQLite can."""
+    return _HALF.search(text) is not None
+
 
 def read_bytes(path: str | Path, what: str = "") -> bytes:
     """The content of a file.

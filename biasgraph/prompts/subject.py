@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from biasgraph.errors import InputError
+from biasgraph.io.text_files import has_half_character
 from biasgraph.prompts import lexicon
 from biasgraph.prompts.grammar import is_plural, singular_in, words
 from biasgraph.prompts.kinds import Kind, determiner_number, is_adjective, is_place, kind_of
@@ -80,7 +81,7 @@ def strip_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
         raise InputError(
             f"the prompt has {len(text):,} characters; at most {MAX_PROMPT:,} are allowed"
         )
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if has_half_character(text):
         raise InputError(f"the prompt '{excerpt(text)}' is not valid Unicode text")
     marked = mask_edits(text)
     if "[" not in marked and "]" not in marked:

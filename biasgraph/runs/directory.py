@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from biasgraph.data.file_names import RECORD
 from biasgraph.errors import InputError, ModelError, printable, show_path
 from biasgraph.io.json_files import parse_json
+from biasgraph.io.text_files import has_half_character
 from biasgraph.io.writing import TEMPORARY, write_atomically
 from biasgraph.runs import record as runrecord
 from biasgraph.runs.image_store import EncodedPicture, ImageStore
@@ -174,7 +175,7 @@ class Run:
             raise InputError(f"at least 1 image is needed for each prompt, not {images}")
         rows = {row.id: row for plan in plans for row in prompt_rows(plan)}
         for row in rows.values():
-            if any("\ud800" <= character <= "\udfff" for character in row.text):
+            if has_half_character(row.text):
                 raise InputError(f"the prompt '{printable(row.text)}' is not valid Unicode text")
         self._refuse_other_prompts({plan[0].text for plan in plans})
         record = runrecord.with_build(self._record, settings, command)
