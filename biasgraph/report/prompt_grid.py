@@ -44,7 +44,7 @@ def prompt_grid(result: Result, hrefs: Sequence[str | None]) -> dict[str, Any] |
         "rows": rows,
         "sum": [_cell(node) for node in nodes],
         "ideals": [node["ideal"] for node in nodes],
-        "differ": [_differ(node) for node in nodes],
+        "differ": [_describe_comparison(node) for node in nodes],
         "tables": [(places[axis], title) for axis, title in titles_by_axis(nodes)],
     }
 
@@ -112,7 +112,7 @@ def _round(ends: Sequence[float] | None) -> list[float] | None:
     return None if ends is None else [round(end, DIGITS) for end in ends]
 
 
-def _differ(node: Record) -> str:
+def _describe_comparison(node: Record) -> str:
     told = compare_in_words(node)
     if told is None:
         return "The prompts cannot be compared."

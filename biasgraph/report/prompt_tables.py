@@ -64,6 +64,20 @@ def titles_by_axis(nodes: Sequence[Record]) -> list[tuple[str, str]]:
     return [(node["id"], _title(node)) for node in ranked]
 
 
+def compare_in_words(node: Record) -> str | None:
+    """How much the prompts differ on an axis; None where they were not compared.
+
+    Args:
+        node: Of the sum.
+    """
+    test = node.get("prompts_test")
+    if test is None or test["method"] is None:
+        return None
+    v = _strength(test["cramers_v_corrected"])
+    told = f"prompts against one another: p = {words.p_value(test['p_adjusted'])}"
+    return told if v is None else f"{told}, V = {v}"
+
+
 def _pick_tested(nodes: Sequence[Record]) -> list[Record]:
     """The axes whose prompts were compared; earlier versions did not."""
     return [node for node in nodes if "prompts_test" in node]
@@ -82,20 +96,6 @@ def _in_short(node: Record) -> parts.Cell:
     if most is None:
         return None
     return f"{words.name(most[0], 20)} {most[1]:.0%}", words.with_ci(node["w1"], None)
-
-
-def compare_in_words(node: Record) -> str | None:
-    """How much the prompts differ on an axis; None where they were not compared.
-
-    Args:
-        node: Of the sum.
-    """
-    test = node.get("prompts_test")
-    if test is None or test["method"] is None:
-        return None
-    v = _strength(test["cramers_v_corrected"])
-    told = f"prompts against one another: p = {words.p_value(test['p_adjusted'])}"
-    return told if v is None else f"{told}, V = {v}"
 
 
 def _title(node: Record) -> str:
