@@ -109,6 +109,12 @@ def _opening_place(
     return None
 
 
+def _describes_being(tag: Sequence[str]) -> bool:
+    """Whether a tag goes on behind a being: "an athlete with intense focus"."""
+    behind = next((i for i, word in enumerate(tag) if i and word in words("prepositions")), 0)
+    return any(map(is_being, tag[:behind]))
+
+
 def is_about_picture(tag: Sequence[str]) -> bool:
     """Whether a tag says how a picture is made, or what its subject looks like: no subject."""
     if tuple(tag) in word_rows("picture_tags"):
@@ -117,7 +123,11 @@ def is_about_picture(tag: Sequence[str]) -> bool:
     if tuple(tag[-2:]) in word_rows("picture_things"):
         return False
     technique = {(last,), tuple(tag[-2:])}.intersection(word_rows("techniques"))
-    if technique or last == "design" or (len(tag) == 1 and _is_movement(last)):
+    if (
+        (technique and not _describes_being(tag))
+        or last == "design"
+        or (len(tag) == 1 and _is_movement(last))
+    ):
         return True
     pictures = words("styles") | words("frames") | words("describers") | {"and", "&"}
     if all(word in pictures or _is_slip(word) for word in tag):

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from biasgraph.prompts.mined_prompts import same_words
+from biasgraph.prompts.subject import find_subject
 from biasgraph.sandbox import prompt_grammar
 from biasgraph.sandbox.prompt_grammar import WordedPrompt, every_prompt, neighbours
 from biasgraph.sandbox.scene_captions import read_scene
@@ -77,3 +78,8 @@ def test_the_phrases_keep_their_order() -> None:
         assert all(place[a] < place[b] for a, b in pairwise(prompt.phrases))
     assert len([*combinations(CONTEXTS, 2)]) == 120
     assert len(OCCUPATIONS) == 26
+
+
+def test_the_subject_of_every_prompt_is_a_person() -> None:
+    kinds = Counter(find_subject(prompt.text).kind for prompt in every_prompt(most_words=20))
+    assert kinds == {"person": len(every_prompt(most_words=20))}
